@@ -1,0 +1,513 @@
+/* kineto.c - which keys and values an event has in the profiler's file. */
+#include "kineto.h"
+#include "json.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BASE_NS INT64_C(1751410836000000000)
+#define HOST_PID 4100                   /* of rank 0 */
+#define AUTOGRAD_TID 120                /* of the second host thread, from the first */
+#define LISTED_RANKS 30                 /* a longer list of members is cut */
+
+struct trace {
+    struct json *json;
+    struct format format;
+    const struct job *job;
+    int rank;
+    enum part part;
+    int64_t index;                      /* Ev Idx of the next host event */
+    char members[LISTED_RANKS * 6 + 8]; /* "[0, 1, 2]" */
+};
+
+/* --- pieces of an event ------------------------------------------------------------------------------------------- */
+
+static int device_of(const struct trace *t)
+{
+    return t->rank % t->format.devices;
+}
+
+static int64_t host_pid(const struct trace *t)
+{
+    return HOST_PID + t->rank;
+}
+
+static int64_t host_tid(const struct trace *t, int thread)
+{
+    return host_pid(t) + thread * AUTOGRAD_TID;
+}
+
+/* Whole microseconds are cut, not rounded: what lay inside of something else still does. */
+static void time_value(struct trace *t, int64_t unix_ns)
+{
+    if (t->format.absolute)
+        json_int(t->json, unix_ns / 1000);
+    else
+        json_decimal(t->json, unix_ns - BASE_NS, 3);
+}
+
+static void begin_span(struct trace *t, const char *category, const struct event *e, int64_t pid, int64_t tid)
+{
+    struct json *j = t->json;
+    json_begin(j, '{', false);
+    json_key(j, "ph", true);
+    json_text(j, "X");
+    json_key(j, "cat", false);
+    json_text(j, category);
+    json_key(j, "name", false);
+    if (e->number >= 0)
+        json_text_number(j, e->name, e->number);
+    else
+        json_text(j, e->name);
+    json_key(j, "pid", false);
+    json_int(j, pid);
+    json_key(j, "tid", false);
+    json_int(j, tid);
+    json_key(j, "ts", true);
+    time_value(t, e->start_ns);
+    json_key(j, "dur", false);
+    if (t->format.absolute)
+        json_int(j, e->end_ns / 1000 - e->start_ns / 1000);
+    else
+        json_decimal(j, e->end_ns - e->start_ns, 3);
+    json_key(j, "args", true);
+    json_begin(j, '{', false);
+}
+
+static void end_span(struct trace *t)
+{
+    json_end(t->json, '}');
+    json_end(t->json, '}');
+}
+
+static void arg_int(struct trace *t, const char *key, int64_t value, bool line)
+{
+    json_key(t->json, key, line);
+    json_int(t->json, value);
+}
+
+static void arg_text(struct trace *t, const char *key, const char *value, bool line)
+{
+    json_key(t->json, key, line);
+    json_text(t->json, value);
+}
+
+static void arg_raw(struct trace *t, const char *key, const char *value, bool line)
+{
+    json_key(t->json, key, line);
+    json_raw(t->json, value);
+}
+
+static void arg_list(struct trace *t, const char *key, const char *first, const char *second)
+{
+    json_key(t->json, key, false);
+    json_begin(t->json, '[', true);
+    json_raw(t->json, first);
+    json_raw(t->json, second);
+    json_end(t->json, ']');
+}
+
+static void input_dims(struct trace *t)
+{
+    static const int64_t dims[2][3] = { { 8, 2048, 768 }, { 768, 768, 0 } };
+
+    json_key(t->json, "Input Dims", false);
+    json_begin(t->json, '[', true);
+    for (int i = 0; i < 2; i++) {
+        json_begin(t->json, '[', true);
+        for (int k = 0; k < 3 && dims[i][k] > 0; k++)
+            json_int(t->json, dims[i][k]);
+        json_end(t->json, ']');
+    }
+    json_end(t->json, ']');
+}
+
+static void arg_triple(struct trace *t, const char *key, int64_t first)
+{
+    json_key(t->json, key, true);
+    json_begin(t->json, '[', true);
+    json_int(t->json, first);
+    json_int(t->json, 1);
+    json_int(t->json, 1);
+    json_end(t->json, ']');
+}
+
+/* Arrow from a launch (ph "s") to its work (ph "f"). */
+static void flow(struct trace *t, const char *ph, const struct event *e, int64_t pid, int64_t tid)
+{
+    struct json *j = t->json;
+    json_begin(j, '{', false);
+    json_key(j, "ph", true);
+    json_text(j, ph);
+    arg_int(t, "id", e->correlation, false);
+    arg_int(t, "pid", pid, false);
+    arg_int(t, "tid", tid, false);
+    json_key(j, "ts", false);
+    time_value(t, e->start_ns);
+    arg_text(t, "cat", "ac2g", true);
+    arg_text(t, "name", "ac2g", false);
+    if (ph[0] == 'f')
+        arg_text(t, "bp", "e", false);
+    json_end(j, '}');
+}
+
+static void collective_args(struct trace *t, const struct collective *c)
+{
+    arg_text(t, "Collective name", "allreduce", true);
+    arg_int(t, "In msg nelems", c->elements, false);
+    arg_int(t, "Out msg nelems", c->elements, false);
+    arg_int(t, "Group size", t->job->ranks, false);
+    arg_text(t, "dtype", "BFloat16", false);
+    arg_text(t, "In split size", "[]", false);
+    arg_text(t, "Out split size", "[]", false);
+    arg_text(t, "Process Group Name", "0", false);
+    arg_text(t, "Process Group Description", "default_pg", false);
+    arg_text(t, "Process Group Ranks", t->members, false);
+    arg_int(t, "Seq", c->seq, false);
+}
+
+/* --- the kinds of events ------------------------------------------------------------------------------------------ */
+
+static void host_event(struct trace *t, const struct event *e)
+{
+    begin_span(t, e->kind == EVENT_OP ? "cpu_op" : "user_annotation", e, host_pid(t), host_tid(t, e->track));
+    arg_int(t, "External id", e->external, true);
+    arg_int(t, "Record function id", 0, false);
+    if (e->kind == EVENT_OP && e->collective == NULL) {
+        arg_list(t, "Concrete Inputs", "\"\"", "\"\"");
+        arg_list(t, "Input type", "\"c10::BFloat16\"", "\"c10::BFloat16\"");
+        input_dims(t);
+    }
+    arg_int(t, "Ev Idx", t->index++, false);
+    if (e->collective != NULL)
+        collective_args(t, e->collective);
+    end_span(t);
+}
+
+static void frame_event(struct trace *t, const struct event *e)
+{
+    begin_span(t, "python_function", e, host_pid(t), host_tid(t, e->track));
+    if (e->parent == 0)
+        arg_raw(t, "Python parent id", "null", true);
+    else
+        arg_int(t, "Python parent id", e->parent, true);
+    arg_int(t, "Python id", e->external, false);
+    arg_int(t, "Ev Idx", t->index++, false);
+    end_span(t);
+}
+
+static void call_event(struct trace *t, const struct event *e)
+{
+    bool rocm = t->job->vendor == VENDOR_ROCM;
+
+    begin_span(t, "cuda_runtime", e, host_pid(t), host_tid(t, e->track));
+    arg_int(t, "External id", e->external, true);
+    if (rocm && e->kernel != NULL)
+        arg_text(t, "kernel", e->kernel, false);
+    arg_int(t, rocm ? "cid" : "cbid", rocm ? 107 : 211, true);
+    arg_int(t, "correlation", e->correlation, false);
+    if (rocm && e->kernel != NULL) {
+        arg_triple(t, "grid", 1152);
+        arg_triple(t, "block", 256);
+        arg_int(t, "shared memory", 0, true);
+    }
+    end_span(t);
+    flow(t, "s", e, host_pid(t), host_tid(t, e->track));
+}
+
+static void kernel_args(struct trace *t, const struct event *e)
+{
+    if (t->job->vendor == VENDOR_ROCM) {
+        arg_int(t, "device", device_of(t), true);
+        arg_int(t, "stream", e->track, false);
+        arg_int(t, "correlation", e->correlation, false);
+        arg_text(t, "kind", "Dispatch Kernel", false);
+        arg_triple(t, "grid", 1152);
+        arg_triple(t, "block", e->threads);
+        return;
+    }
+    arg_int(t, "queued", 0, true);
+    arg_int(t, "device", device_of(t), false);
+    arg_int(t, "context", 1, false);
+    arg_int(t, "stream", e->track, true);
+    arg_int(t, "correlation", e->correlation, false);
+    arg_int(t, "registers per thread", 128, true);
+    arg_int(t, "shared memory", e->threads * 192, true);
+    arg_raw(t, "blocks per SM", "10.666667", true);
+    arg_raw(t, "warps per SM", "42.666668", true);
+    arg_triple(t, "grid", 1152);
+    arg_triple(t, "block", e->threads);
+    arg_int(t, "est. achieved occupancy %", 25, true);
+}
+
+static void copy_args(struct trace *t, const struct event *e)
+{
+    int64_t ns = e->end_ns > e->start_ns ? e->end_ns - e->start_ns : 1;
+    arg_int(t, "device", device_of(t), true);
+    if (t->job->vendor == VENDOR_NVIDIA)
+        arg_int(t, "context", 1, false);
+    arg_int(t, "stream", e->track, true);
+    arg_int(t, "correlation", e->correlation, false);
+    arg_int(t, "bytes", e->bytes, true);
+    json_key(t->json, "memory bandwidth (GB/s)", false);
+    json_decimal(t->json, e->bytes * 1000000 / ns, 6);
+}
+
+static void sync_args(struct trace *t, const struct event *e)
+{
+    arg_text(t, "cuda_sync_kind", e->name, true);
+    if (e->waits_for >= 0) {
+        arg_int(t, "wait_on_stream", sim_stream(t->job->vendor, false), true);
+        arg_int(t, "wait_on_cuda_event_record_corr_id", e->waits_for, true);
+        arg_int(t, "wait_on_cuda_event_id", 9, true);
+    }
+    arg_int(t, "stream", e->track, true);
+    arg_int(t, "correlation", e->correlation, false);
+    arg_int(t, "device", device_of(t), true);
+    arg_int(t, "context", 1, false);
+}
+
+static void device_event(struct trace *t, const struct event *e, const char *category)
+{
+    begin_span(t, category, e, device_of(t), e->track);
+    arg_int(t, "External id", e->external, true);
+    if (e->kind == EVENT_KERNEL)
+        kernel_args(t, e);
+    else if (e->kind == EVENT_SYNC)
+        sync_args(t, e);
+    else if (e->kind != EVENT_DEVICE_ANNOTATION)
+        copy_args(t, e);
+    if (e->collective != NULL && e->kind == EVENT_KERNEL)
+        collective_args(t, e->collective);
+    end_span(t);
+    if (e->kind != EVENT_DEVICE_ANNOTATION)
+        flow(t, "f", e, device_of(t), e->track);
+}
+
+void trace_part(struct trace *t, enum part part)
+{
+    t->part = part;
+}
+
+void trace_event(void *trace, const struct event *e)
+{
+    static const struct {
+        enum part part;
+        const char *category;
+    } kinds[] = {
+        [EVENT_OP] = { PART_HOST, "cpu_op" },
+        [EVENT_ANNOTATION] = { PART_HOST, "user_annotation" },
+        [EVENT_FRAME] = { PART_FRAMES, "python_function" },
+        [EVENT_CALL] = { PART_DEVICE, "cuda_runtime" },
+        [EVENT_KERNEL] = { PART_DEVICE, "kernel" },
+        [EVENT_COPY] = { PART_DEVICE, "gpu_memcpy" },
+        [EVENT_SET] = { PART_DEVICE, "gpu_memset" },
+        [EVENT_SYNC] = { PART_DEVICE, "cuda_sync" },
+        [EVENT_DEVICE_ANNOTATION] = { PART_DEVICE_ANNOTATIONS, "gpu_user_annotation" },
+    };
+    struct trace *t = trace;
+
+    if (kinds[e->kind].part != t->part)
+        return;
+    switch (e->kind) {
+    case EVENT_OP:
+    case EVENT_ANNOTATION:
+        host_event(t, e);
+        break;
+    case EVENT_FRAME:
+        frame_event(t, e);
+        break;
+    case EVENT_CALL:
+        call_event(t, e);
+        break;
+    case EVENT_KERNEL:
+    case EVENT_COPY:
+    case EVENT_SET:
+    case EVENT_SYNC:
+    case EVENT_DEVICE_ANNOTATION:
+        device_event(t, e, kinds[e->kind].category);
+        break;
+    }
+}
+
+/* --- around the events -------------------------------------------------------------------------------------------- */
+
+static void device_properties(struct trace *t)
+{
+    bool rocm = t->job->vendor == VENDOR_ROCM;
+
+    json_key(t->json, "deviceProperties", true);
+    json_begin(t->json, '[', false);
+    for (int i = 0; i < t->format.devices; i++) {
+        json_begin(t->json, '{', false);
+        arg_int(t, "id", i, true);
+        arg_text(t, "name", rocm ? "AMD Instinct MI300X" : "NVIDIA A100-SXM4-80GB", false);
+        arg_int(t, "totalGlobalMem", rocm ? INT64_C(206141652992) : INT64_C(85174583296), false);
+        arg_int(t, "computeMajor", rocm ? 9 : 8, true);
+        arg_int(t, "computeMinor", rocm ? 4 : 0, false);
+        arg_int(t, "maxThreadsPerBlock", 1024, true);
+        arg_int(t, "maxThreadsPerMultiprocessor", 2048, false);
+        arg_int(t, "regsPerBlock", 65536, true);
+        arg_int(t, "warpSize", rocm ? 64 : 32, false);
+        arg_int(t, "sharedMemPerBlock", rocm ? 65536 : 49152, true);
+        arg_int(t, "numSms", rocm ? 304 : 108, false);
+        json_end(t->json, '}');
+    }
+    json_end(t->json, ']');
+}
+
+static void distributed_info(struct trace *t)
+{
+    struct json *j = t->json;
+
+    json_key(j, "distributedInfo", true);
+    json_begin(j, '{', true);
+    arg_text(t, "backend", "nccl", false);
+    arg_int(t, "rank", t->rank, false);
+    arg_int(t, "world_size", t->job->ranks, false);
+    arg_int(t, "pg_count", 1, false);
+    json_key(j, "pg_config", false);
+    json_begin(j, '[', true);
+    json_begin(j, '{', true);
+    arg_text(t, "pg_name", "0", false);
+    arg_text(t, "pg_desc", "default_pg", false);
+    arg_text(t, "backend_config", "cuda:nccl", false);
+    arg_int(t, "pg_size", t->job->ranks, false);
+    json_key(j, "ranks", false);
+    json_begin(j, '[', true);
+    for (int i = 0; i < t->job->ranks; i++)
+        json_int(j, i);
+    json_end(j, ']');
+    json_end(j, '}');
+    json_end(j, ']');
+    arg_text(t, "nccl_version", "2.21.5", false);
+    json_end(j, '}');
+}
+
+static void name_members(struct trace *t)
+{
+    int n = t->job->ranks, at = snprintf(t->members, sizeof t->members, "[");
+    for (int i = 0; i < n && i < LISTED_RANKS; i++)
+        at += snprintf(t->members + at, sizeof t->members - (size_t)at, i == 0 ? "%d" : ", %d", i);
+    snprintf(t->members + at, sizeof t->members - (size_t)at, n > LISTED_RANKS ? ", ...]" : "]");
+}
+
+struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    t->json = json_open(path, format->layout, format->gzip);
+    if (t->json == NULL) {
+        free(t);
+        return NULL;
+    }
+    t->format = *format;
+    t->job = job;
+    t->rank = rank;
+    name_members(t);
+
+    json_begin(t->json, '{', false);
+    arg_int(t, "schemaVersion", 1, true);
+    device_properties(t);
+    distributed_info(t);
+    arg_int(t, "record_shapes", 1, true);
+    arg_int(t, "with_stack", job->frames > 0 ? 1 : 0, true);
+    json_key(t->json, "host_name", true);
+    json_text_number(t->json, "node", rank / format->devices);
+    if (!format->absolute) {
+        arg_text(t, "displayTimeUnit", "ms", true);
+        arg_int(t, "baseTimeNanoseconds", BASE_NS, true);
+    }
+    json_key(t->json, "traceEvents", true);
+    json_begin(t->json, '[', false);
+    return t;
+}
+
+static void metadata(struct trace *t, const char *what, int64_t pid, int64_t tid, int64_t at_ns, const char *key,
+                     const char *text, int64_t number)
+{
+    json_begin(t->json, '{', false);
+    arg_text(t, "name", what, true);
+    arg_text(t, "ph", "M", false);
+    json_key(t->json, "ts", false);
+    time_value(t, at_ns);
+    arg_int(t, "pid", pid, false);
+    arg_int(t, "tid", tid, false);
+    json_key(t->json, "args", true);
+    json_begin(t->json, '{', false);
+    json_key(t->json, key, true);
+    if (text == NULL)
+        json_int(t->json, number);
+    else if (number < 0)
+        json_text(t->json, text);
+    else
+        json_text_number(t->json, text, number);
+    end_span(t);
+}
+
+static void process(struct trace *t, int64_t pid, int64_t at_ns, const char *label, int64_t number, int64_t place)
+{
+    metadata(t, "process_name", pid, 0, at_ns, "name", "python", -1);
+    metadata(t, "process_labels", pid, 0, at_ns, "labels", label, number);
+    metadata(t, "process_sort_index", pid, 0, at_ns, "sort_index", NULL, place);
+}
+
+static void instant(struct trace *t, const char *name, const char *pid, const char *tid, int64_t at_ns)
+{
+    json_begin(t->json, '{', false);
+    arg_text(t, "name", name, true);
+    arg_text(t, "ph", "i", false);
+    arg_text(t, "s", "g", false);
+    arg_text(t, "pid", pid, true);
+    arg_text(t, "tid", tid, false);
+    json_key(t->json, "ts", false);
+    time_value(t, at_ns);
+    json_end(t->json, '}');
+}
+
+/* The span of the whole recording, on a track of its own. */
+static void whole_span(struct trace *t, const struct window *window)
+{
+    json_begin(t->json, '{', false);
+    arg_text(t, "ph", "X", true);
+    arg_text(t, "cat", "Trace", false);
+    json_key(t->json, "ts", false);
+    time_value(t, window->start_ns);
+    arg_int(t, "dur", (window->end_ns - window->start_ns) / 1000, false);
+    arg_text(t, "pid", "Spans", true);
+    arg_text(t, "tid", "PyTorch Profiler", false);
+    arg_text(t, "name", "PyTorch Profiler (0)", true);
+    json_key(t->json, "args", true);
+    json_begin(t->json, '{', false);
+    arg_int(t, "Op count", 0, true);
+    end_span(t);
+}
+
+int64_t trace_bytes(const struct trace *t)
+{
+    return json_bytes(t->json);
+}
+
+bool trace_close(struct trace *t, const struct window *window)
+{
+    int64_t at = window->start_ns;
+
+    process(t, host_pid(t), at, "CPU", -1, host_pid(t));
+    for (int i = 0; i < t->format.devices; i++)
+        process(t, i, at, "GPU ", i, 16777216 + i);
+    for (int i = 0; i < 2; i++) {
+        int stream = sim_stream(t->job->vendor, i == 1);
+        metadata(t, "thread_name", device_of(t), stream, at, "name", "stream ", stream);
+        metadata(t, "thread_name", host_pid(t), host_tid(t, i), at, "name", "thread ", host_tid(t, i));
+    }
+    whole_span(t, window);
+    instant(t, "Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", at);
+    instant(t, "Record Window End", "", "", window->end_ns);
+    json_end(t->json, ']');
+    json_key(t->json, "traceName", true);
+    json_text_number(t->json, "./traces/rank-", t->rank);
+    json_end(t->json, '}');
+    bool ok = json_close(t->json);
+    free(t);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* kineto.h - events to the JSON file that PyTorch's profiler writes, in bounded memory. */
+#ifndef DATA_KINETO_H
+#define DATA_KINETO_H
+
+#include "sim.h"
+
+enum layout {
+    LAYOUT_KINETO,      /* several keys a line, as the profiler itself writes */
+    LAYOUT_ONELINE,     /* as Python's json.dump */
+    LAYOUT_INDENT       /* as json.dump with indent=2 */
+};
+
+struct format {
+    enum layout layout;
+    bool gzip;
+    bool absolute;      /* ts is Unix time in whole microseconds, as before 2024; else baseTimeNanoseconds and fractions */
+    int devices;        /* of a node */
+};
+
+/* The kinds of events in the order in which their part of the file comes. */
+enum part { PART_HOST, PART_FRAMES, PART_DEVICE, PART_DEVICE_ANNOTATIONS, NPARTS };
+
+struct trace;
+
+/* Starts the file of a rank; path NULL writes nowhere and only counts.  NULL: it cannot be made, errno says why. */
+struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank);
+
+/* An event_sink over all kinds: writes those of the part that is set. */
+void trace_part(struct trace *trace, enum part part);
+void trace_event(void *trace, const struct event *event);
+
+/* Bytes of text so far. */
+int64_t trace_bytes(const struct trace *trace);
+
+/* What stands behind the events; then closes and frees.  False: some byte could not be written, errno says why. */
+bool trace_close(struct trace *trace, const struct window *window);
+
+#endif

@@ -1,0 +1,32 @@
+/* hash.h - 64-bit hashes of bytes, the same on every machine and in every version of the result file. */
+#ifndef TLMPI_BASE_HASH_H
+#define TLMPI_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The content key of n bytes: names are joined across ranks and runs by it, so it must never change.  Not
+ * cryptographic; a second text under one key is told apart by whoever keeps the texts. */
+uint64_t tl_hash_bytes(const void *bytes, size_t n);
+
+/* Mixes one more 64-bit value into a running hash; the order of calls matters. */
+uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
+
+/* u64 -> u32 map with open addressing.  Zero-initialise; tl_map_free ends it. */
+typedef struct tl_map {
+    uint64_t *keys;
+    uint32_t *values;           /* TL_MAP_NONE marks an empty place */
+    size_t n, cap;              /* cap is 0 or a power of two */
+} tl_map;
+
+#define TL_MAP_NONE UINT32_MAX
+
+/* The value under key, or TL_MAP_NONE. */
+uint32_t tl_map_get(const tl_map *map, uint64_t key);
+
+/* Sets the value under key (value is not TL_MAP_NONE).  0 on success, -1 when memory is out. */
+int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
+
+void tl_map_free(tl_map *map);
+
+#endif

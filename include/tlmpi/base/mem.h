@@ -1,0 +1,35 @@
+/* mem.h - memory that says no instead of overflowing.
+ *
+ * All growth goes through tl_grow: sizes are checked, and an array doubles until it is large, then grows by half, so
+ * that an array of n elements costs O(n) in all.  A test may make the k-th allocation fail (tl_mem_fail_after).
+ */
+#ifndef TLMPI_BASE_MEM_H
+#define TLMPI_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* n * size zeroed bytes, NULL when they are not to be had or n * size overflows.  Free with free(). */
+void *tl_calloc(size_t n, size_t size);
+
+/* malloc that a test can make fail.  Free with free(). */
+void *tl_malloc(size_t size);
+
+/* Makes room for at least `need` elements of `size` bytes in *array, whose capacity is *capacity elements.
+ * The elements stay; on failure (false) both are as they were. */
+bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
+
+/* A copy of the first n bytes of text with a 0 behind it; NULL when memory is out. */
+char *tl_strndup(const char *text, size_t n);
+
+/* For tests: allocations through this header fail from the n-th on (1 is the next); 0 turns it off. */
+void tl_mem_fail_after(size_t n);
+
+/* A growing array of T: { T *v; size_t n, cap; }.  Zero-initialise; free(vec.v) ends it. */
+#define TL_VEC(T) struct { T *v; size_t n, cap; }
+
+/* Room for one more: true when vec->v[vec->n] may be written. */
+#define tl_vec_room(vec) \
+    ((vec)->n < (vec)->cap || tl_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof *(vec)->v))
+
+#endif

@@ -1,0 +1,36 @@
+/* text.h - bytes that somebody else owns. */
+#ifndef TLMPI_BASE_TEXT_H
+#define TLMPI_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* n bytes at p; not 0-terminated, may hold any byte. */
+typedef struct tl_text {
+    const char *p;
+    size_t n;
+} tl_text;
+
+/* The text of a string literal. */
+#define TL_TEXT(literal) ((tl_text){ (literal), sizeof(literal) - 1 })
+
+static inline bool tl_text_is(tl_text t, const char *word)
+{
+    size_t n = strlen(word);
+    return t.n == n && memcmp(t.p, word, n) == 0;
+}
+
+static inline bool tl_text_starts(tl_text t, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return t.n >= n && memcmp(t.p, prefix, n) == 0;
+}
+
+/* Whether needle stands anywhere in t. */
+bool tl_text_has(tl_text t, const char *needle);
+
+/* Length of the longest prefix of t that is whole, valid UTF-8. */
+size_t tl_text_utf8(tl_text t);
+
+#endif

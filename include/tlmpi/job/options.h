@@ -1,0 +1,24 @@
+/* options.h - what a run was asked to do. */
+#ifndef TLMPI_JOB_OPTIONS_H
+#define TLMPI_JOB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct tl_options {
+    const char *const *paths;       /* folders and files, as given */
+    size_t npaths;
+    const char *output;             /* -o PREFIX; NULL: from the paths */
+    bool force;                     /* -f: overwrite */
+    const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
+    int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
+    bool digest;                    /* --digest: a line a table, alone on stdout */
+    bool reproducible;              /* --reproducible: no time, host or command line in the file */
+    bool yajl_only;                 /* --parser yajl */
+    bool no_filter;                 /* --no-filter */
+    bool quiet, verbose;
+    const char *command_line;       /* as typed, for the file's history */
+    const char *settings;           /* every option with its value, "name=value" a line, for the file */
+} tl_options;
+
+#endif

@@ -1,0 +1,54 @@
+/* table.h - rows of one schema, in memory.
+ *
+ *     tl_breakdown *row = tl_table_add(&out->breakdown);       zeroed, or NULL when memory is out
+ */
+#ifndef TLMPI_MODEL_TABLE_H
+#define TLMPI_MODEL_TABLE_H
+
+#include "tlmpi/model/schema.h"
+#include <stdbool.h>
+
+/* { .schema = &tl_x_schema } starts one; tl_table_free ends it. */
+typedef struct tl_table {
+    const tl_schema *schema;
+    unsigned char *rows;        /* n rows of schema->row_size bytes */
+    size_t n, cap;
+} tl_table;
+
+/* A new zeroed row at the end, owned by the table and valid until the next call; NULL when memory is out. */
+void *tl_table_add(tl_table *table);
+
+/* Appends n rows of the same schema.  False when memory is out. */
+bool tl_table_append(tl_table *table, const void *rows, size_t n);
+
+/* Sorts by the KEY fields, left to right; equal keys stay in their order.  False when memory is out. */
+bool tl_table_sort(tl_table *table);
+
+void tl_table_free(tl_table *table);
+
+/* Row i, as its struct. */
+static inline void *tl_table_row(const tl_table *table, size_t i)
+{
+    return table->rows + i * table->schema->row_size;
+}
+
+/* The field of that name, or NULL. */
+const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
+
+/* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
+void tl_cell_text(char *cell, size_t size, const char *text, size_t n);
+
+/* Tables of one rank or of the job, one for each schema of the registry, in its order. */
+typedef struct tl_tables {
+    tl_table *v;
+    size_t n;
+} tl_tables;
+
+/* One empty table for each of the n schemas.  False when memory is out. */
+bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n);
+void tl_tables_free(tl_tables *tables);
+
+/* The table of that schema; it must be one of them. */
+tl_table *tl_tables_get(tl_tables *tables, const tl_schema *schema);
+
+#endif

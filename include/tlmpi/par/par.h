@@ -1,0 +1,63 @@
+/* par.h - procs that work together: the whole vocabulary.
+ *
+ * Two implementations, chosen at link time: MPI (par_mpi.c, the only file that knows of it), and one proc alone
+ * (par_serial.c).  A call is local, or collective: every proc makes it, in the same order.  No call blocks in the MPI
+ * library while another proc may still work: waits test and sleep, so that 64 procs on 2 cores do not burn them.
+ */
+#ifndef TLMPI_PAR_PAR_H
+#define TLMPI_PAR_PAR_H
+
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Collective.  Starts the parallel machine; call it before anything that may exit. */
+void tl_par_start(int *argc, char ***argv);
+
+/* Collective.  Ends it. */
+void tl_par_end(void);
+
+/* Local. */
+int tl_par_proc(void);
+int tl_par_nprocs(void);
+
+/* Whether a launcher (mpirun, srun) started this process: such a process must not exit before tl_par_start. */
+bool tl_par_launched(void);
+
+/* Collective.  The worst status of all procs, and its message, everywhere: from then on all hold one answer. */
+tl_status tl_par_agree(tl_status status, tl_error *err);
+
+/* Collective.  n bytes of proc `from` to all. */
+void tl_par_bcast(void *bytes, size_t n, int from);
+
+/* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
+ * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on proc 0 alone. */
+tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err);
+
+/* Collective.  Nobody goes on before all are here. */
+void tl_par_barrier(void);
+
+/* Messages between two procs: a tag and bytes. */
+typedef struct tl_message {
+    int from, tag;
+    size_t n;
+} tl_message;
+
+/* Local.  Sends, and returns when the bytes may be reused; sleeps where it must wait and calls idle(arg), if given,
+ * between.  Bulk data goes in messages of about 1 MB. */
+void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void *), void *arg);
+
+/* Local.  Whether a message has come, and which. */
+bool tl_par_probe(tl_message *message);
+
+/* Local.  Takes the message that tl_par_probe found, into `bytes` of message->n. */
+void tl_par_take(const tl_message *message, void *bytes);
+
+/* Local.  Sleeps a little; the more often it is called in a row (*spins, start with 0), the longer, up to 5 ms. */
+void tl_par_nap(unsigned *spins);
+
+/* Ends all procs, for faults of ours alone; code is 1..125. */
+_Noreturn void tl_par_abort(int code);
+
+#endif

@@ -1,0 +1,36 @@
+/* summary.h - what a run found, on one screen of 80 columns.
+ *
+ * In this order: what was read, the one table, the largest loss in a sentence, what cannot be trusted or is not there, the
+ * files, the next command.  Facts only: every number stands in a table of the result file too.
+ */
+#ifndef TLMPI_REPORT_SUMMARY_H
+#define TLMPI_REPORT_SUMMARY_H
+
+#include "tlmpi/model/tables.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Everything is borrowed.  Rows are in key order. */
+typedef struct tl_summary {
+    const char *version;
+    const tl_rank *ranks;           size_t nranks;          /* one for each trace of the run */
+    const tl_breakdown *breakdown;  size_t nbreakdown;      /* all rows */
+    const tl_step *steps;           size_t nsteps;          /* of all ranks */
+
+    int64_t world_size;             /* ranks of the traced job; 0 or less when unknown */
+    const int64_t *missing;         /* ranks without a trace, ascending: nmissing of them, or the first of them */
+    size_t nmissing_listed, nmissing;
+    const char *const *skipped;     size_t nskipped;        /* files left alone: which, and why, a text each */
+    int run, nruns;                 /* the one analysed, 1 = oldest, and how many the paths hold */
+    bool run_asked;                 /* --run named it */
+
+    int nprocs;
+    double seconds;                 /* from start to summary */
+    const char *output;             /* path of the result file; NULL when none was written */
+    int64_t output_bytes;
+} tl_summary;
+
+/* Colours are used where out is a terminal, NO_COLOR is not set and TERM is not "dumb". */
+void tl_print_summary(FILE *out, const tl_summary *summary);
+
+#endif

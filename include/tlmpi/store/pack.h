@@ -1,0 +1,36 @@
+/* pack.h - rows as they lie in the file, and whole chunks of them as HDF5 stores them.
+ *
+ * No HDF5 in here: every proc packs and compresses its own rows, and proc 0 hands the chunks to the library as they are
+ * (H5Dwrite_chunk).  A packed row holds the cells in order without padding: I32 4, I64 F64 TIME 8, NAME 4, ENUM 1, TEXT its
+ * size in bytes, all little-endian.
+ */
+#ifndef TLMPI_STORE_PACK_H
+#define TLMPI_STORE_PACK_H
+
+#include "tlmpi/model/schema.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows of a chunk of an EVENT table: 16 Ki, about 1 MB of intervals, which is what HDF5's chunk cache holds by default. */
+#define TL_CHUNK_ROWS 16384u
+#define TL_DEFLATE_LEVEL 4          /* as the file's filter says; the stream is plain zlib whatever made it */
+
+/* Bytes of a packed row. */
+size_t tl_packed_size(const tl_schema *schema);
+
+/* Rows of a chunk of this table: TL_CHUNK_ROWS for EVENT tables, fewer for the others, whose rows are few and wide. */
+size_t tl_chunk_rows(const tl_schema *schema);
+
+/* Packs n rows.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays), NAME cells go through file_id[local id] (file_id may be
+ * NULL when the schema has none; TL_NO_NAME stays). */
+void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, const uint32_t *file_id, void *out);
+
+/* Largest size of an encoded chunk of this table. */
+size_t tl_chunk_bound(const tl_schema *schema);
+
+/* Shuffles and deflates n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
+ * tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out);
+
+#endif

@@ -1,0 +1,74 @@
+/* discover.h - paths to ranks: which file is the trace of which rank, in which run.
+ *
+ * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else the
+ * next free number, in path order.  Several files of one rank are several runs of the job.
+ */
+#ifndef TLMPI_TRACE_DISCOVER_H
+#define TLMPI_TRACE_DISCOVER_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_rank_source {
+    TL_RANK_META,       /* distributedInfo.rank */
+    TL_RANK_NAME,       /* the file's name */
+    TL_RANK_ORDER       /* next free number, in path order */
+} tl_rank_source;
+
+typedef enum tl_input_kind {
+    TL_INPUT_TRACE,         /* has traceEvents, or begins as one and is cut */
+    TL_INPUT_UNREADABLE,    /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head */
+    TL_INPUT_OTHER          /* some other JSON: an execution trace, a memory snapshot ...; left alone */
+} tl_input_kind;
+
+/* What a look at one file says, before it is read whole. */
+typedef struct tl_input {
+    char *path;                 /* owned */
+    tl_input_kind kind;
+    char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */
+    int64_t name_rank;          /* -1 where the name tells none */
+    int64_t world_size;         /* -1 where absent */
+    int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    uint64_t bytes;             /* size of the file */
+    int64_t mtime_ns;
+    int64_t rank;               /* decided by tl_inventory_decide */
+    tl_rank_source rank_source;
+    int32_t run;                /* 0 = oldest; decided likewise; -1 for what is no trace */
+} tl_input;
+
+typedef struct tl_inventory {
+    TL_VEC(tl_input) inputs;    /* in path order (strcmp) */
+    int32_t nruns;              /* at least 1 */
+    int32_t run;                /* the one chosen */
+    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known that the chosen run lacks, ascending: below
+                                 * world_size when known, at most 4,096 of them listed */
+    int64_t world_size;         /* largest world_size seen, or the largest rank + 1 */
+    size_t nmissing;            /* how many there are in all */
+} tl_inventory;
+
+/* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
+ * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  kind and ranks are
+ * not yet filled in.  TL_EINPUT: the path does not exist or cannot be read. */
+tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
+
+/* Sorts inputs by path and drops the same path named twice. */
+void tl_inventory_sort(tl_inventory *inventory);
+
+/* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is then
+ * inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
+void tl_input_look(tl_input *input, bool deep);
+
+/* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest first.
+ * TL_EUSAGE: there is no such run. */
+tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
+
+void tl_inventory_free(tl_inventory *inventory);
+
+/* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
+ * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names or time stamps. */
+int64_t tl_rank_of_name(const char *path);
+
+#endif

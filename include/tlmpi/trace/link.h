@@ -1,0 +1,28 @@
+/* link.h - events to the view of a rank: device work sorted and classified, joined to its launches and steps. */
+#ifndef TLMPI_TRACE_LINK_H
+#define TLMPI_TRACE_LINK_H
+
+#include "tlmpi/model/view.h"
+#include "tlmpi/trace/classify.h"
+#include "tlmpi/trace/reader.h"
+
+/* The categories that tl_link looks at: what a run asks the reader to keep. */
+#define TL_LINK_KEEP                                                                                                     \
+    (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |                \
+     TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
+
+/* Owns the arrays that its view shows; the view borrows the trace's names, too. */
+typedef struct tl_linked {
+    tl_rank_view view;
+    tl_kernel *kernels;
+    tl_sync *syncs;
+    tl_launch *launches;
+    tl_step_window *steps;
+} tl_linked;
+
+/* Fills *out, which tl_linked_free ends, also after a failure.  TL_ENOMEM. */
+tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
+
+void tl_linked_free(tl_linked *linked);
+
+#endif

@@ -1,0 +1,53 @@
+/* reader.h - one trace file to its events.
+ *
+ *     bytes -> source -> split -> (fast reader | yajl) -> columns
+ *
+ * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  A cut file gives every
+ * whole event before the cut.
+ */
+#ifndef TLMPI_TRACE_READER_H
+#define TLMPI_TRACE_READER_H
+
+#include "tlmpi/base/status.h"
+#include "tlmpi/trace/events.h"
+#include "tlmpi/trace/meta.h"
+
+typedef struct tl_read_options {
+    uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
+    bool yajl_only;             /* every event through yajl, the reference reader */
+    bool no_filter;             /* no peeking: every event is read whole before it may be dropped */
+    bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
+    void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
+    void *tick_arg;
+} tl_read_options;
+
+/* What the reading of one file came to. */
+typedef struct tl_read_report {
+    bool gzip;
+    uint64_t file_bytes, text_bytes;
+    uint64_t entries;           /* entries of traceEvents seen, whole or not */
+    uint64_t kept;
+    uint64_t filtered;          /* whole entries that nobody asked for */
+    uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
+    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., negative dur) */
+    int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
+    char first_bad[256];        /* what was expected there and what was done; empty when all is well */
+    bool cut;                   /* the text ends before the document does */
+    bool has_events;            /* a traceEvents array (or a bare array of events) was found */
+    bool fractional_ts;         /* some entry's ts is a number with a fraction, or an entry has no ts */
+    bool no_memory;             /* reading stopped there: memory is out */
+} tl_read_report;
+
+typedef struct tl_trace {
+    tl_events events;
+    tl_meta meta;
+    tl_read_report report;
+} tl_trace;
+
+/* Reads the file into *out, which tl_trace_free ends, also after a failure.  TL_OK even when the file is damaged:
+ * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents; TL_ENOMEM. */
+tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
+
+void tl_trace_free(tl_trace *trace);
+
+#endif

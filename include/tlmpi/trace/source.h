@@ -1,0 +1,39 @@
+/* source.h - the bytes of a trace file, plain or gzip, in blocks.
+ *
+ * A gzip file is recognised by its first two bytes, not by its name.  All members are read, their checksums verified.
+ * Never holds more than a small constant of the file.
+ *
+ *     tl_source *s;
+ *     st = tl_source_open(path, &s, err);
+ *     while ((st = tl_source_read(s, buf, sizeof buf, &n, err)) == TL_OK && n > 0)
+ *         ...
+ *     tl_source_close(s);
+ */
+#ifndef TLMPI_TRACE_SOURCE_H
+#define TLMPI_TRACE_SOURCE_H
+
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tl_source tl_source;
+
+/* TL_EINPUT: cannot be opened, is not a regular file (a FIFO is read all the same), or memory is out (TL_ENOMEM).
+ * *out is set on success alone. */
+tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
+
+/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip stream
+ * first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of the text
+ * where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards *n = 0. */
+tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
+
+bool tl_source_is_gzip(const tl_source *s);
+uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
+uint64_t tl_source_file_bytes(const tl_source *s);      /* bytes of the file consumed so far */
+uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when it was opened */
+
+/* NULL is fine. */
+void tl_source_close(tl_source *s);
+
+#endif

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Many nodes read the traces of a large job:  sbatch jobs/slurm_many_nodes.sh TRACES [RESULT]
+#
+# A trace is read by one proc, so more procs than traces gain little.  The file is written by one proc: put RESULT where large
+# sequential writes are fast.  On Lustre a result of many gigabytes wants stripes: lfs setstripe -c 8 FOLDER.
+# In a container: mpirun apptainer exec tlmpi.sif tlmpi -o RESULT TRACES, with the same Open MPI inside and outside.
+#SBATCH --job-name=tlmpi
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=32
+#SBATCH --cpus-per-task=1
+#SBATCH --mem-per-cpu=2G
+#SBATCH --time=02:00:00
+#SBATCH --output=%x-%j.out
+#SBATCH --signal=TERM@60
+set -eu
+traces=${1:?usage: sbatch slurm_many_nodes.sh TRACES [RESULT]}
+result=${2:-result-$SLURM_JOB_ID}
+tlmpi=${TLMPI:-$(command -v tlmpi || echo "$SLURM_SUBMIT_DIR/build/tlmpi")}
+
+export OMPI_MCA_mpi_yield_when_idle=1
+# A node that drops off the network is noticed within seconds, not never.
+export OMPI_MCA_oob_tcp_keepalive_time=5 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
+# Instead of mpirun: srun -K --mpi=pmix (without -K a proc that dies leaves the others waiting until the time limit).
+exec mpirun "$tlmpi" -o "$result" "$traces"

@@ -1,0 +1,44 @@
+/* interval.c - what ran on the device, when, and what was it?
+ *
+ * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).
+ */
+#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/model/tables.h"
+
+static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+{
+    tl_table *table = tl_tables_get(out, &tl_interval_schema);
+
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        tl_interval *row = tl_table_add(table);
+        if (row == NULL)
+            return tl_fail_memory(err, "the interval table");
+        *row = (tl_interval){
+            .rank = view->rank, .device = k->device, .stream = k->stream, .start_ns = k->start_ns, .end_ns = k->end_ns,
+            .kind = k->kind, .name = k->name, .correlation = k->correlation, .launch_ns = k->launch_ns,
+            .bytes = k->bytes, .step = k->step,
+        };
+    }
+    for (size_t i = 0; i < view->nsyncs; i++) {
+        const tl_sync *s = &view->syncs[i];
+        tl_interval *row = tl_table_add(table);
+        if (row == NULL)
+            return tl_fail_memory(err, "the interval table");
+        *row = (tl_interval){
+            .rank = view->rank, .device = s->device, .stream = s->stream, .start_ns = s->start_ns, .end_ns = s->end_ns,
+            .kind = TL_SYNC, .name = s->name, .correlation = s->correlation, .launch_ns = s->call_ns,
+            .bytes = -1, .step = s->step,
+        };
+    }
+    return tl_table_sort(table) ? TL_OK : tl_fail_memory(err, "sorting the interval table");
+}
+
+static const tl_schema *const tables[] = { &tl_interval_schema, NULL };
+
+const tl_analysis tl_interval_analysis = {
+    .name = "interval",
+    .question = "What ran on the device, when, and what was it?",
+    .tables = tables,
+    .per_rank = per_rank,
+};

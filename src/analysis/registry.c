@@ -1,0 +1,23 @@
+/* registry.c - the list.  A new analysis is one line in each of the two. */
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/model/tables.h"
+
+const tl_analysis *const tl_analyses[] = {
+    &tl_step_analysis,
+    &tl_breakdown_analysis,
+    &tl_interval_analysis,
+    NULL,
+};
+
+static const tl_schema *const schemas[] = {
+    &tl_rank_schema,
+    &tl_step_schema,
+    &tl_breakdown_schema,
+    &tl_interval_schema,
+};
+
+const tl_schema *const *tl_all_schemas(size_t *n)
+{
+    *n = sizeof schemas / sizeof schemas[0];
+    return schemas;
+}

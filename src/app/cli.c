@@ -1,0 +1,261 @@
+/* cli.c - which command, with which options, on which words. */
+#include "cli.h"
+
+#include "options.h"
+#include "suggest.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/job/run.h"
+#include "tlmpi/report/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int run(const tl_cli *cli)
+{
+    return tl_run(&cli->run);
+}
+
+static int check(const tl_cli *cli)
+{
+    return tl_check(&cli->run);
+}
+
+static const tl_command commands[] = {
+    { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
+      "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a training "
+      "job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The result does not "
+      "depend on the number of procs.", true, run },
+    { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
+      "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.", true,
+      check },
+    { "show", TL_FOR_SHOW, "[options] FILE.h5 [TABLE]", "print a table of a result file, or the list of its tables",
+      "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by tlmpi "
+      "describe.", false, tl_show },
+    { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
+      "Prints the page of each TABLE, or of all tables.", false, tl_describe },
+    { "compat", TL_FOR_COMPAT, "hta [options] PATH... -o DIR", "the tables of HTA, from the same traces",
+      "Writes the tables of Holistic Trace Analysis (HTA) as CSV files into DIR, with HTA's rounding, choice of rows and "
+      "classes. All the PATHs of one call are one job.", false, tl_compat },
+};
+
+enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
+
+const tl_command *tl_commands(size_t *n)
+{
+    *n = NCOMMANDS;
+    return commands;
+}
+
+static const tl_command *find_command(const char *name)
+{
+    for (const tl_command *c = commands; c < commands + NCOMMANDS; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+/* Place in argv of the first word that is no option, argc when there is none.  A word behind "--" names no command. */
+static tl_status find_first_word(int argc, char **argv, int *at, tl_error *err)
+{
+    int i = 1;
+    for (; i < argc && tl_is_option(argv[i]); i++) {
+        if (strcmp(argv[i], "--") == 0)
+            i = argc;
+        else if (tl_option_read(NULL, TL_FOR_ALL, argc, argv, &i, err) != TL_OK)
+            return TL_EUSAGE;
+    }
+    *at = i < argc ? i : argc;
+    return TL_OK;
+}
+
+static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, tl_error *err)
+{
+    bool ended = false;
+    for (int i = 1; i < argc; i++) {
+        tl_status st = TL_OK;
+        if (i == command_at)
+            continue;
+        if (!ended && strcmp(argv[i], "--") == 0)
+            ended = true;
+        else if (!ended && tl_is_option(argv[i]))
+            st = tl_option_read(cli, cli->command->bit, argc, argv, &i, err);
+        else
+            cli->words[cli->nwords++] = argv[i];
+        if (st != TL_OK)
+            return st;
+    }
+    return TL_OK;
+}
+
+/* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
+static tl_status refuse_mistyped(const char *word, tl_error *err)
+{
+    const char *names[NCOMMANDS];
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *meant = strpbrk(word, "/.") == NULL && access(word, F_OK) != 0 ? tl_suggest(word, names, NCOMMANDS) : NULL;
+    if (meant == NULL)
+        return TL_OK;
+    return tl_fail(err, TL_EUSAGE, "'%s' is no command and no path; did you mean tlmpi %s?", word, meant);
+}
+
+/* The words as typed, parted by spaces; those with anything but plain characters in single quotes. */
+static char *join_words(int argc, char **argv)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
+    char *text = NULL;
+    size_t n = 0, cap = 0;
+    for (int i = 0; i < argc; i++) {
+        bool quoted = argv[i][strspn(argv[i], plain)] != '\0' || argv[i][0] == '\0';
+        if (!tl_grow((void **)&text, &cap, n + 4 * strlen(argv[i]) + 4, 1)) {
+            free(text);
+            return NULL;
+        }
+        if (i > 0)
+            text[n++] = ' ';
+        if (quoted)
+            text[n++] = '\'';
+        for (const char *p = argv[i]; *p != '\0'; p++) {
+            if (*p == '\'') {
+                memcpy(text + n, "'\\''", 4);
+                n += 4;
+            } else {
+                text[n++] = *p;
+            }
+        }
+        if (quoted)
+            text[n++] = '\'';
+        text[n] = '\0';
+    }
+    return text;
+}
+
+tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
+{
+    int first = argc;
+    *cli = (tl_cli){ .command = find_command("run") };
+    cli->words = tl_calloc((size_t)argc + 1, sizeof *cli->words);
+    if (cli->words == NULL)
+        return tl_fail_memory(err, "command line");
+
+    tl_status st = tl_options_default(cli, err);
+    if (st == TL_OK)
+        st = find_first_word(argc, argv, &first, err);
+    if (st != TL_OK)
+        return st;
+
+    const tl_command *named = first < argc ? find_command(argv[first]) : NULL;
+    cli->named = named != NULL;
+    if (named != NULL)
+        cli->command = named;
+    else if (first < argc)
+        st = refuse_mistyped(argv[first], err);
+    if (st == TL_OK)
+        st = read_rest(cli, argc, argv, cli->named ? first : argc, err);
+    if (st != TL_OK)
+        return st;
+
+    cli->command_line = join_words(argc, argv);
+    cli->settings = tl_options_record(cli, cli->command->bit);
+    if (cli->command_line == NULL || cli->settings == NULL)
+        return tl_fail_memory(err, "command line");
+    cli->run.paths = cli->words;
+    cli->run.npaths = cli->nwords;
+    cli->run.command_line = cli->command_line;
+    cli->run.settings = cli->settings;
+
+    if (cli->command->together && cli->nwords == 0 && !cli->help && !cli->version)
+        return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
+                       cli->command->words);
+    return TL_OK;
+}
+
+void tl_cli_free(tl_cli *cli)
+{
+    free(cli->words);
+    free(cli->ranks.v);
+    free(cli->steps.v);
+    free(cli->command_line);
+    free(cli->settings);
+}
+
+/* ---- telling ---- */
+
+static void say_paragraph(FILE *out, const char *text)
+{
+    tl_wrap w = { .out = out };
+    tl_wrap_words(&w, text);
+    tl_wrap_end(&w);
+}
+
+static void say_statuses(FILE *out)
+{
+    fputs("Exit status\n"
+          "  0  done\n"
+          "  1  done, but some input was unusable or incomplete; the results are written\n"
+          "  2  the command line asks for something impossible\n"
+          "  3  nothing usable in the input\n"
+          "  4  output cannot be written\n"
+          " 70  memory is out, or a fault of tlmpi\n", out);
+}
+
+static void program_help(FILE *out)
+{
+    fputs("tlmpi - what the ranks of a training job did with their time\n\n"
+          "  mpirun -n 64 tlmpi traces/       analyse, write traces.h5, print a summary\n"
+          "  tlmpi show traces.h5 breakdown   print a table of it\n\n"
+          "Commands\n", out);
+    for (const tl_command *c = commands; c < commands + NCOMMANDS; c++) {
+        int n = fprintf(out, "  %s%s", strcmp(c->name, "run") == 0 ? "[run]" : c->name, "");
+        fprintf(out, "%*s%s\n", 12 - n, "", c->title);
+    }
+    fputs("\ntlmpi COMMAND --help tells the options of the others; those of run:\n\n", out);
+    tl_options_help(out, TL_FOR_RUN);
+    fputc('\n', out);
+    say_statuses(out);
+}
+
+void tl_cli_help(FILE *out, const tl_cli *cli)
+{
+    const tl_command *c = cli->command;
+    if (!cli->named) {
+        program_help(out);
+        return;
+    }
+    fprintf(out, "tlmpi %s %s\n\n", c->name, c->words);
+    say_paragraph(out, c->doc);
+    fputc('\n', out);
+    tl_options_help(out, c->bit);
+    fputc('\n', out);
+    say_statuses(out);
+}
+
+static int exit_of(tl_status status)
+{
+    switch (status) {
+    case TL_OK:
+        return TL_EXIT_DONE;
+    case TL_EINPUT:
+        return TL_EXIT_NOTHING;
+    case TL_EUSAGE:
+        return TL_EXIT_USAGE;
+    case TL_EOUTPUT:
+        return TL_EXIT_OUTPUT;
+    case TL_ENOMEM:
+    case TL_EINTERNAL:
+        break;
+    }
+    return TL_EXIT_FAULT;
+}
+
+int tl_cli_complain(const tl_cli *cli, const tl_error *err)
+{
+    char safe[sizeof err->text];
+    tl_printable(safe, sizeof safe, err->text);
+    fprintf(stderr, "tlmpi: %s\n", safe);
+    if (err->status == TL_EUSAGE)
+        fprintf(stderr, "See: tlmpi %s%s--help\n", cli->named ? cli->command->name : "", cli->named ? " " : "");
+    return exit_of(err->status);
+}

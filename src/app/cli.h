@@ -1,0 +1,75 @@
+/* cli.h - the command line, read: which command, with which options, on which words.
+ *
+ *     tlmpi [run] [options] PATH...
+ *     tlmpi show [options] FILE.h5 [TABLE]
+ *
+ * The first word that is no option names the command, where it is one of the table's names; else the command is run.  A
+ * folder called "show" is written ./show.  Options may stand anywhere, "-" alone is a word, "--" ends the options.
+ */
+#ifndef TLMPI_APP_CLI_H
+#define TLMPI_APP_CLI_H
+
+#include "ranges.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/job/options.h"
+#include <stdio.h>
+
+typedef struct tl_cli tl_cli;
+
+/* Commands as bits: an option says with which of them it goes. */
+enum {
+    TL_FOR_RUN = 1,
+    TL_FOR_CHECK = 2,
+    TL_FOR_SHOW = 4,
+    TL_FOR_DESCRIBE = 8,
+    TL_FOR_COMPAT = 16,
+    TL_FOR_ALL = 31
+};
+
+typedef struct tl_command {
+    const char *name;
+    unsigned bit;
+    const char *words;              /* what follows the name, for --help */
+    const char *title;              /* a line */
+    const char *doc;                /* a paragraph */
+    bool together;                  /* every proc works; else the first alone, and the others wait */
+    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h) */
+} tl_command;
+
+struct tl_cli {
+    const tl_command *command;
+    bool named;                     /* a word of the command line named it */
+    const char **words;             /* after the command's name; of argv, the array is ours */
+    size_t nwords;
+    bool help, version;
+
+    tl_options run;                 /* what run and check take; output, force, digest serve others too */
+    int format;                     /* show: tl_format */
+    int64_t top;                    /* show: rows at most; 0 for all */
+    int64_t width;                  /* show: characters of a text in a table; 0 for all, -1 to fit a terminal */
+    tl_ranges ranks, steps;         /* show */
+    const char *columns, *sort;     /* show; NULL for the table's own */
+    bool ns, include_last_step;     /* compat hta */
+    char *command_line, *settings;  /* owned; run points to them */
+};
+
+/* The commands, and how many there are. */
+const tl_command *tl_commands(size_t *n);
+
+/* Reads argv.  On success *cli borrows from argv; tl_cli_free ends it in any case.  TL_EUSAGE: no such option, a value is
+ * missing or wrong, a word that must be a mistyped command.  Says and ends nothing. */
+tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err);
+void tl_cli_free(tl_cli *cli);
+
+/* The help of the command, or of the whole program where no command was named. */
+void tl_cli_help(FILE *out, const tl_cli *cli);
+
+/* Says on stderr what went wrong; returns the exit status that goes with it. */
+int tl_cli_complain(const tl_cli *cli, const tl_error *err);
+
+/* The commands that are not of the job layer. */
+int tl_show(const tl_cli *cli);
+int tl_describe(const tl_cli *cli);
+int tl_compat(const tl_cli *cli);
+
+#endif

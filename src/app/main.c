@@ -1,0 +1,70 @@
+/* main.c - from the command line to one exit status, the same on every proc. */
+#include "cli.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/job/run.h"
+#include "tlmpi/par/par.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static int answer(const tl_cli *cli)
+{
+    if (cli->version)
+        printf("tlmpi %s\n", TLMPI_VERSION);
+    else
+        tl_cli_help(stdout, cli);
+    return TL_EXIT_DONE;
+}
+
+/* What was printed may not have arrived.  A reader that has gone away has had enough: that is no failure. */
+static int close_stdout(int code)
+{
+    errno = 0;
+    bool ok = fflush(stdout) == 0 && !ferror(stdout);
+    if (ok || errno == EPIPE)
+        return code;
+    fprintf(stderr, "tlmpi: cannot print: %s\n", errno != 0 ? strerror(errno) : "output error");
+    return code == TL_EXIT_DONE || code == TL_EXIT_PARTIAL ? TL_EXIT_OUTPUT : code;
+}
+
+static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
+{
+    bool first = tl_par_proc() == 0;
+    int code = TL_EXIT_DONE;
+    if (parsed != TL_OK)
+        code = first ? tl_cli_complain(cli, err) : code;
+    else if (cli->help || cli->version)
+        code = first ? answer(cli) : code;
+    else if (cli->command->together || first)
+        code = cli->command->act(cli);
+
+    if (first)
+        code = close_stdout(code);
+    tl_par_bcast(&code, sizeof code, 0);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    tl_cli cli;
+    tl_error err = { .status = TL_OK };
+    tl_status parsed = tl_cli_parse(&cli, argc, argv, &err);
+
+    /* A process that a launcher started must not end before the parallel machine has started: mpirun would wait for it. */
+    if (parsed == TL_OK && (cli.help || cli.version) && !tl_par_launched()) {
+        int code = close_stdout(answer(&cli));
+        tl_cli_free(&cli);
+        return code;
+    }
+
+    tl_par_start(&argc, &argv);
+    signal(SIGPIPE, SIG_IGN);
+    tl_log_setup(tl_par_proc() == 0, cli.run.quiet ? TL_QUIET : cli.run.verbose ? TL_VERBOSE : TL_NORMAL);
+    parsed = tl_par_agree(parsed, &err);
+    int code = act(&cli, parsed, &err);
+    tl_cli_free(&cli);
+    tl_par_end();
+    return code;
+}

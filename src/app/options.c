@@ -1,0 +1,366 @@
+/* options.c - the options, each written once. */
+#include "options.h"
+
+#include "suggest.h"
+#include "tlmpi/report/print.h"
+#include "tlmpi/report/wrap.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How the text of an option becomes a value, and back. */
+typedef struct tl_option_type {
+    /* Writes the value at `at`; false where the text is none. */
+    bool (*store)(const char *text, void *at);
+    /* Writes the value as text into out, 0-terminated. */
+    void (*recall)(const void *at, char *out, size_t n);
+    const char *takes;              /* what it expects, for messages */
+} tl_option_type;
+
+struct tl_option {
+    const char *name;               /* "output": --output */
+    char letter;                    /* 'o': -o; 0 for none */
+    const char *metavar;            /* NULL: a switch */
+    const char *initial;            /* its default, as text */
+    const char *doc;
+    unsigned bits;                  /* the commands that it goes with */
+    const tl_option_type *type;
+    size_t offset;                  /* of the value in tl_cli */
+};
+
+/* ---- types ---- */
+
+static bool store_switch(const char *text, void *at)
+{
+    *(bool *)at = strcmp(text, "1") == 0;
+    return true;
+}
+
+static void recall_switch(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%d", *(const bool *)at);
+}
+
+/* Empty stands for none: no option has a use for an empty text. */
+static bool store_text(const char *text, void *at)
+{
+    *(const char **)at = *text != '\0' ? text : NULL;
+    return true;
+}
+
+static void recall_text(const void *at, char *out, size_t n)
+{
+    const char *text = *(const char *const *)at;
+    snprintf(out, n, "%s", text != NULL ? text : "");
+}
+
+static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool store_count(const char *text, void *at)
+{
+    return read_int(text, 0, INT64_MAX, at);
+}
+
+static void recall_int(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%" PRId64, *(const int64_t *)at);
+}
+
+/* A width that is not given fits the terminal, if there is one. */
+static bool store_width(const char *text, void *at)
+{
+    if (strcmp(text, "auto") == 0) {
+        *(int64_t *)at = -1;
+        return true;
+    }
+    return store_count(text, at);
+}
+
+static bool store_run(const char *text, void *at)
+{
+    int64_t value = -1;
+    if (strcmp(text, "newest") == 0)
+        value = 0;
+    else if (strcmp(text, "list") != 0 && !read_int(text, 1, INT32_MAX, &value))
+        return false;
+    *(int *)at = (int)value;
+    return true;
+}
+
+static void recall_run(const void *at, char *out, size_t n)
+{
+    int value = *(const int *)at;
+    if (value > 0)
+        snprintf(out, n, "%d", value);
+    else
+        snprintf(out, n, "%s", value == 0 ? "newest" : "list");
+}
+
+static const char *const format_words[] = { "table", "csv", "json" };
+
+static bool store_format(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
+        if (strcmp(text, format_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_format(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", format_words[*(const int *)at]);
+}
+
+static bool store_parser(const char *text, void *at)
+{
+    *(bool *)at = strcmp(text, "yajl") == 0;
+    return *(bool *)at || strcmp(text, "fast") == 0;
+}
+
+static void recall_parser(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", *(const bool *)at ? "yajl" : "fast");
+}
+
+static bool store_ranges(const char *text, void *at)
+{
+    tl_ranges *ranges = at;
+    if (*text != '\0')
+        return tl_ranges_parse(text, ranges);
+    ranges->n = 0;
+    return true;
+}
+
+static void recall_ranges(const void *at, char *out, size_t n)
+{
+    const tl_ranges *ranges = at;
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < ranges->n && used < n; i++)
+        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64 "-%" PRId64, i > 0 ? "," : "", ranges->v[i].first,
+                                 ranges->v[i].last);
+}
+
+static const tl_option_type is_switch = { store_switch, recall_switch, NULL };
+static const tl_option_type is_text = { store_text, recall_text, NULL };
+static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
+static const tl_option_type is_width = { store_width, recall_int, "a number or 'auto'" };
+static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
+static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
+static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
+static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
+
+/* ---- the table, in the order of --help ---- */
+
+#define AT(member) offsetof(tl_cli, member)
+
+static const tl_option options[] = {
+    { "output", 'o', "PREFIX", "", "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
+      "several paths, in the working directory", TL_FOR_RUN, &is_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE instead of to the terminal; '-' is the terminal", TL_FOR_SHOW, &is_text,
+      AT(run.output) },
+    { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
+      AT(run.output) },
+    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT, &is_switch,
+      AT(run.force) },
+    { "run", 0, "N", "newest", "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
+      "newest complete one, 'list' lists them", TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
+    { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN, &is_text,
+      AT(run.rules) },
+    { "digest", 0, NULL, "0", "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
+      "however they were made", TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
+    { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &is_switch,
+      AT(run.reproducible) },
+    { "parser", 0, "NAME", "fast", "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
+      "result is the same", TL_FOR_RUN | TL_FOR_CHECK, &is_parser, AT(run.yajl_only) },
+    { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
+      TL_FOR_RUN | TL_FOR_CHECK, &is_switch, AT(run.no_filter) },
+    { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &is_format, AT(format) },
+    { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &is_text, AT(columns) },
+    { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW, &is_ranges,
+      AT(ranks) },
+    { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &is_ranges, AT(steps) },
+    { "sort", 0, "COLUMN", "", "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
+      "say which way", TL_FOR_SHOW, &is_text, AT(sort) },
+    { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &is_count, AT(top) },
+    { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
+      TL_FOR_SHOW, &is_width, AT(width) },
+    { "ns", 0, NULL, "0", "keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1", TL_FOR_COMPAT,
+      &is_switch, AT(ns) },
+    { "include-last-step", 0, NULL, "0", "keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT, &is_switch,
+      AT(include_last_step) },
+    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch,
+      AT(run.quiet) },
+    { "verbose", 'v', NULL, "0", "say more", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch, AT(run.verbose) },
+    { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
+    { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
+};
+
+enum { NOPTIONS = sizeof options / sizeof options[0] };
+
+/* ---- reading ---- */
+
+bool tl_is_option(const char *arg)
+{
+    return arg[0] == '-' && arg[1] != '\0';
+}
+
+tl_status tl_options_default(tl_cli *cli, tl_error *err)
+{
+    for (const tl_option *o = options; o < options + NOPTIONS; o++)
+        if (!o->type->store(o->initial, (char *)cli + o->offset))
+            return tl_fail(err, TL_EINTERNAL, "the default of --%s is not of its type", o->name);
+    return TL_OK;
+}
+
+static const tl_option *find_long(const char *name, size_t n, unsigned bits)
+{
+    for (const tl_option *o = options; o < options + NOPTIONS; o++)
+        if ((o->bits & bits) != 0 && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
+            return o;
+    return NULL;
+}
+
+static const tl_option *find_letter(char letter, unsigned bits)
+{
+    for (const tl_option *o = options; o < options + NOPTIONS; o++)
+        if ((o->bits & bits) != 0 && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+/* Another command's option, a mistyped one, or neither. */
+static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_error *err)
+{
+    const char *candidates[NOPTIONS];
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, name);
+
+    const tl_option *other = find_long(name, n, TL_FOR_ALL);
+    size_t ncommands;
+    const tl_command *commands = tl_commands(&ncommands);
+    for (size_t i = 0; i < ncommands && other != NULL; i++)
+        if ((commands[i].bit & other->bits) != 0)
+            return tl_fail(err, TL_EUSAGE, "--%s is an option of tlmpi %s, not of this command", word, commands[i].name);
+
+    for (size_t i = 0; i < NOPTIONS; i++)
+        candidates[i] = (options[i].bits & bits) != 0 ? options[i].name : NULL;
+    const char *meant = tl_suggest(word, candidates, NOPTIONS);
+    if (meant != NULL)
+        return tl_fail(err, TL_EUSAGE, "there is no option --%s; did you mean --%s?", word, meant);
+    return tl_fail(err, TL_EUSAGE, "there is no option --%s", word);
+}
+
+static tl_status store(tl_cli *cli, const tl_option *o, const char *text, tl_error *err)
+{
+    if (cli == NULL || o->type->store(text, (char *)cli + o->offset))
+        return TL_OK;
+    return tl_fail(err, TL_EUSAGE, "--%s takes %s, not '%s'", o->name, o->type->takes, text);
+}
+
+/* A following word that looks like an option is one whose value was forgotten; a number may be negative. */
+static bool may_be_value(const char *arg)
+{
+    return !tl_is_option(arg) || (arg[1] >= '0' && arg[1] <= '9');
+}
+
+static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
+{
+    if (*at + 1 >= argc || !may_be_value(argv[*at + 1]))
+        return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
+    (*at)++;
+    return store(cli, o, argv[*at], err);
+}
+
+static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
+{
+    const char *name = argv[*at] + 2, *value = strchr(name, '=');
+    size_t n = value != NULL ? (size_t)(value - name) : strlen(name);
+    const tl_option *o = find_long(name, n, bits);
+
+    if (o == NULL)
+        return fail_unknown(name, n, bits, err);
+    if (o->metavar == NULL)
+        return value == NULL ? store(cli, o, "1", err) :
+                               tl_fail(err, TL_EUSAGE, "--%s takes no value", o->name);
+    if (value == NULL)
+        return store_following(cli, o, argc, argv, at, err);
+    if (value[1] == '\0')
+        return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
+    return store(cli, o, value + 1, err);
+}
+
+/* Letters: -f, -fq, -oPREFIX, -o PREFIX. */
+static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
+        const tl_option *o = find_letter(*p, bits);
+        if (o == NULL)
+            return tl_fail(err, TL_EUSAGE, "there is no option -%c here", *p);
+        if (o->metavar == NULL) {
+            st = store(cli, o, "1", err);
+        } else {
+            return p[1] != '\0' ? store(cli, o, p + 1, err) : store_following(cli, o, argc, argv, at, err);
+        }
+    }
+    return st;
+}
+
+tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
+{
+    return argv[*at][1] == '-' ? read_long(cli, bits, argc, argv, at, err) : read_letters(cli, bits, argc, argv, at, err);
+}
+
+/* ---- telling ---- */
+
+void tl_options_help(FILE *out, unsigned bits)
+{
+    enum { DOC_COLUMN = 24 };
+    for (const tl_option *o = options; o < options + NOPTIONS; o++) {
+        if ((o->bits & bits) == 0)
+            continue;
+        int n = o->letter != 0 ? fprintf(out, "  -%c, ", o->letter) : fprintf(out, "      ");
+        n += fprintf(out, "--%s%s%s", o->name, o->metavar != NULL ? "=" : "", o->metavar != NULL ? o->metavar : "");
+        if (n + 2 > DOC_COLUMN)
+            n = fprintf(out, "\n") - 1;
+        fprintf(out, "%*s", DOC_COLUMN - n, "");
+
+        tl_wrap w = { .out = out, .indent = DOC_COLUMN, .column = DOC_COLUMN };
+        tl_wrap_words(&w, o->doc);
+        if (o->metavar != NULL && *o->initial != '\0')
+            tl_wrap_piece(&w, "(default: %s)", o->initial);
+        tl_wrap_end(&w);
+    }
+}
+
+char *tl_options_record(const tl_cli *cli, unsigned bits)
+{
+    char *text = NULL, value[4200];
+    size_t n = 0, cap = 0;
+    for (const tl_option *o = options; o < options + NOPTIONS; o++) {
+        if ((o->bits & bits) == 0 || o->offset == AT(help) || o->offset == AT(version))
+            continue;
+        o->type->recall((const char *)cli + o->offset, value, sizeof value);
+        size_t need = n + strlen(o->name) + strlen(value) + 3;
+        if (!tl_grow((void **)&text, &cap, need, 1)) {
+            free(text);
+            return NULL;
+        }
+        n += (size_t)snprintf(text + n, cap - n, "%s=%s\n", o->name, value);
+    }
+    return text;
+}

@@ -1,0 +1,198 @@
+/* show.c - tlmpi show: the tables of a result file. */
+#include "cli.h"
+#include "outfile.h"
+#include "select.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/report/print.h"
+#include "tlmpi/store/result.h"
+#include "top.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A sort without --top holds its rows: up to so many. */
+#define MOST_SORTED ((size_t)1 << 20)
+
+enum { TERMINAL_TEXT_WIDTH = 48 };
+
+#define LISTING_FIELDS(F, T)                                    \
+    F(T, TEXT64, table, KEY, "", "name")                        \
+    F(T, I64, rows, MEASURE, "", "number of rows")              \
+    F(T, TEXT128, title, LABEL, "", "what it holds")
+TL_TABLE(listing, LISTING_FIELDS);
+TL_TABLE_DEFINE(listing, LISTING_FIELDS, TL_SCOPE_JOB, "tables", "which tables does the file hold?");
+
+static tl_text name_of(void *result, uint32_t id)
+{
+    return tl_result_name(result, id);
+}
+
+static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *schema)
+{
+    int64_t width = cli->width >= 0 ? cli->width : isatty(fileno(out)) ? TERMINAL_TEXT_WIDTH : 0;
+    return (tl_printer){ .out = out, .schema = schema, .format = (tl_format)cli->format, .text_width = (size_t)width };
+}
+
+/* A printer that failed has no memory, or nowhere to write; whoever closes the stream says the latter. */
+static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
+{
+    return ok || ferror(printer->out) ? TL_OK : tl_fail_memory(err, "rows to print");
+}
+
+/* ---- the list of tables ---- */
+
+static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl_error *err)
+{
+    tl_printer printer = new_printer(cli, out, &tl_listing_schema);
+    bool ok = tl_print_begin(&printer);
+    for (size_t i = 0; i < tl_result_ntables(result) && ok; i++) {
+        const tl_schema *table = tl_result_table(result, i);
+        tl_listing row = { .rows = (int64_t)tl_result_nrows(result, table) };
+        tl_cell_text(row.table, sizeof row.table, table->name, strlen(table->name));
+        tl_cell_text(row.title, sizeof row.title, table->title, strlen(table->title));
+        ok = tl_print_rows(&printer, &row, 1);
+    }
+    ok = tl_print_end(&printer) && ok;
+    return status_of(&printer, ok, err);
+}
+
+/* ---- digests ---- */
+
+static tl_status digest_tables(tl_result *result, FILE *out, tl_error *err)
+{
+    uint64_t hash;
+    tl_status st = TL_OK;
+    for (size_t i = 0; i < tl_result_ntables(result) && st == TL_OK; i++) {
+        const tl_schema *table = tl_result_table(result, i);
+        st = tl_result_digest(result, table, &hash, err);
+        if (st == TL_OK)
+            fprintf(out, "%s %016" PRIx64 "\n", table->name, hash);
+    }
+    if (st == TL_OK)
+        st = tl_result_digest_names(result, &hash, err);
+    if (st == TL_OK)
+        fprintf(out, "names %016" PRIx64 "\n", hash);
+    return st;
+}
+
+/* ---- rows ---- */
+
+typedef struct show {
+    tl_printer printer;
+    uint64_t limit, printed;        /* limit 0: no limit */
+    tl_top top;
+    bool may_grow;                  /* top.limit is ours, not the user's */
+} show;
+
+static tl_status print_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+{
+    show *s = arg;
+    if (s->limit > 0 && n > s->limit - s->printed)
+        n = (size_t)(s->limit - s->printed);
+    bool ok = tl_print_rows(&s->printer, rows, n);
+    s->printed += n;
+    *enough = !ok || s->printed == s->limit;
+    return status_of(&s->printer, ok, err);
+}
+
+static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+{
+    show *s = arg;
+    (void)enough;
+    for (size_t i = 0; i < n; i++) {
+        if (s->may_grow && s->top.n == s->top.limit)
+            return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
+                           s->top.limit);
+        if (!tl_top_add(&s->top, rows + i * s->printer.schema->row_size))
+            return tl_fail_memory(err, "rows to sort");
+    }
+    return TL_OK;
+}
+
+static tl_status print_rows(show *s, const tl_select *select, tl_error *err)
+{
+    return tl_select_walk(select, print_block, s, err);
+}
+
+static tl_status print_sorted(show *s, const tl_select *select, tl_error *err)
+{
+    s->may_grow = s->limit == 0;
+    s->top = (tl_top){ .table = select->table, .by = select->sort, .descending = select->descending,
+                       .limit = s->may_grow ? MOST_SORTED : s->limit < SIZE_MAX ? (size_t)s->limit : SIZE_MAX,
+                       .name = name_of, .name_arg = select->result };
+    tl_status st = tl_select_walk(select, keep_block, s, err);
+    bool ok = st == TL_OK;
+    if (ok)
+        tl_top_sort(&s->top);
+    for (size_t i = 0; i < s->top.n && ok; i++)
+        ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
+    tl_top_free(&s->top);
+    return st != TL_OK ? st : status_of(&s->printer, ok, err);
+}
+
+static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
+{
+    tl_select select;
+    tl_status st = tl_select_init(&select, result, table, cli, err);
+    if (st == TL_OK) {
+        show s = { .printer = new_printer(cli, out, select.table), .limit = (uint64_t)cli->top };
+        s.printer.columns = select.columns.n > 0 ? select.columns.v : NULL;
+        s.printer.ncolumns = select.columns.n;
+        s.printer.name = name_of;
+        s.printer.name_arg = result;
+        bool ok = tl_print_begin(&s.printer);
+        if (ok)
+            st = select.sort != NULL ? print_sorted(&s, &select, err) : print_rows(&s, &select, err);
+        ok = tl_print_end(&s.printer) && ok;
+        if (st == TL_OK)
+            st = status_of(&s.printer, ok, err);
+    }
+    tl_select_free(&select);
+    return st;
+}
+
+/* ---- the command ---- */
+
+static tl_status check_words(const tl_cli *cli, tl_error *err)
+{
+    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top > 0 || cli->ranks.n > 0 || cli->steps.n > 0;
+    if (cli->nwords == 0)
+        return tl_fail(err, TL_EUSAGE, "no result file named: tlmpi show FILE.h5 [TABLE]");
+    if (cli->nwords > 2)
+        return tl_fail(err, TL_EUSAGE, "one table at a time, not also '%s'", cli->words[2]);
+    if (cli->run.digest && cli->nwords > 1)
+        return tl_fail(err, TL_EUSAGE, "--digest is over all tables");
+    if (choosy && (cli->nwords == 1 || cli->run.digest))
+        return tl_fail(err, TL_EUSAGE, "--columns, --rank, --step, --sort and --top want a table: tlmpi show %s TABLE",
+                       cli->words[0]);
+    return TL_OK;
+}
+
+static tl_status show_file(const tl_cli *cli, tl_error *err)
+{
+    tl_result *result = NULL;
+    tl_outfile file = { .out = NULL };
+    tl_status st = check_words(cli, err);
+    if (st == TL_OK)
+        st = tl_result_open(cli->words[0], &result, err);
+    if (st == TL_OK)
+        st = tl_outfile_open(&file, cli->run.output, cli->run.force, err);
+    if (st == TL_OK) {
+        if (cli->run.digest)
+            st = digest_tables(result, file.out, err);
+        else if (cli->nwords == 1)
+            st = list_tables(cli, result, file.out, err);
+        else
+            st = show_table(cli, result, cli->words[1], file.out, err);
+        st = tl_outfile_close(&file, st, err);
+    }
+    tl_result_close(result);
+    return st;
+}
+
+int tl_show(const tl_cli *cli)
+{
+    tl_error err;
+    return show_file(cli, &err) == TL_OK ? 0 : tl_cli_complain(cli, &err);
+}

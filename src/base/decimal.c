@@ -1,0 +1,303 @@
+/* decimal.c - decimal text to integers and doubles, exactly, whatever its length.
+ *
+ * A number is scanned once into its digits (from the first that is not 0) and the place of its point:
+ *
+ *     "-0012.340e1"    minus 0.12340 * 10^3      digits "12340", point 3
+ *     "0.00120"        0.120 * 10^-2             digits "120", point -2
+ *
+ * Scaling by 10^k adds k to `point`.  An integer is then the first `point` digits, and what follows decides the
+ * rounding; nothing is ever multiplied out that does not fit, so a number of a million digits or an exponent of 10^18
+ * costs no more than the reading of its text.
+ */
+#include "tlmpi/base/decimal.h"
+
+#include "load.h"
+
+#include <errno.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct number {
+    const char *p, *end;        /* the digits, with the point among them; p == end for zero */
+    int64_t point;              /* the value is 0.digits * 10^point */
+    bool minus;
+} number;
+
+/* An exponent is cut here: no text is long enough to make up for it, and sums with a length stay far from overflow. */
+#define EXPONENT_MOST (INT64_MAX / 4)
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Reads [eE][sign]digits, which must be all that is left. */
+static bool scan_exponent(const char *p, const char *end, int64_t *exponent)
+{
+    int64_t value = 0;
+    bool minus = false;
+
+    p++;
+    if (p < end && (*p == '-' || *p == '+'))
+        minus = *p++ == '-';
+    if (p == end)
+        return false;
+    for (; p < end; p++) {
+        if (!is_digit(*p))
+            return false;
+        if (value < EXPONENT_MOST / 16)
+            value = value * 10 + (*p - '0');
+        else
+            value = EXPONENT_MOST;
+    }
+    *exponent = minus ? -value : value;
+    return true;
+}
+
+static bool scan(const char *text, size_t n, number *out)
+{
+    const char *p = text, *end = text + n, *point = NULL, *first = NULL;
+    int64_t exponent = 0;
+    bool digits = false;
+
+    out->minus = false;
+    if (p < end && (*p == '-' || *p == '+'))
+        out->minus = *p++ == '-';
+    for (; p < end; p++) {
+        if (is_digit(*p)) {
+            digits = true;
+            if (first == NULL && *p != '0')
+                first = p;
+        } else if (*p == '.' && point == NULL) {
+            point = p;
+        } else {
+            break;
+        }
+    }
+    const char *mantissa_end = p;
+    if (!digits || (p < end && ((*p != 'e' && *p != 'E') || !scan_exponent(p, end, &exponent))))
+        return false;
+
+    if (point == NULL)
+        point = mantissa_end;
+    if (first == NULL)
+        first = mantissa_end;
+    out->p = first;
+    out->end = mantissa_end;
+    out->point = exponent + (first < point ? (int64_t)(point - first) : -(int64_t)(first - point - 1));
+    if (first == mantissa_end)
+        out->point = 0;
+    return true;
+}
+
+/* The next digit of the number, 0 behind its last one. */
+static unsigned next_digit(number *x)
+{
+    if (x->p < x->end && *x->p == '.')
+        x->p++;
+    return x->p < x->end ? (unsigned)(*x->p++ - '0') : 0;
+}
+
+/* Whether any digit that has not been read is not 0. */
+static bool more_than_zeros(const number *x)
+{
+    for (const char *p = x->p; p < x->end; p++)
+        if (*p != '0' && *p != '.')
+            return true;
+    return false;
+}
+
+/* The integer part, as a magnitude: false when it passes what an int64_t of that sign can hold by far. */
+static bool integer_part(number *x, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (x->point > 19)
+        return false;
+    for (int64_t i = 0; i < x->point; i++)
+        value = value * 10 + next_digit(x);
+    *out = value;
+    return true;
+}
+
+static bool with_sign(uint64_t magnitude, bool minus, int64_t *out)
+{
+    if (magnitude > (uint64_t)INT64_MAX + (minus ? 1 : 0))
+        return false;
+    *out = minus ? -(int64_t)(magnitude / 2) - (int64_t)(magnitude - magnitude / 2) : (int64_t)magnitude;
+    return true;
+}
+
+/* Rounds what is left of the number, 0.digits * 10^point with point <= 0, to 0 or 1: to nearest, a tie to the even one
+ * of value and value + 1. */
+static unsigned round_up(number *x, uint64_t value)
+{
+    if (x->point < 0)
+        return 0;
+    unsigned digit = next_digit(x);
+    if (digit != 5)
+        return digit > 5;
+    return more_than_zeros(x) || (value & 1) != 0;
+}
+
+#define ASCII_ZEROS UINT64_C(0x3030303030303030)
+
+/* Whether each byte, once '0' is taken off it, is a digit. */
+static inline bool all_digits(uint64_t bytes)
+{
+    return ((bytes | (bytes + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0)) == 0;
+}
+
+/* Eight digits, one a byte and the lowest byte first, as one number: neighbours are joined to pairs, pairs to fours. */
+static inline uint64_t join_digits(uint64_t digits)
+{
+    digits = (digits * (1 + (10 << 8))) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits * (1 + (100 << 16))) >> 16 & UINT64_C(0x0000ffff0000ffff);
+    return (digits * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
+
+/* Up to 16 digits, a point, three digits: nearly every time in a trace, read without a loop.  False for another shape.
+ *
+ *     "6851234567890.123"    first eight   68512345
+ *                            the rest      67890, of the eight digits before the point without those read already
+ *                            behind it     123
+ */
+static inline bool three_decimals(const char *text, size_t n, int64_t *out)
+{
+    static const uint64_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+    const unsigned char *p = (const unsigned char *)text;
+
+    if (n < 5 || n > 20 || p[n - 4] != '.')
+        return false;
+    size_t m = n - 4;
+    uint64_t first = (n >= 8 ? load64(p) : load32(p)) ^ ASCII_ZEROS, rest = 0, value;
+    uint64_t decimals = (load32(p + m) >> 8 ^ ASCII_ZEROS) & UINT64_C(0xffffff);
+
+    if (m <= 8) {
+        first <<= 64 - 8 * m;
+        value = join_digits(first);
+    } else {
+        size_t read = 8 * (16 - m);
+        rest = (load64(p + m - 8) ^ ASCII_ZEROS) >> read << read;
+        value = join_digits(first) * powers[m - 8] + join_digits(rest);
+    }
+    if (!all_digits(first) || !all_digits(rest) || !all_digits(decimals))
+        return false;
+
+    /* At most 19 digits, so nothing wraps. */
+    value = value * 1000 + (decimals & 0xff) * 100 + (decimals >> 8 & 0xff) * 10 + (decimals >> 16);
+    if (value > INT64_MAX)
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+/* One to 15 digits and nothing else: false for another shape. */
+static inline bool digits_only(const char *text, size_t n, int64_t *out)
+{
+    int64_t value = 0;
+
+    if (n == 0 || n > 15)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out)
+{
+    number x;
+    uint64_t value;
+
+    if (three_decimals(text, n, out))
+        return true;
+    if (digits_only(text, n, out)) {
+        *out *= 1000;
+        return true;
+    }
+    if (!scan(text, n, &x))
+        return false;
+    if (x.p < x.end)
+        x.point += 3;
+    if (!integer_part(&x, &value))
+        return false;
+    if (x.point > 0)
+        x.point = 0;
+    return with_sign(value + round_up(&x, value), x.minus, out);
+}
+
+bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
+{
+    number x;
+    uint64_t value;
+
+    if (digits_only(text, n, out))
+        return true;
+    return scan(text, n, &x) && integer_part(&x, &value) && !more_than_zeros(&x) && with_sign(value, x.minus, out);
+}
+
+/* A double is told from its neighbours by at most 767 digits; of all behind that it only matters whether one is not 0.
+ */
+#define DIGITS_MOST 800
+
+/* By strtod, from a text that holds neither a point, which a locale may spell otherwise, nor more digits than matter:
+ * digits and an exponent. */
+static double by_strtod(number x)
+{
+    char text[DIGITS_MOST + 32];
+    size_t n = 0;
+    int64_t point = x.point < -9999 ? -9999 : x.point > 9999 ? 9999 : x.point;
+
+    while (x.p < x.end && n < DIGITS_MOST) {
+        if (*x.p != '.')
+            text[n++] = *x.p;
+        x.p++;
+    }
+    if (more_than_zeros(&x))
+        text[n++] = '1';
+    snprintf(text + n, sizeof text - n, "e%d", (int)(point - (int64_t)n));
+
+    int saved = errno;
+    double value = strtod(text, NULL);
+    errno = saved;
+    return value;
+}
+
+bool tl_decimal_to_double(const char *text, size_t n, double *out)
+{
+    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    number x;
+    double value;
+
+    if (!scan(text, n, &x))
+        return false;
+
+    uint64_t mantissa = 0;
+    int64_t ndigits = 0;
+    for (const char *p = x.p; p < x.end && ndigits < 20; p++) {
+        if (*p == '.')
+            continue;
+        if (ndigits < 19)
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+        ndigits++;
+    }
+
+    /* An integer below 2^53 and a power of ten up to 10^22 are exact doubles, and one operation on them rounds once. */
+    int64_t scale = x.point - ndigits;
+    bool exact = FLT_EVAL_METHOD == 0 && ndigits < 20 && mantissa <= UINT64_C(1) << 53 && scale >= -22 && scale <= 22;
+    if (x.p == x.end)
+        value = 0.0;
+    else if (exact)
+        value = scale < 0 ? (double)mantissa / powers[-scale] : (double)mantissa * powers[scale];
+    else
+        value = by_strtod(x);
+    *out = x.minus ? -value : value;
+    return true;
+}

@@ -1,0 +1,76 @@
+/* mem.c - checked sizes, growth by doubling, and a switch that makes an allocation fail. */
+#include "tlmpi/base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first room of an array, and the size from which it grows by half instead of doubling, in bytes. */
+#define FIRST_BYTES 256
+#define LARGE_BYTES ((size_t)64 << 20)
+
+/* Allocations left until one fails, plus one; 0 is off.  Once it is down to 1 every allocation fails. */
+static size_t fuse;
+
+static bool denied(void)
+{
+    if (fuse == 0)
+        return false;
+    if (fuse > 1)
+        fuse--;
+    return fuse == 1;
+}
+
+void tl_mem_fail_after(size_t n)
+{
+    fuse = n == 0 ? 0 : n + (n < SIZE_MAX);
+}
+
+void *tl_malloc(size_t size)
+{
+    return denied() ? NULL : malloc(size > 0 ? size : 1);
+}
+
+void *tl_calloc(size_t n, size_t size)
+{
+    if (denied() || (size > 0 && n > SIZE_MAX / size))
+        return NULL;
+    return n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
+}
+
+bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
+{
+    if (need <= *capacity)
+        return true;
+    if (size == 0 || need > SIZE_MAX / size || denied())
+        return false;
+
+    size_t most = SIZE_MAX / size;
+    size_t more = *capacity < LARGE_BYTES / size ? *capacity : *capacity / 2;
+    size_t cap = *capacity <= most - more ? *capacity + more : most;
+    if (cap < FIRST_BYTES / size)
+        cap = FIRST_BYTES / size;
+    if (cap < need)
+        cap = need;
+
+    /* The caller's pointer is a T *, seen through a void **: its bytes are copied, never accessed as a void *. */
+    void *old, *new;
+    memcpy(&old, array, sizeof old);
+    new = realloc(old, cap * size);
+    if (new == NULL)
+        return false;
+    memcpy(array, &new, sizeof new);
+    *capacity = cap;
+    return true;
+}
+
+char *tl_strndup(const char *text, size_t n)
+{
+    char *copy = n < SIZE_MAX ? tl_malloc(n + 1) : NULL;
+    if (copy == NULL)
+        return NULL;
+    if (n > 0)
+        memcpy(copy, text, n);
+    copy[n] = '\0';
+    return copy;
+}

@@ -1,0 +1,159 @@
+/* span.c - set operations on sorted, disjoint, half-open spans.
+ *
+ *     a            [-----)    [-------)  [--)
+ *     b        [------)  [------)
+ *     union    [---------)[-----------)  [--)
+ *     cut          [--)       [-)
+ *     without         [--)      [-----)  [--)
+ *
+ * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
+ */
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/mem.h"
+
+#include <stdlib.h>
+
+void tl_spans_free(tl_spans *set)
+{
+    free(set->v);
+    *set = (tl_spans){ 0 };
+}
+
+void tl_spans_clear(tl_spans *set)
+{
+    set->n = 0;
+}
+
+/* Empties the set and makes room for n spans. */
+static bool start_over(tl_spans *set, size_t n)
+{
+    set->n = 0;
+    return tl_grow((void **)&set->v, &set->cap, n, sizeof *set->v);
+}
+
+static void push(tl_spans *set, int64_t start_ns, int64_t end_ns)
+{
+    set->v[set->n++] = (tl_span){ start_ns, end_ns };
+}
+
+bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
+{
+    if (start_ns >= end_ns)
+        return true;
+    if (set->n > 0 && start_ns <= set->v[set->n - 1].end_ns) {
+        tl_span *last = &set->v[set->n - 1];
+        if (last->end_ns < end_ns)
+            last->end_ns = end_ns;
+        return true;
+    }
+    if (!tl_vec_room(set))
+        return false;
+    push(set, start_ns, end_ns);
+    return true;
+}
+
+bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
+{
+    if (!start_over(out, a->n + b->n))
+        return false;
+
+    size_t i = 0, j = 0;
+    while (i < a->n || j < b->n) {
+        bool from_a = j == b->n || (i < a->n && a->v[i].start_ns <= b->v[j].start_ns);
+        const tl_span *s = from_a ? &a->v[i++] : &b->v[j++];
+        tl_span *last = out->n > 0 ? &out->v[out->n - 1] : NULL;
+
+        if (last == NULL || s->start_ns > last->end_ns)
+            push(out, s->start_ns, s->end_ns);
+        else if (s->end_ns > last->end_ns)
+            last->end_ns = s->end_ns;
+    }
+    return true;
+}
+
+bool tl_spans_intersect(tl_spans *out, const tl_spans *a, const tl_spans *b)
+{
+    if (!start_over(out, a->n + b->n))
+        return false;
+
+    size_t i = 0, j = 0;
+    while (i < a->n && j < b->n) {
+        tl_span s = a->v[i], t = b->v[j];
+        int64_t start_ns = s.start_ns > t.start_ns ? s.start_ns : t.start_ns;
+        int64_t end_ns = s.end_ns < t.end_ns ? s.end_ns : t.end_ns;
+
+        if (start_ns < end_ns)
+            push(out, start_ns, end_ns);
+        if (s.end_ns < t.end_ns)
+            i++;
+        else
+            j++;
+    }
+    return true;
+}
+
+bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
+{
+    if (!start_over(out, a->n + b->n))
+        return false;
+
+    size_t j = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        int64_t from_ns = a->v[i].start_ns, to_ns = a->v[i].end_ns;
+
+        /* A span of b that reaches past this one of a is looked at again for the next. */
+        for (; j < b->n && b->v[j].start_ns < to_ns; j++) {
+            if (b->v[j].start_ns > from_ns)
+                push(out, from_ns, b->v[j].start_ns);
+            if (b->v[j].end_ns > from_ns)
+                from_ns = b->v[j].end_ns;
+            if (from_ns >= to_ns)
+                break;
+        }
+        if (from_ns < to_ns)
+            push(out, from_ns, to_ns);
+    }
+    return true;
+}
+
+/* How many spans of the set end at or before the instant. */
+static size_t ended_by(const tl_spans *set, int64_t ns)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (set->v[mid].end_ns <= ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns)
+{
+    /* Steps clip the same large set again and again: only the spans inside the window are touched. */
+    size_t first = ended_by(a, from_ns), last = first;
+    while (last < a->n && a->v[last].start_ns < to_ns)
+        last++;
+    if (!start_over(out, last - first))
+        return false;
+
+    for (size_t i = first; i < last; i++) {
+        int64_t start_ns = a->v[i].start_ns > from_ns ? a->v[i].start_ns : from_ns;
+        int64_t end_ns = a->v[i].end_ns < to_ns ? a->v[i].end_ns : to_ns;
+        if (start_ns < end_ns)
+            push(out, start_ns, end_ns);
+    }
+    return true;
+}
+
+int64_t tl_spans_total(const tl_spans *set)
+{
+    /* Disjoint spans cover at most 2^64 - 1 instants, which fits unsigned; a damaged trace may cover more than an
+     * int64_t can say. */
+    uint64_t total = 0;
+    for (size_t i = 0; i < set->n; i++)
+        total += (uint64_t)set->v[i].end_ns - (uint64_t)set->v[i].start_ns;
+    return total <= INT64_MAX ? (int64_t)total : INT64_MAX;
+}

@@ -1,0 +1,36 @@
+/* status.c - one line that says what went wrong. */
+#include "tlmpi/base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...)
+{
+    if (err == NULL)
+        return status;
+
+    /* Formatted beside err, because a caller may put err->text itself into a longer message. */
+    char line[sizeof err->text] = "";
+    va_list args;
+    va_start(args, format);
+    if (vsnprintf(line, sizeof line, format, args) < 0)
+        line[0] = '\0';
+    va_end(args);
+
+    size_t n = strlen(line);
+    while (n > 0 && line[n - 1] == '\n')
+        line[--n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (line[i] == '\n')
+            line[i] = ' ';
+
+    err->status = status;
+    memcpy(err->text, line, sizeof line);
+    return status;
+}
+
+tl_status tl_fail_memory(tl_error *err, const char *what)
+{
+    return tl_fail(err, TL_ENOMEM, "memory is out (%s)", what);
+}

@@ -1,0 +1,83 @@
+/* text.c - searching bytes, and telling where they stop being UTF-8. */
+#include "tlmpi/base/text.h"
+
+#include "load.h"
+
+bool tl_text_has(tl_text t, const char *needle)
+{
+    size_t n = strlen(needle);
+    if (n == 0)
+        return true;
+
+    while (t.n >= n) {
+        const char *hit = memchr(t.p, needle[0], t.n - n + 1);
+        if (hit == NULL)
+            return false;
+        if (memcmp(hit, needle, n) == 0)
+            return true;
+        t.n -= (size_t)(hit + 1 - t.p);
+        t.p = hit + 1;
+    }
+    return false;
+}
+
+/* Length of the character at p, of which n bytes are there; 0 when it is cut or none.
+ *
+ *     lead      second byte   then     not allowed because
+ *     C2..DF    80..BF                 C0, C1: could be one byte
+ *     E0        A0..BF        1 more   80..9F: could be two bytes
+ *     ED        80..9F        1 more   A0..BF: surrogates
+ *     E1..EF    80..BF        1 more
+ *     F0        90..BF        2 more   80..8F: could be three bytes
+ *     F1..F3    80..BF        2 more
+ *     F4        80..8F        2 more   90..BF: above U+10FFFF
+ */
+static size_t character(const unsigned char *p, size_t n)
+{
+    unsigned lead = p[0], low = 0x80, high = 0xbf;
+    size_t length;
+
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    if (lead < 0xe0) {
+        length = 2;
+    } else if (lead < 0xf0) {
+        length = 3;
+        if (lead == 0xe0)
+            low = 0xa0;
+        if (lead == 0xed)
+            high = 0x9f;
+    } else {
+        length = 4;
+        if (lead == 0xf0)
+            low = 0x90;
+        if (lead == 0xf4)
+            high = 0x8f;
+    }
+    if (n < length || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+size_t tl_text_utf8(tl_text t)
+{
+    const unsigned char *p = (const unsigned char *)t.p;
+    size_t i = 0;
+
+    while (i < t.n) {
+        if (t.n - i >= 8 && (load64(p + i) & UINT64_C(0x8080808080808080)) == 0) {
+            i += 8;
+            continue;
+        }
+        size_t length = character(p + i, t.n - i);
+        if (length == 0)
+            break;
+        i += length;
+    }
+    return i;
+}

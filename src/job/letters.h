@@ -1,0 +1,58 @@
+/* letters.h - what passes between a proc and the desk, as bytes. */
+#ifndef TLMPI_JOB_LETTERS_H
+#define TLMPI_JOB_LETTERS_H
+
+#include "tlmpi/base/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TL_LETTER_NEXT = 1, TL_LETTER_ITEM, TL_LETTER_COUNTS, TL_LETTER_PLACE, TL_LETTER_CHUNK, TL_LETTER_ROWS };
+
+/* A letter being written or read. */
+typedef struct tl_letter {
+    char *v;
+    size_t n, cap;
+    size_t at;                  /* how far it has been read */
+} tl_letter;
+
+static inline bool tl_letter_put(tl_letter *l, const void *bytes, size_t n)
+{
+    if (!tl_grow((void **)&l->v, &l->cap, l->n + n, 1))
+        return false;
+    if (n > 0)
+        memcpy(l->v + l->n, bytes, n);
+    l->n += n;
+    return true;
+}
+
+static inline bool tl_letter_get(tl_letter *l, void *bytes, size_t n)
+{
+    if (n > l->n - l->at)
+        return false;
+    memcpy(bytes, l->v + l->at, n);
+    l->at += n;
+    return true;
+}
+
+/* COUNTS: this, rows of each event table (uint64_t each), then each name: its length (uint32_t) and bytes. */
+typedef struct tl_counts_head {
+    int64_t item, first_ns;
+    uint32_t ntables, nnames;
+} tl_counts_head;
+
+/* PLACE: this, first row in each event table (uint64_t each), then the row of each name (uint32_t each). */
+typedef struct tl_place_head {
+    int64_t epoch_ns;
+    int32_t wanted;             /* 0: the rows are not wanted, something has failed */
+    int32_t padding;
+} tl_place_head;
+
+/* CHUNK and ROWS: this, then the bytes.  first: number of the chunk, or of the first row. */
+typedef struct tl_rows_head {
+    uint64_t first, n;
+    uint32_t table;             /* index among the event tables */
+    uint32_t padding;
+} tl_rows_head;
+
+#endif

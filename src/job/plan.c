@@ -1,0 +1,205 @@
+/* plan.c - see plan.h.
+ *
+ * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
+ * learn its rank; proc 0 decides and tells all.
+ */
+#include "plan.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes to be sent, one thing after the other. */
+typedef TL_VEC(char) buffer;
+
+static bool put(buffer *b, const void *bytes, size_t n)
+{
+    if (!tl_grow((void **)&b->v, &b->cap, b->n + n, 1))
+        return false;
+    if (n > 0)
+        memcpy(b->v + b->n, bytes, n);
+    b->n += n;
+    return true;
+}
+
+/* Collective: proc 0's buffer to all. */
+static tl_status share(buffer *b, tl_error *err)
+{
+    size_t n = b->n;
+    tl_status st = TL_OK;
+
+    tl_par_bcast(&n, sizeof n, 0);
+    if (tl_par_proc() != 0) {
+        b->n = 0;
+        if (!tl_grow((void **)&b->v, &b->cap, n + 1, 1))
+            st = tl_fail_memory(err, "the list of files");
+        b->n = n;
+    }
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        tl_par_bcast(b->v, n, 0);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------ finding files */
+
+/* Proc 0: everything that the paths name. */
+static tl_status list_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+{
+    for (size_t i = 0; i < options->npaths; i++) {
+        tl_status st = tl_inventory_add(inventory, options->paths[i], err);
+        if (st != TL_OK)
+            return st;
+    }
+    tl_inventory_sort(inventory);
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (!put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1))
+            return tl_fail_memory(err, "the list of files");
+    return TL_OK;
+}
+
+/* Each proc: a look at its share of the files. */
+static tl_status look_at_share(const buffer *paths, buffer *looks, tl_error *err)
+{
+    size_t n = 0, number = 0;
+
+    for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1)
+        n++;
+    for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, number++) {
+        if (number % (size_t)tl_par_nprocs() != (size_t)tl_par_proc())
+            continue;
+        tl_input look = { .path = paths->v + at };
+        tl_input_look(&look, n > 1);
+        look.path = NULL;
+        if (!put(looks, &look, sizeof look))
+            return tl_fail_memory(err, "the list of files");
+    }
+    return TL_OK;
+}
+
+/* Proc 0: the looks of all procs, back to their places.  `sizes` are their bytes by proc. */
+static void merge_looks(tl_inventory *inventory, const char *looks, const size_t *sizes)
+{
+    size_t nprocs = (size_t)tl_par_nprocs();
+    for (size_t proc = 0; proc < nprocs; proc++) {
+        for (size_t k = 0; k < sizes[proc] / sizeof(tl_input); k++, looks += sizeof(tl_input)) {
+            size_t number = proc + k * nprocs;
+            if (number >= inventory->inputs.n)
+                continue;
+            char *path = inventory->inputs.v[number].path;
+            memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
+            inventory->inputs.v[number].path = path;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- the plan */
+
+static int by_rank(const void *a, const void *b)
+{
+    const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* What stands in a plan's message before the two texts of an item. */
+typedef struct item_head {
+    int64_t rank, mtime_ns;
+    uint64_t bytes;
+    int32_t rank_source, unreadable;
+} item_head;
+
+/* Proc 0: the traces of the chosen run, in rank order. */
+static bool write_plan(const tl_inventory *inventory, buffer *out)
+{
+    const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
+    size_t n = 0;
+    bool whole = chosen != NULL;
+
+    for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
+        const tl_input *in = &inventory->inputs.v[i];
+        if (in->kind != TL_INPUT_OTHER && in->run == inventory->run)
+            chosen[n++] = in;
+    }
+    if (whole)
+        qsort(chosen, n, sizeof *chosen, by_rank);
+    for (size_t i = 0; whole && i < n; i++) {
+        const tl_input *in = chosen[i];
+        item_head head = { in->rank, in->mtime_ns, in->bytes, (int32_t)in->rank_source, in->kind == TL_INPUT_UNREADABLE };
+        whole = put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
+                put(out, in->why, strlen(in->why) + 1);
+    }
+    free(chosen);
+    return whole;
+}
+
+/* Each proc: the plan from its message, which the plan then owns. */
+static bool read_plan(buffer *message, tl_plan *plan)
+{
+    size_t cap = 0;
+
+    plan->texts = message->v;
+    for (size_t at = 0; at < message->n;) {
+        item_head head;
+        if (!tl_grow((void **)&plan->items, &cap, plan->n + 1, sizeof *plan->items))
+            return false;
+        memcpy(&head, message->v + at, sizeof head);
+        const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
+        plan->items[plan->n++] = (tl_plan_item){ path, head.rank, head.mtime_ns, head.bytes,
+                                                 (tl_rank_source)head.rank_source, head.unreadable != 0, why };
+        at = (size_t)(why + strlen(why) + 1 - message->v);
+    }
+    return true;
+}
+
+tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    void *all = NULL;
+    size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
+    bool first = tl_par_proc() == 0;
+
+    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : TL_OK;
+    if (st == TL_OK && first)
+        st = list_files(options, &plan->inventory, &paths, err);
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = share(&paths, err);
+    if (st != TL_OK)
+        goto done;
+
+    st = tl_par_agree(look_at_share(&paths, &looks, err), err);
+    if (st != TL_OK)
+        goto done;
+    st = tl_par_gather(looks.v, looks.n, &all, &nall, sizes, err);
+    if (st == TL_OK && first) {
+        merge_looks(&plan->inventory, all, sizes);
+        st = tl_inventory_decide(&plan->inventory, options->run > 0 ? options->run : 0, err);
+    }
+    if (st == TL_OK && first && !write_plan(&plan->inventory, &message))
+        st = tl_fail_memory(err, "the plan");
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = share(&message, err);
+    if (st == TL_OK) {
+        st = read_plan(&message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
+        message.v = NULL;
+        st = tl_par_agree(st, err);
+    }
+
+done:
+    free(paths.v);
+    free(looks.v);
+    free(message.v);
+    free(all);
+    free(sizes);
+    return st;
+}
+
+void tl_plan_free(tl_plan *plan)
+{
+    free(plan->items);
+    free(plan->texts);
+    tl_inventory_free(&plan->inventory);
+    *plan = (tl_plan){ 0 };
+}

@@ -1,0 +1,33 @@
+/* plan.h - which trace files make up the job: found once, known to every proc. */
+#ifndef TLMPI_JOB_PLAN_H
+#define TLMPI_JOB_PLAN_H
+
+#include "tlmpi/job/options.h"
+#include "tlmpi/trace/discover.h"
+
+/* One trace to read. */
+typedef struct tl_plan_item {
+    const char *path;               /* in the plan's texts */
+    int64_t rank;
+    int64_t mtime_ns;
+    uint64_t bytes;
+    tl_rank_source rank_source;
+    bool unreadable;                /* the look at it has failed: `why` says how */
+    const char *why;
+} tl_plan_item;
+
+/* Zero-initialise; tl_plan_free ends it. */
+typedef struct tl_plan {
+    tl_plan_item *items;            /* in rank order */
+    size_t n;
+    char *texts;                    /* owns the items' texts */
+    tl_inventory inventory;         /* on proc 0 alone: all that was found */
+} tl_plan;
+
+/* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and
+ * message on every proc. */
+tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
+
+void tl_plan_free(tl_plan *plan);
+
+#endif

@@ -1,0 +1,206 @@
+/* post.c - a proc's side of post.h. */
+#include "post.h"
+#include "desk.h"
+#include "event_tables.h"
+#include "letters.h"
+#include "tlmpi/par/par.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void send(tl_post *post, int tag, const void *bytes, size_t n)
+{
+    if (post->desk != NULL)
+        tl_desk_take(post->desk, 0, tag, bytes, n);
+    else
+        tl_par_send(0, tag, bytes, n, NULL, NULL);
+}
+
+/* Waits for the desk's answer, asleep; proc 0 serves its desk meanwhile.  The caller frees answer->v. */
+static void await(tl_post *post, tl_letter *answer)
+{
+    unsigned spins = 0;
+    tl_message m;
+
+    *answer = (tl_letter){ 0 };
+    if (post->desk != NULL) {
+        tl_letter *own = tl_desk_own(post->desk);
+        while (own->n == 0) {
+            tl_desk_serve(post->desk);
+            if (own->n == 0)
+                tl_par_nap(&spins);
+        }
+        *answer = *own;
+        *own = (tl_letter){ 0 };
+        return;
+    }
+    while (!tl_par_probe(&m))
+        tl_par_nap(&spins);
+    answer->v = tl_malloc(m.n + 1);
+    if (answer->v == NULL) {
+        fprintf(stderr, "tlmpi: memory is out\n");
+        tl_par_abort(70);
+    }
+    tl_par_take(&m, answer->v);
+    answer->n = m.n;
+}
+
+int64_t tl_post_next(tl_post *post)
+{
+    tl_letter answer;
+    int64_t item = -1;
+
+    send(post, TL_LETTER_NEXT, NULL, 0);
+    await(post, &answer);
+    if (!tl_letter_get(&answer, &item, sizeof item))
+        item = -1;
+    free(answer.v);
+    return item;
+}
+
+void tl_post_tick(void *post)
+{
+    tl_post *p = post;
+    if (p->desk != NULL)
+        tl_desk_serve(p->desk);
+}
+
+/* ------------------------------------------------------------------------------------------------------- counts */
+
+/* The names that the rows use, in order of first use. */
+typedef struct used_names {
+    uint32_t *place;            /* local id -> place in the letter, TL_NO_NAME when unused; later -> row in /names */
+    uint32_t *order;            /* place -> local id */
+    uint32_t n;
+} used_names;
+
+static bool collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
+{
+    used->place = tl_malloc((names->n + 1) * sizeof *used->place);
+    used->order = tl_malloc((names->n + 1) * sizeof *used->order);
+    if (used->place == NULL || used->order == NULL)
+        return false;
+    for (size_t i = 0; i <= names->n; i++)
+        used->place[i] = TL_NO_NAME;
+    for (size_t t = 0; t < tables->n; t++) {
+        const tl_table *table = &tables->v[t];
+        if (table->schema->scope != TL_SCOPE_EVENT)
+            continue;
+        for (size_t f = 0; f < table->schema->nfields; f++) {
+            const tl_field *field = &table->schema->fields[f];
+            for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
+                uint32_t id;
+                memcpy(&id, (const char *)tl_table_row(table, i) + field->offset, sizeof id);
+                if (id != TL_NO_NAME && used->place[id] == TL_NO_NAME) {
+                    used->order[used->n] = id;
+                    used->place[id] = used->n++;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
+                         const used_names *used, tl_letter *out)
+{
+    tl_counts_head head = { item, result->first_ns, (uint32_t)ntables, used->n };
+    bool whole = tl_letter_put(out, &head, sizeof head);
+    for (size_t t = 0; whole && t < ntables; t++) {
+        uint64_t rows = tables[t]->n;
+        whole = tl_letter_put(out, &rows, sizeof rows);
+    }
+    for (uint32_t i = 0; whole && i < used->n; i++) {
+        tl_text text = tl_names_text(&result->names, used->order[i]);
+        uint32_t n = (uint32_t)text.n;
+        whole = tl_letter_put(out, &n, sizeof n) && tl_letter_put(out, text.p, text.n);
+    }
+    return whole;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- rows */
+
+/* Room for one letter of rows or one chunk, and for packed rows. */
+typedef struct parcel {
+    char *letter, *packed;
+} parcel;
+
+/* Sends rows [from, to) of the table, which lie in one chunk; `first` is the file's row of the table's row 0. */
+static void send_piece(tl_post *post, const tl_table *table, uint32_t number, size_t from, size_t to, uint64_t first,
+                       int64_t epoch_ns, const uint32_t *file_id, const parcel *room)
+{
+    const tl_schema *schema = table->schema;
+    tl_rows_head head = { first + from, to - from, number, 0 };
+    size_t n = 0;
+
+    tl_pack(schema, tl_table_row(table, from), to - from, epoch_ns, file_id, room->packed);
+    if (to - from == TL_CHUNK_ROWS && (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
+        head.first /= TL_CHUNK_ROWS;
+        memcpy(room->letter, &head, sizeof head);
+        send(post, TL_LETTER_CHUNK, room->letter, sizeof head + n);
+        return;
+    }
+    n = (to - from) * tl_packed_size(schema);
+    memcpy(room->letter, &head, sizeof head);
+    memcpy(room->letter + sizeof head, room->packed, n);
+    send(post, TL_LETTER_ROWS, room->letter, sizeof head + n);
+}
+
+static bool send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
+                      const uint32_t *file_id)
+{
+    size_t packed = TL_CHUNK_ROWS * tl_packed_size(table->schema), bound = tl_chunk_bound(table->schema);
+    parcel room = { tl_malloc(sizeof(tl_rows_head) + (bound > packed ? bound : packed)), tl_malloc(packed) };
+    bool whole = room.letter != NULL && room.packed != NULL;
+
+    for (size_t from = 0, to; whole && from < table->n; from = to) {
+        to = from + TL_CHUNK_ROWS - (size_t)((first + from) % TL_CHUNK_ROWS);
+        to = to < table->n ? to : table->n;
+        send_piece(post, table, number, from, to, first, epoch_ns, file_id, &room);
+        tl_post_tick(post);
+    }
+    free(room.letter);
+    free(room.packed);
+    return whole;
+}
+
+tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err)
+{
+    const tl_schema *schemas[TL_EVENT_TABLES_MAX];
+    tl_table *tables[TL_EVENT_TABLES_MAX];
+    size_t ntables = tl_event_tables(schemas);
+    used_names used = { 0 };
+    tl_letter counts = { 0 }, answer = { 0 };
+    tl_place_head place = { 0 };
+    uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
+
+    for (size_t t = 0; t < ntables; t++)
+        tables[t] = tl_tables_get(&result->tables, schemas[t]);
+    bool whole = collect_names(&result->tables, &result->names, &used) &&
+                 write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
+    if (!whole) {
+        /* The desk waits for this trace's turn: it must hear of it, if only that it has no rows. */
+        tl_counts_head none = { item, TL_TIME_UNKNOWN, (uint32_t)ntables, 0 };
+        char letter[sizeof none + sizeof first] = { 0 };
+        memcpy(letter, &none, sizeof none);
+        send(post, TL_LETTER_COUNTS, letter, sizeof none + ntables * sizeof *first);
+    } else {
+        send(post, TL_LETTER_COUNTS, counts.v, counts.n);
+    }
+    await(post, &answer);
+    bool understood = tl_letter_get(&answer, &place, sizeof place) &&
+                      tl_letter_get(&answer, first, ntables * sizeof *first) &&
+                      answer.n - answer.at == (whole ? used.n : 0) * sizeof(uint32_t);
+    if (whole && understood && place.wanted) {
+        for (uint32_t i = 0; i < used.n; i++)
+            memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
+        for (size_t t = 0; whole && t < ntables; t++)
+            whole = send_rows(post, tables[t], (uint32_t)t, first[t], place.epoch_ns, used.place);
+    }
+    for (size_t t = 0; t < ntables; t++)
+        tl_table_free(tables[t]);
+    free(used.place);
+    free(used.order);
+    free(counts.v);
+    free(answer.v);
+    return whole ? TL_OK : tl_fail_memory(err, "the rows of a rank");
+}

@@ -1,0 +1,54 @@
+/* post.h - how the rows of every proc come to the one that writes.
+ *
+ * Proc 0 keeps the desk: it hands out ranks in rank order, learns how many rows each has, tells where they go, and takes
+ * them in.  It reads ranks like the others, so it serves the desk between blocks of its own work.
+ *
+ *     proc p                              desk (proc 0)
+ *     NEXT                     ->
+ *                              <-         ITEM   number of the next trace, -1 when there is none
+ *     COUNTS item, rows, names ->                waits until all earlier traces have told theirs
+ *                              <-         PLACE  epoch, first row in each table, row of each name in /names
+ *     CHUNK, ROWS ...          ->                written at once, in whatever order they come
+ *
+ * A name's row number is the order of its first use, by rank and within the rank: a function of the traces alone.
+ */
+#ifndef TLMPI_JOB_POST_H
+#define TLMPI_JOB_POST_H
+
+#include "plan.h"
+#include "rank_result.h"
+#include "tlmpi/store/store.h"
+
+/* What proc 0 alone has. */
+typedef struct tl_desk tl_desk;
+
+/* A desk for the traces of the plan.  store may be NULL: rows are then counted and dropped.  progress: show it on stderr.
+ * NULL when memory is out. */
+tl_desk *tl_desk_open(const tl_plan *plan, tl_store *store, bool progress);
+
+/* When every proc has been told that there is no more: what went wrong meanwhile, the epoch, and the names. */
+tl_status tl_desk_status(const tl_desk *desk, tl_error *err);
+int64_t tl_desk_epoch(const tl_desk *desk);
+const tl_names *tl_desk_names(const tl_desk *desk);
+
+/* Local, on proc 0: serves until every other proc has been told that there is no more. */
+void tl_desk_serve_out(tl_desk *desk);
+
+/* NULL is fine. */
+void tl_desk_close(tl_desk *desk);
+
+/* A proc's way to the desk. */
+typedef struct tl_post {
+    tl_desk *desk;              /* on proc 0, else NULL */
+} tl_post;
+
+/* The number of the next trace to read, -1 when there is none. */
+int64_t tl_post_next(tl_post *post);
+
+/* Brings the rows of a rank's event tables to the desk, and empties those tables.  TL_ENOMEM: the rows are lost. */
+tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err);
+
+/* For whoever works long: serves the desk where it is.  post is a tl_post. */
+void tl_post_tick(void *post);
+
+#endif

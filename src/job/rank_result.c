@@ -1,0 +1,160 @@
+/* rank_result.c - see rank_result.h. */
+#include "rank_result.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/trace/link.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void text_cell(char *cell, size_t size, const char *text)
+{
+    tl_cell_text(cell, size, text, strlen(text));
+}
+
+/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json. */
+static void host_of_name(const char *path, char *cell, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *trace = strstr(name, ".pt.trace.json"), *pid = trace;
+
+    if (trace == NULL)
+        return;
+    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')       /* the time */
+        pid--;
+    if (pid == trace || pid == name || *--pid != '.')
+        return;
+    const char *end = pid;
+    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')
+        pid--;
+    if (pid == end || pid == name || *--pid != '_')
+        return;
+    tl_cell_text(cell, size, name, (size_t)(pid - name));
+}
+
+/* What the reading says of itself. */
+static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl_rank *row)
+{
+    const tl_read_report *report = &trace->report;
+    const tl_meta *meta = &trace->meta;
+
+    row->rank = (int32_t)item->rank;
+    row->rank_from = (uint8_t)item->rank_source;
+    row->clock_base = meta->has_base ? 0 : 1;
+    row->base_time_ns = meta->has_base ? meta->base_ns : 0;
+    row->world_size = meta->world_size > 0 && meta->world_size <= INT32_MAX ? (int32_t)meta->world_size : -1;
+    row->dropped = (int64_t)report->dropped;
+    row->repaired = (int64_t)report->repaired;
+    row->first_bad_byte = report->first_bad_byte;
+    row->events = (int64_t)report->entries;
+    row->kept = (int64_t)report->kept;
+    row->filtered = (int64_t)report->filtered;
+    row->file_bytes = (int64_t)item->bytes;
+    row->text_bytes = (int64_t)report->text_bytes;
+    row->gzip = report->gzip;
+    row->mtime_ns = item->mtime_ns;
+    row->first_ns = row->last_ns = TL_TIME_UNKNOWN;
+    text_cell(row->device_name, sizeof row->device_name, meta->device);
+    text_cell(row->host, sizeof row->host, meta->host);
+    if (row->host[0] == 0)
+        host_of_name(item->path, row->host, sizeof row->host);
+    text_cell(row->file, sizeof row->file, item->path);
+    text_cell(row->error, sizeof row->error, report->first_bad);
+    row->status = report->cut ? TL_RANK_CUT : report->dropped > 0 ? TL_RANK_DAMAGED : TL_RANK_OK;
+}
+
+/* What the device did, in a few numbers. */
+static void describe_view(const tl_rank_view *view, tl_rank *row)
+{
+    row->steps = (int32_t)view->nsteps;
+    row->intervals = (int64_t)(view->nkernels + view->nsyncs);
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        bool new_device = i == 0 || k->device != k[-1].device;
+        row->devices += new_device;
+        row->streams += new_device || k->stream != k[-1].stream;
+        row->no_launch += k->launch == TL_NONE;
+        if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
+            row->kernel_ns += k->end_ns - k->start_ns;
+        if (k->unclassified)
+            row->unclassified_ns += k->end_ns - k->start_ns;
+        if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
+            row->first_ns = k->start_ns;
+        if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)
+            row->last_ns = k->end_ns;
+    }
+    if (view->nkernels == 0 && row->status == TL_RANK_OK)
+        row->status = TL_RANK_NO_GPU;
+}
+
+static int64_t first_start(tl_tables *tables)
+{
+    const tl_table *intervals = tl_tables_get(tables, &tl_interval_schema);
+    int64_t first = TL_TIME_UNKNOWN;
+    for (size_t i = 0; i < intervals->n; i++) {
+        const tl_interval *row = tl_table_row(intervals, i);
+        if (first == TL_TIME_UNKNOWN || row->start_ns < first)
+            first = row->start_ns;
+    }
+    return first;
+}
+
+static tl_status analyse(const tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
+{
+    tl_linked linked;
+    tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
+
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
+        if (how->tick != NULL)
+            how->tick(how->tick_arg);
+        if ((*a)->per_rank != NULL)
+            st = (*a)->per_rank(&linked.view, &out->tables, err);
+    }
+    if (st == TL_OK)
+        describe_view(&linked.view, row);
+    tl_linked_free(&linked);
+    return st;
+}
+
+tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
+{
+    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only,
+                                      .no_filter = how->options->no_filter, .tick = how->tick,
+                                      .tick_arg = how->tick_arg };
+    tl_trace trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
+    tl_rank row = { 0 };
+    size_t nschemas;
+    const tl_schema *const *schemas = tl_all_schemas(&nschemas);
+
+    *out = (tl_rank_result){ .first_ns = TL_TIME_UNKNOWN };
+    if (!tl_tables_init(&out->tables, schemas, nschemas))
+        return tl_fail_memory(err, "the tables of a rank");
+
+    tl_error why = { 0 };
+    tl_status st = TL_OK;
+    if (item->unreadable)
+        st = tl_fail(&why, TL_EINPUT, "%s", item->why);
+    else
+        st = tl_trace_read(item->path, &reading, &trace, &why);
+    describe_reading(&trace, item, &row);
+    if (st == TL_OK && how->analyse)
+        st = analyse(&trace, how, &row, out, &why);
+    if (st != TL_OK) {
+        tl_tables_free(&out->tables);
+        if (!tl_tables_init(&out->tables, schemas, nschemas))
+            return tl_fail_memory(err, "the tables of a rank");
+        row.status = TL_RANK_UNREADABLE;
+        text_cell(row.error, sizeof row.error, why.text);
+    }
+    out->first_ns = first_start(&out->tables);
+    out->names = trace.events.names;                /* the rest of the trace has served */
+    trace.events.names = (tl_names){ 0 };
+    tl_trace_free(&trace);
+    return tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1) ? TL_OK
+                                                                                : tl_fail_memory(err, "the rank table");
+}
+
+void tl_rank_result_free(tl_rank_result *result)
+{
+    tl_tables_free(&result->tables);
+    tl_names_free(&result->names);
+}

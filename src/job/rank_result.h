@@ -1,0 +1,31 @@
+/* rank_result.h - one trace file to the rows of its rank. */
+#ifndef TLMPI_JOB_RANK_RESULT_H
+#define TLMPI_JOB_RANK_RESULT_H
+
+#include "plan.h"
+#include "tlmpi/model/names.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/trace/classify.h"
+
+typedef struct tl_rank_result {
+    tl_tables tables;           /* one for each schema of the registry */
+    tl_names names;             /* of the NAME cells */
+    int64_t first_ns;           /* first start in the interval table, TL_TIME_UNKNOWN without rows */
+} tl_rank_result;
+
+/* How to read; the same for every rank of a run. */
+typedef struct tl_rank_reading {
+    const tl_options *options;
+    const tl_rules *rules;
+    bool analyse;               /* false: read and count only */
+    void (*tick)(void *);
+    void *tick_arg;
+} tl_rank_reading;
+
+/* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.
+ * TL_ENOMEM alone fails.  tl_rank_result_free ends *out in any case. */
+tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err);
+
+void tl_rank_result_free(tl_rank_result *result);
+
+#endif

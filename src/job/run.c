@@ -1,0 +1,258 @@
+/* run.c - the whole flow, and nothing else.
+ *
+ *     plan -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> reduce -> write -> tell
+ *
+ * Every phase that can fail ends in an agreement, so that all procs go on, or none.
+ */
+#include "tlmpi/job/run.h"
+#include "plan.h"
+#include "post.h"
+#include "rank_result.h"
+#include "tell.h"
+#include "write.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/par/par.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct job {
+    const tl_options *options;
+    tl_rules rules;
+    tl_plan plan;
+    tl_tables tables;           /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
+    tl_desk *desk;              /* proc 0 alone, as all below */
+    tl_store *store;
+    char *output;
+} job;
+
+static bool is_first(void)
+{
+    return tl_par_proc() == 0;
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Rules, files, tables: what every proc needs before it can read. */
+static tl_status prepare(job *j, tl_error *err)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    tl_status st = tl_tables_init(&j->tables, schemas, n) ? TL_OK : tl_fail_memory(err, "the tables");
+
+    if (st == TL_OK && j->options->rules != NULL)
+        st = tl_rules_read(j->options->rules, &j->rules, err);
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_plan_make(j->options, &j->plan, err);
+    if (st == TL_OK && j->plan.n == 0)
+        st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz)", j->options->paths[0],
+                     j->options->npaths > 1 ? " ..." : "");
+    return st;
+}
+
+static tl_status open_output(job *j, tl_error *err)
+{
+    tl_status st = TL_OK;
+    if (is_first()) {
+        j->output = tl_output_path(j->options);
+        st = j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
+                               : tl_fail_memory(err, "the output's name");
+        if (st == TL_OK)
+            st = tl_write_begin(j->store, err);
+    }
+    return tl_par_agree(st, err);
+}
+
+/* Keeps what is not an event table of a rank that has been read. */
+static bool keep_rows(job *j, tl_rank_result *result)
+{
+    for (size_t t = 0; t < j->tables.n; t++) {
+        const tl_table *from = &result->tables.v[t];
+        if (from->schema->scope != TL_SCOPE_EVENT && !tl_table_append(&j->tables.v[t], from->rows, from->n))
+            return false;
+    }
+    return true;
+}
+
+/* Reads ranks until there are no more. */
+static tl_status read_ranks(job *j, bool analyse, tl_error *err)
+{
+    tl_post post = { NULL };
+    tl_status st = TL_OK;
+
+    if (is_first()) {
+        j->desk = tl_desk_open(&j->plan, j->store, !j->options->quiet);
+        st = j->desk != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
+        post.desk = j->desk;
+    }
+    st = tl_par_agree(st, err);
+    if (st != TL_OK)
+        return st;
+
+    tl_rank_reading how = { j->options, &j->rules, analyse, is_first() ? tl_post_tick : NULL, &post };
+    for (int64_t item; (item = tl_post_next(&post)) >= 0;) {
+        tl_rank_result result;
+        tl_error why = { 0 };
+        if (tl_rank_read(&j->plan.items[item], &how, &result, &why) != TL_OK) {
+            fprintf(stderr, "tlmpi: %s\n", why.text);      /* not even a row of it: nobody can go on */
+            tl_par_abort(TL_EXIT_FAULT);
+        }
+        tl_status delivered = tl_post_deliver(&post, item, &result, &why);
+        if (delivered == TL_OK && !keep_rows(j, &result))
+            delivered = tl_fail_memory(&why, "the rows of a rank");
+        if (delivered != TL_OK && st == TL_OK)
+            st = tl_fail(err, delivered, "%s", why.text);
+        tl_rank_result_free(&result);
+    }
+    if (is_first()) {
+        tl_desk_serve_out(j->desk);
+        tl_status desk = tl_desk_status(j->desk, st == TL_OK ? err : NULL);
+        st = st == TL_OK ? desk : st;
+    }
+    return tl_par_agree(st, err);
+}
+
+/* The rows of all procs to proc 0, in rank order. */
+static tl_status gather(job *j, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (size_t t = 0; st == TL_OK && t < j->tables.n; t++) {
+        tl_table *table = &j->tables.v[t];
+        void *all = NULL;
+        size_t n = 0, size = table->schema->row_size;
+        if (table->schema->scope == TL_SCOPE_EVENT)
+            continue;
+        st = tl_par_gather(table->rows, table->n * size, &all, &n, NULL, err);
+        table->n = 0;
+        if (st == TL_OK && is_first() && (!tl_table_append(table, all, n / size) || !tl_table_sort(table)))
+            st = tl_fail_memory(err, table->schema->name);
+        free(all);
+        st = tl_par_agree(st, err);
+    }
+    return st;
+}
+
+static tl_status reduce(job *j, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+        if ((*a)->reduce != NULL)
+            st = (*a)->reduce(&j->tables, err);
+    return st;
+}
+
+/* Proc 0: reductions, the file, the words.  Returns the exit status. */
+static tl_status finish(job *j, double start_s, int *code, tl_error *err)
+{
+    *code = tl_exit_of(&j->tables);
+    tl_tell_problems(&j->plan, &j->tables);
+    if (*code == TL_EXIT_NOTHING)
+        return tl_fail(err, TL_EINPUT, "none of the traces could be read");
+    tl_status st = reduce(j, err);
+    if (st == TL_OK)
+        st = tl_write_end(j->store, j->options, &j->tables, tl_desk_names(j->desk), tl_desk_epoch(j->desk), err);
+    if (st == TL_OK) {
+        st = tl_store_finish(j->store, err);
+        j->store = NULL;
+    }
+    if (st == TL_OK && j->options->digest)
+        st = tl_tell_digest(j->output, err);
+    else if (st == TL_OK && !j->options->quiet)
+        tl_tell_summary(&j->plan, &j->tables, j->options, j->output, now_s() - start_s);
+    return st;
+}
+
+static void job_free(job *j)
+{
+    tl_store_abandon(j->store);
+    tl_desk_close(j->desk);
+    tl_tables_free(&j->tables);
+    tl_plan_free(&j->plan);
+    tl_rules_free(&j->rules);
+    free(j->output);
+}
+
+static int exit_of_status(tl_status st)
+{
+    switch (st) {
+    case TL_OK:
+        return TL_EXIT_DONE;
+    case TL_EINPUT:
+        return TL_EXIT_NOTHING;
+    case TL_EUSAGE:
+        return TL_EXIT_USAGE;
+    case TL_EOUTPUT:
+        return TL_EXIT_OUTPUT;
+    case TL_ENOMEM:
+    case TL_EINTERNAL:
+        break;
+    }
+    return TL_EXIT_FAULT;
+}
+
+/* All procs: the end of a command.  code: where nothing has failed. */
+static int end(job *j, tl_status st, int code, const tl_error *err)
+{
+    if (st != TL_OK) {
+        code = exit_of_status(st);
+        if (is_first())
+            fprintf(stderr, "tlmpi: %s\n", err->text);
+    }
+    tl_par_bcast(&code, sizeof code, 0);
+    job_free(j);
+    return code;
+}
+
+int tl_run(const tl_options *options)
+{
+    job j = { .options = options };
+    tl_error err = { 0 };
+    double start_s = now_s();
+    int code = TL_EXIT_DONE;
+
+    tl_status st = prepare(&j, &err);
+    if (st == TL_OK && options->run < 0) {
+        if (is_first())
+            tl_tell_runs(&j.plan.inventory);
+        return end(&j, st, code, &err);
+    }
+    if (st == TL_OK)
+        st = open_output(&j, &err);
+    if (st == TL_OK)
+        st = read_ranks(&j, true, &err);
+    if (st == TL_OK)
+        st = gather(&j, &err);
+    if (st == TL_OK) {
+        if (is_first())
+            st = finish(&j, start_s, &code, &err);
+        st = tl_par_agree(st, &err);
+    }
+    return end(&j, st, code, &err);
+}
+
+int tl_check(const tl_options *options)
+{
+    job j = { .options = options };
+    tl_error err = { 0 };
+    int code = TL_EXIT_DONE;
+
+    tl_status st = prepare(&j, &err);
+    if (st == TL_OK)
+        st = read_ranks(&j, false, &err);
+    if (st == TL_OK)
+        st = gather(&j, &err);
+    if (st == TL_OK && is_first()) {
+        code = tl_exit_of(&j.tables);
+        tl_tell_inventory(&j.plan, &j.tables);
+        tl_tell_problems(&j.plan, &j.tables);
+    }
+    return end(&j, st, code, &err);
+}

@@ -1,0 +1,26 @@
+/* tell.h - what proc 0 says when it is done. */
+#ifndef TLMPI_JOB_TELL_H
+#define TLMPI_JOB_TELL_H
+
+#include "plan.h"
+#include "tlmpi/model/table.h"
+
+/* The runs of the folder, oldest first. */
+void tl_tell_runs(const tl_inventory *inventory);
+
+/* On stderr: each file left alone, missing rank or damaged trace. */
+void tl_tell_problems(const tl_plan *plan, tl_tables *job);
+
+/* The summary.  output: path of the result file. */
+void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output, double seconds);
+
+/* What was read: a line a rank. */
+void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
+
+/* "table hash" lines of a result file. */
+tl_status tl_tell_digest(const char *path, tl_error *err);
+
+/* The exit status that the ranks' states call for. */
+int tl_exit_of(tl_tables *job);
+
+#endif

@@ -1,0 +1,132 @@
+/* write.c - see write.h. */
+#include "write.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK_ROWS 4096u
+
+/* Length of text without one of the endings. */
+static size_t without(const char *text, size_t n, const char *const *endings)
+{
+    for (; *endings != NULL; endings++) {
+        size_t m = strlen(*endings);
+        if (n > m && memcmp(text + n - m, *endings, m) == 0)
+            return n - m;
+    }
+    return n;
+}
+
+char *tl_output_path(const tl_options *options)
+{
+    static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", NULL }, *const json[] = { ".json", NULL },
+                             *const pt[] = { ".pt.trace", NULL };
+    const char *prefix = options->output;
+    size_t n;
+
+    if (prefix != NULL) {
+        n = without(prefix, strlen(prefix), written);
+    } else {
+        const char *path = options->npaths == 1 ? options->paths[0] : "";
+        n = strlen(path);
+        while (n > 0 && path[n - 1] == '/')
+            n--;
+        size_t from = n;
+        while (from > 0 && path[from - 1] != '/')
+            from--;
+        prefix = path + from;
+        n = without(prefix, without(prefix, without(prefix, n - from, packed), json), pt);
+        if (n == 0 || (prefix[0] == '.' && (n == 1 || (n == 2 && prefix[1] == '.')))) {
+            prefix = "tlmpi";
+            n = 5;
+        }
+    }
+    char *path = tl_malloc(n + 4);
+    if (path != NULL) {
+        memcpy(path, prefix, n);
+        memcpy(path + n, ".h5", 4);
+    }
+    return path;
+}
+
+tl_status tl_write_begin(tl_store *store, tl_error *err)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    tl_status st = TL_OK;
+    for (size_t i = 0; st == TL_OK && i < n; i++)
+        st = tl_store_add_table(store, schemas[i], err);
+    return st;
+}
+
+static tl_status write_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err)
+{
+    size_t size = tl_packed_size(table->schema);
+    char *packed = tl_malloc(BLOCK_ROWS * size);
+    tl_status st = packed != NULL ? TL_OK : tl_fail_memory(err, table->schema->name);
+
+    for (size_t i = 0; st == TL_OK && i < table->n; i += BLOCK_ROWS) {
+        size_t n = table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS;
+        tl_pack(table->schema, tl_table_row(table, i), n, epoch_ns, NULL, packed);
+        st = tl_store_rows(store, table->schema, i, packed, n, err);
+    }
+    free(packed);
+    return st;
+}
+
+static tl_status write_names(tl_store *store, const tl_names *names, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (uint32_t i = 0; st == TL_OK && i < names->n; i++) {
+        tl_text text = tl_names_text(names, i);
+        st = tl_store_name(store, text.p, text.n, err);
+    }
+    return st;
+}
+
+/* When, where and how the file was made: what --reproducible leaves out. */
+static tl_status write_circumstances(tl_store *store, const tl_options *options, tl_error *err)
+{
+    char when[32] = "", host[256] = "", history[4096];
+    time_t now = time(NULL);
+    struct tm utc;
+    const char *command = options->command_line != NULL ? options->command_line : "tlmpi";
+    const char *job = getenv("SLURM_JOB_ID");
+
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = 0;
+    snprintf(history, sizeof history, "%s: %s", when, command);
+    tl_status st = tl_store_attr_text(store, "history", history, err);
+    if (st == TL_OK)
+        st = tl_store_attr_text(store, "command_line", command, err);
+    if (st == TL_OK)
+        st = tl_store_attr_text(store, "hostname", host, err);
+    if (st == TL_OK && job != NULL)
+        st = tl_store_attr_text(store, "slurm_job_id", job, err);
+    return st;
+}
+
+tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names, int64_t epoch_ns,
+                       tl_error *err)
+{
+    tl_status st = TL_OK;
+
+    for (size_t t = 0; st == TL_OK && t < job->n; t++)
+        if (job->v[t].schema->scope != TL_SCOPE_EVENT)
+            st = write_table(store, &job->v[t], epoch_ns, err);
+    if (st == TL_OK)
+        st = write_names(store, names, err);
+    if (st == TL_OK)
+        st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
+    if (st == TL_OK && options->settings != NULL)
+        st = tl_store_attr_text(store, "settings", options->settings, err);
+    if (st == TL_OK && !options->reproducible)
+        st = write_circumstances(store, options, err);
+    return st;
+}

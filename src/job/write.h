@@ -1,0 +1,22 @@
+/* write.h - what proc 0 writes when all ranks have been read. */
+#ifndef TLMPI_JOB_WRITE_H
+#define TLMPI_JOB_WRITE_H
+
+#include "tlmpi/job/options.h"
+#include "tlmpi/model/names.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/store/store.h"
+
+/* The path of the result file: PREFIX.h5.  Without -o PREFIX is the last part of the path given, less .json, .json.gz and
+ * .pt.trace; "tlmpi" where there are several paths or the one has no name (".", "..", "/").  The caller frees; NULL when memory
+ * is out. */
+char *tl_output_path(const tl_options *options);
+
+/* Adds every table of the registry, empty, to a new store. */
+tl_status tl_write_begin(tl_store *store, tl_error *err);
+
+/* Writes the tables that are not event tables, the names, and the root attributes. */
+tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names, int64_t epoch_ns,
+                       tl_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* names.c - interning: content key, map, compare.
+ *
+ * Texts with the same key (never yet seen, but a trace may be made for it) hang on one chain: the map leads to the
+ * first, `next` to the others.
+ */
+#include "tlmpi/model/names.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(TL_NO_NAME == TL_MAP_NONE, "a name that is not in the map is no name");
+
+/* The id of the text on the chain that starts at id, or TL_NO_NAME. */
+static inline uint32_t on_chain(const tl_names *names, uint32_t id, const char *text, size_t n)
+{
+    while (id != TL_NO_NAME) {
+        const struct tl_name_entry *e = &names->v[id];
+        if (e->n == n && (n == 0 || memcmp(names->bytes + e->at, text, n) == 0))
+            break;
+        id = e->next;
+    }
+    return id;
+}
+
+/* Adds a text that is not there; `first` starts the chain of its key, or is TL_NO_NAME. */
+static uint32_t add(tl_names *names, uint64_t key, uint32_t first, const char *text, size_t n)
+{
+    if (n >= UINT32_MAX || names->n >= TL_NO_NAME)
+        return TL_NO_NAME;
+    if (!tl_vec_room(names) || !tl_grow((void **)&names->bytes, &names->bytes_cap, names->nbytes + n + 1, 1))
+        return TL_NO_NAME;
+
+    uint32_t id = (uint32_t)names->n, next = TL_NO_NAME;
+    if (first != TL_NO_NAME) {
+        next = names->v[first].next;
+        names->v[first].next = id;
+    } else if (tl_map_put(&names->map, key, id) != 0) {
+        return TL_NO_NAME;
+    }
+
+    if (n > 0)
+        memcpy(names->bytes + names->nbytes, text, n);
+    names->bytes[names->nbytes + n] = '\0';
+    names->v[id] = (struct tl_name_entry){ .key = key, .at = names->nbytes, .n = (uint32_t)n, .next = next };
+    names->nbytes += n + 1;
+    names->n++;
+    return id;
+}
+
+uint32_t tl_names_intern(tl_names *names, const char *text, size_t n)
+{
+    uint64_t key = tl_hash_bytes(text, n);
+    uint32_t first = tl_map_get(&names->map, key);
+    uint32_t id = on_chain(names, first, text, n);
+
+    return id != TL_NO_NAME ? id : add(names, key, first, text, n);
+}
+
+uint32_t tl_names_find(const tl_names *names, const char *text, size_t n)
+{
+    return on_chain(names, tl_map_get(&names->map, tl_hash_bytes(text, n)), text, n);
+}
+
+tl_text tl_names_text(const tl_names *names, uint32_t id)
+{
+    if (id >= names->n)
+        return TL_TEXT("");
+    return (tl_text){ names->bytes + names->v[id].at, names->v[id].n };
+}
+
+void tl_names_free(tl_names *names)
+{
+    free(names->bytes);
+    free(names->v);
+    tl_map_free(&names->map);
+    *names = (tl_names){ 0 };
+}

@@ -1,0 +1,220 @@
+/* table.c - rows of a schema: adding, sorting by the keys, finding fields. */
+#include "tlmpi/model/table.h"
+#include "tlmpi/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for n more rows. */
+static bool room(tl_table *table, size_t n)
+{
+    return n <= SIZE_MAX - table->n &&
+           tl_grow((void **)&table->rows, &table->cap, table->n + n, table->schema->row_size);
+}
+
+void *tl_table_add(tl_table *table)
+{
+    if (!room(table, 1))
+        return NULL;
+    /* Zeroed with its padding, so that the bytes of a row are a function of its cells. */
+    return memset(tl_table_row(table, table->n++), 0, table->schema->row_size);
+}
+
+bool tl_table_append(tl_table *table, const void *rows, size_t n)
+{
+    if (n == 0)
+        return true;
+    if (!room(table, n))
+        return false;
+    memcpy(tl_table_row(table, table->n), rows, n * table->schema->row_size);
+    table->n += n;
+    return true;
+}
+
+void tl_table_free(tl_table *table)
+{
+    free(table->rows);
+    *table = (tl_table){ .schema = table->schema };
+}
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+static int compare_i32(const unsigned char *a, const unsigned char *b)
+{
+    int32_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return COMPARE(x, y);
+}
+
+static int compare_i64(const unsigned char *a, const unsigned char *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return COMPARE(x, y);
+}
+
+static int compare_name(const unsigned char *a, const unsigned char *b)
+{
+    uint32_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return COMPARE(x, y);
+}
+
+/* NaN, which is no value, comes behind all values. */
+static int compare_f64(const unsigned char *a, const unsigned char *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    bool x_none = x != x, y_none = y != y;
+    return x_none || y_none ? x_none - y_none : COMPARE(x, y);
+}
+
+static int compare_rows(const tl_schema *schema, const unsigned char *a, const unsigned char *b)
+{
+    for (size_t i = 0; i < schema->nfields; i++) {
+        const tl_field *f = &schema->fields[i];
+        if (f->role != TL_ROLE_KEY)
+            continue;
+
+        const unsigned char *x = a + f->offset, *y = b + f->offset;
+        int order = 0;
+        switch (f->type) {
+        case TL_TYPE_I32:
+            order = compare_i32(x, y);
+            break;
+        case TL_TYPE_I64:
+        case TL_TYPE_TIME:
+            order = compare_i64(x, y);
+            break;
+        case TL_TYPE_F64:
+            order = compare_f64(x, y);
+            break;
+        case TL_TYPE_NAME:
+            order = compare_name(x, y);
+            break;
+        case TL_TYPE_ENUM:
+        case TL_TYPE_TEXT:
+            order = memcmp(x, y, f->size);
+            break;
+        }
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+static bool in_order(const tl_table *table)
+{
+    for (size_t i = 1; i < table->n; i++)
+        if (compare_rows(table->schema, tl_table_row(table, i - 1), tl_table_row(table, i)) > 0)
+            return false;
+    return true;
+}
+
+/* Merges the sorted runs from[a, b) and from[b, c) of row numbers into to[a, c); of equal rows the left goes first. */
+static void merge(const tl_table *table, const size_t *from, size_t *to, size_t a, size_t b, size_t c)
+{
+    size_t i = a, j = b;
+    for (size_t k = a; k < c; k++) {
+        bool left = j == c || (i < b && compare_rows(table->schema, tl_table_row(table, from[i]),
+                                                     tl_table_row(table, from[j])) <= 0);
+        to[k] = from[left ? i++ : j++];
+    }
+}
+
+/* Sorts row numbers by merging runs of 1, 2, 4 ... of them from one array to the other and back; returns the one that
+ * holds the result. */
+static size_t *sort_numbers(const tl_table *table, size_t *from, size_t *to)
+{
+    size_t n = table->n;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t a = 0; a < n; a += 2 * width) {
+            size_t b = n - a > width ? a + width : n;
+            size_t c = n - b > width ? b + width : n;
+            merge(table, from, to, a, b, c);
+        }
+        size_t *other = from;
+        from = to;
+        to = other;
+    }
+    return from;
+}
+
+bool tl_table_sort(tl_table *table)
+{
+    /* Rows mostly come in order, and then it costs one look at each. */
+    if (in_order(table))
+        return true;
+
+    size_t n = table->n, size = table->schema->row_size;
+    size_t *from = tl_calloc(n, sizeof *from), *to = tl_calloc(n, sizeof *to);
+    unsigned char *rows = tl_calloc(n, size);
+    bool done = from != NULL && to != NULL && rows != NULL;
+
+    if (done) {
+        for (size_t i = 0; i < n; i++)
+            from[i] = i;
+        const size_t *sorted = sort_numbers(table, from, to);
+        for (size_t i = 0; i < n; i++)
+            memcpy(rows + i * size, tl_table_row(table, sorted[i]), size);
+        free(table->rows);
+        table->rows = rows;
+        table->cap = n;
+        rows = NULL;
+    }
+    free(rows);
+    free(to);
+    free(from);
+    return done;
+}
+
+const tl_field *tl_schema_field(const tl_schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema->nfields; i++)
+        if (strcmp(schema->fields[i].name, name) == 0)
+            return &schema->fields[i];
+    return NULL;
+}
+
+void tl_cell_text(char *cell, size_t size, const char *text, size_t n)
+{
+    memset(cell, 0, size);
+    if (n > size) {
+        /* A character of UTF-8 has at most three bytes behind its first: back to a first byte, unless there is none. */
+        size_t cut = size;
+        while (cut > 0 && size - cut < 3 && ((unsigned char)text[cut] & 0xc0) == 0x80)
+            cut--;
+        n = ((unsigned char)text[cut] & 0xc0) == 0x80 ? size : cut;
+    }
+    if (n > 0)
+        memcpy(cell, text, n);
+}
+
+bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n)
+{
+    tables->v = tl_calloc(n, sizeof *tables->v);
+    tables->n = tables->v != NULL ? n : 0;
+    for (size_t i = 0; i < tables->n; i++)
+        tables->v[i].schema = schemas[i];
+    return tables->v != NULL;
+}
+
+void tl_tables_free(tl_tables *tables)
+{
+    for (size_t i = 0; i < tables->n; i++)
+        tl_table_free(&tables->v[i]);
+    free(tables->v);
+    *tables = (tl_tables){ 0 };
+}
+
+tl_table *tl_tables_get(tl_tables *tables, const tl_schema *schema)
+{
+    for (size_t i = 0; i < tables->n; i++)
+        if (tables->v[i].schema == schema)
+            return &tables->v[i];
+    return NULL;
+}

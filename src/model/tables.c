@@ -1,0 +1,28 @@
+/* tables.c - the schemas of the result file's tables, and the words of their enums. */
+#include "tlmpi/model/tables.h"
+
+const char *const tl_rank_status_labels[] = {
+    [TL_RANK_OK] = "ok",
+    [TL_RANK_DAMAGED] = "damaged",
+    [TL_RANK_CUT] = "cut",
+    [TL_RANK_NO_GPU] = "no_gpu_events",
+    [TL_RANK_UNREADABLE] = "unreadable",
+    NULL,
+};
+
+const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "order", NULL };
+
+const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
+
+TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
+                "Which ranks were read, from which files, and how far can each be trusted?");
+
+TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
+                "What ran on which device stream, from when to when, and which call queued it?");
+
+TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
+                "When did each training step begin and end on the host, and how much device work did it launch?");
+
+TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time went",
+                "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
+                "was hidden under compute?");

@@ -1,0 +1,16 @@
+/* local.h - what both implementations of par.h need and no other proc has a part in. */
+#ifndef TLMPI_PAR_LOCAL_H
+#define TLMPI_PAR_LOCAL_H
+
+#include "tlmpi/par/par.h"
+
+/* How many processes the launcher started together with this one; 1 without a launcher. */
+int tl_local_copies(void);
+
+/* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */
+bool tl_local_send(int tag, const void *bytes, size_t n);
+bool tl_local_probe(tl_message *message);
+void tl_local_take(void *bytes);
+void tl_local_drop_all(void);
+
+#endif

@@ -1,0 +1,313 @@
+/* par_mpi.c - par.h by MPI.
+ *
+ * Every wait is a nonblocking call, tested between naps.  A blocking call would spin: with 64 procs on 2 cores, 63 that
+ * wait for the last one take nearly all of the processor from it.
+ *
+ * A process that no launcher started is a crowd of one and never enters MPI_Init, which costs 60 ms and a daemon.
+ *
+ * Errors of MPI itself end the job with the library's message (MPI_ERRORS_ARE_FATAL, its default), so its return codes
+ * say nothing here.
+ */
+#include "local.h"
+
+#include "tlmpi/base/mem.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
+#define PIECE_BYTES ((size_t)16 << 20)
+
+/* The tag of gathered pieces, the largest that every MPI has; callers use smaller ones. */
+#define GATHER_TAG 32767
+
+static int proc, nprocs = 1;
+static bool running;            /* between MPI_Init and MPI_Finalize */
+static uint64_t *sizes_of;      /* on proc 0: room for a gather's sizes and requests, an entry a proc */
+static MPI_Request *pieces_of;
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void wait_for(MPI_Request *request)
+{
+    unsigned spins = 0;
+    int done = 0;
+
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE), !done)
+        tl_par_nap(&spins);
+}
+
+static _Noreturn void out_of_memory(const char *what)
+{
+    fprintf(stderr, "tlmpi: memory is out (%s)\n", what);
+    tl_par_abort(70);
+}
+
+void tl_par_start(int *argc, char ***argv)
+{
+    if (!tl_par_launched())
+        return;
+
+    /* Even the waits inside of MPI_Init and MPI_Finalize should let others run.  The user's own setting wins. */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(argc, argv);
+    running = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &proc);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    if (proc == 0) {
+        sizes_of = tl_calloc((size_t)nprocs, sizeof *sizes_of);
+        pieces_of = tl_calloc((size_t)nprocs, sizeof *pieces_of);
+        if (sizes_of == NULL || pieces_of == NULL)
+            out_of_memory("starting");
+    }
+}
+
+void tl_par_end(void)
+{
+    tl_local_drop_all();
+    if (!running)
+        return;
+    /* MPI_Finalize waits without sleeping: nobody enters it early. */
+    tl_par_barrier();
+    MPI_Finalize();
+    running = false;
+    free(sizes_of);
+    free(pieces_of);
+    sizes_of = NULL;
+    pieces_of = NULL;
+}
+
+int tl_par_proc(void)
+{
+    return proc;
+}
+
+int tl_par_nprocs(void)
+{
+    return nprocs;
+}
+
+tl_status tl_par_agree(tl_status status, tl_error *err)
+{
+    if (nprocs == 1)
+        return status;
+
+    /* MAXLOC takes the largest value, and of equal ones the lowest index. */
+    struct {
+        int status, proc;
+    } mine = { (int)status, proc }, worst;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD, &request);
+    wait_for(&request);
+    if (worst.status == TL_OK)
+        return TL_OK;
+
+    tl_error told = { .status = status };
+    if (err != NULL && worst.proc == proc)
+        memcpy(told.text, err->text, sizeof told.text);
+    tl_par_bcast(told.text, sizeof told.text, worst.proc);
+    told.status = (tl_status)worst.status;
+    if (err != NULL)
+        *err = told;
+    return told.status;
+}
+
+void tl_par_bcast(void *bytes, size_t n, int from)
+{
+    if (nprocs == 1)
+        return;
+    for (size_t at = 0; at < n; at += PIECE_BYTES) {
+        MPI_Request request;
+        MPI_Ibcast((char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, from, MPI_COMM_WORLD, &request);
+        wait_for(&request);
+    }
+}
+
+void tl_par_barrier(void)
+{
+    if (nprocs == 1)
+        return;
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait_for(&request);
+}
+
+/* On proc 0: the k-th piece of every proc that has one, each to its place, all under way at once. */
+static void take_pieces(char *out, size_t k)
+{
+    char *to = out;
+    for (int i = 0; i < nprocs; i++) {
+        size_t n = (size_t)sizes_of[i], at = k * PIECE_BYTES;
+        pieces_of[i] = MPI_REQUEST_NULL;
+        if (i != 0 && at < n)
+            MPI_Irecv(to + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, i, GATHER_TAG, MPI_COMM_WORLD,
+                      &pieces_of[i]);
+        to += n;
+    }
+
+    unsigned spins = 0;
+    int done = 0;
+    while (MPI_Testall(nprocs, pieces_of, &done, MPI_STATUSES_IGNORE), !done)
+        tl_par_nap(&spins);
+}
+
+/* On proc 0, once all sizes are known: memory for all bytes, or NULL. */
+static char *room_for_all(size_t *total, size_t *longest)
+{
+    *total = *longest = 0;
+    for (int i = 0; i < nprocs; i++) {
+        if (sizes_of[i] > SIZE_MAX - *total)
+            return NULL;
+        *total += (size_t)sizes_of[i];
+        if (sizes_of[i] > *longest)
+            *longest = (size_t)sizes_of[i];
+    }
+    return tl_malloc(*total);
+}
+
+/* The sizes go to proc 0, which answers whether it has room; only then the bytes are sent, so that a message that
+ * tl_par_probe could see never stands in for a piece of a gather. */
+static tl_status gather_many(const void *bytes, size_t n, void **out, size_t *nout, tl_error *err)
+{
+    MPI_Request request;
+    uint64_t size = n;
+    MPI_Igather(&size, 1, MPI_UINT64_T, sizes_of, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
+    wait_for(&request);
+
+    size_t total = 0, longest = 0;
+    char *all = proc == 0 ? room_for_all(&total, &longest) : NULL;
+    char go = all != NULL;
+    tl_par_bcast(&go, 1, 0);
+    if (!go)
+        return proc == 0 ? tl_fail_memory(err, "gathering tables") : TL_OK;
+
+    if (proc == 0) {
+        if (n > 0)
+            memcpy(all, bytes, n);
+        for (size_t k = 0; k * PIECE_BYTES < longest; k++)
+            take_pieces(all, k);
+        *out = all;
+        *nout = total;
+        return TL_OK;
+    }
+    for (size_t at = 0; at < n; at += PIECE_BYTES) {
+        MPI_Isend((const char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, 0, GATHER_TAG,
+                  MPI_COMM_WORLD, &request);
+        wait_for(&request);
+    }
+    return TL_OK;
+}
+
+tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+{
+    *out = NULL;
+    *nout = 0;
+
+    if (nprocs == 1) {
+        void *copy = tl_malloc(n);
+        if (copy == NULL)
+            return tl_fail_memory(err, "gathering tables");
+        if (n > 0)
+            memcpy(copy, bytes, n);
+        if (sizes != NULL)
+            sizes[0] = n;
+        *out = copy;
+        *nout = n;
+        return TL_OK;
+    }
+
+    tl_status st = gather_many(bytes, n, out, nout, err);
+    if (proc == 0 && sizes != NULL)
+        for (int i = 0; i < nprocs; i++)
+            sizes[i] = (size_t)sizes_of[i];
+    return st;
+}
+
+/* n bytes as one MPI item: blocks of 1 MB and the rest.  The caller frees the type. */
+static MPI_Datatype item_of(size_t n)
+{
+    const int block_bytes = 1 << 20;
+    MPI_Datatype block, blocks, item;
+    int rest = (int)(n % (size_t)block_bytes);
+
+    MPI_Type_contiguous(block_bytes, MPI_BYTE, &block);
+    MPI_Type_contiguous((int)(n / (size_t)block_bytes), block, &blocks);
+    MPI_Type_create_struct(2, (int[]){ 1, rest }, (MPI_Aint[]){ 0, (MPI_Aint)(n - (size_t)rest) },
+                           (MPI_Datatype[]){ blocks, MPI_BYTE }, &item);
+    MPI_Type_commit(&item);
+    MPI_Type_free(&blocks);
+    MPI_Type_free(&block);
+    return item;
+}
+
+void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void *), void *arg)
+{
+    if (to == proc) {
+        if (!tl_local_send(tag, bytes, n))
+            out_of_memory("a message");
+        return;
+    }
+
+    bool whole = n <= INT_MAX;
+    MPI_Datatype type = whole ? MPI_BYTE : item_of(n);
+    MPI_Request request;
+    MPI_Isend(bytes, whole ? (int)n : 1, type, to, tag, MPI_COMM_WORLD, &request);
+
+    unsigned spins = 0;
+    int done = 0;
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done) {
+        if (idle != NULL)
+            idle(arg);
+        tl_par_nap(&spins);
+    }
+    if (!whole)
+        MPI_Type_free(&type);
+}
+
+bool tl_par_probe(tl_message *message)
+{
+    if (tl_local_probe(message))
+        return true;
+    if (nprocs == 1)
+        return false;
+
+    MPI_Status status;
+    MPI_Count n = 0;
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+    if (!there)
+        return false;
+    MPI_Get_elements_x(&status, MPI_BYTE, &n);
+    *message = (tl_message){ .from = status.MPI_SOURCE, .tag = status.MPI_TAG, .n = (size_t)n };
+    return true;
+}
+
+void tl_par_take(const tl_message *message, void *bytes)
+{
+    if (message->from == proc) {
+        tl_local_take(bytes);
+        return;
+    }
+
+    bool whole = message->n <= INT_MAX;
+    MPI_Datatype type = whole ? MPI_BYTE : item_of(message->n);
+    MPI_Request request;
+    MPI_Irecv(bytes, whole ? (int)message->n : 1, type, message->from, message->tag, MPI_COMM_WORLD, &request);
+    wait_for(&request);
+    if (!whole)
+        MPI_Type_free(&type);
+}
+
+_Noreturn void tl_par_abort(int code)
+{
+    int told = code >= 1 && code <= 125 ? code : 70;
+    if (running)
+        MPI_Abort(MPI_COMM_WORLD, told);
+    exit(told);
+}

@@ -1,0 +1,91 @@
+/* par_serial.c - one proc alone: par.h without a parallel machine. */
+#include "local.h"
+
+#include "tlmpi/base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tl_par_start(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    if (tl_local_copies() > 1) {
+        fprintf(stderr, "tlmpi: built without MPI, and started %d times together: run it without a launcher\n",
+                tl_local_copies());
+        exit(2);
+    }
+}
+
+void tl_par_end(void)
+{
+    tl_local_drop_all();
+}
+
+int tl_par_proc(void)
+{
+    return 0;
+}
+
+int tl_par_nprocs(void)
+{
+    return 1;
+}
+
+tl_status tl_par_agree(tl_status status, tl_error *err)
+{
+    (void)err;
+    return status;
+}
+
+void tl_par_bcast(void *bytes, size_t n, int from)
+{
+    (void)bytes;
+    (void)n;
+    (void)from;
+}
+
+tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+{
+    *out = tl_malloc(n);
+    *nout = *out != NULL ? n : 0;
+    if (*out == NULL)
+        return tl_fail_memory(err, "gathering tables");
+    if (n > 0)
+        memcpy(*out, bytes, n);
+    if (sizes != NULL)
+        sizes[0] = n;
+    return TL_OK;
+}
+
+void tl_par_barrier(void)
+{
+}
+
+void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void *), void *arg)
+{
+    (void)to;
+    (void)idle;
+    (void)arg;
+    if (!tl_local_send(tag, bytes, n)) {
+        fputs("tlmpi: memory is out (a message)\n", stderr);
+        tl_par_abort(70);
+    }
+}
+
+bool tl_par_probe(tl_message *message)
+{
+    return tl_local_probe(message);
+}
+
+void tl_par_take(const tl_message *message, void *bytes)
+{
+    (void)message;
+    tl_local_take(bytes);
+}
+
+_Noreturn void tl_par_abort(int code)
+{
+    exit(code >= 1 && code <= 125 ? code : 70);
+}

@@ -1,0 +1,159 @@
+/* cell.c - one cell of a row as text, and one character of a text. */
+#include "cell.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The shortest text that reads back as the same double.  Where 15 digits read back they are the shortest already (%g
+ * drops zeros), but for numbers so small that a double holds fewer digits. */
+static void format_double(char *out, size_t n, double value)
+{
+    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
+    do
+        snprintf(out, n, "%.*g", digits, value);
+    while (digits++ < DBL_DECIMAL_DIG && strtod(out, NULL) != value);
+}
+
+static const char *label_of(const tl_field *field, unsigned value)
+{
+    if (field->labels == NULL)
+        return NULL;
+    for (unsigned i = 0; field->labels[i] != NULL; i++)
+        if (i == value)
+            return field->labels[i];
+    return NULL;
+}
+
+static void say_text(tl_cell *cell, const char *p, size_t n)
+{
+    cell->is = TL_CELL_IS_TEXT;
+    cell->text = (tl_text){ p, n };
+}
+
+static void say_digits(tl_cell *cell)
+{
+    cell->is = TL_CELL_IS_NUMBER;
+    cell->text = (tl_text){ cell->digits, strlen(cell->digits) };
+}
+
+static void say_int(tl_cell *cell, int64_t value)
+{
+    snprintf(cell->digits, sizeof cell->digits, "%" PRId64, value);
+    say_digits(cell);
+}
+
+void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row)
+{
+    const unsigned char *at = row + field->offset;
+    cell->is = TL_CELL_IS_NONE;
+    cell->text = (tl_text){ "", 0 };
+
+    switch (field->type) {
+    case TL_TYPE_I32: {
+        int32_t value;
+        memcpy(&value, at, sizeof value);
+        say_int(cell, value);
+        break;
+    }
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME: {
+        int64_t value;
+        memcpy(&value, at, sizeof value);
+        if (field->type == TL_TYPE_I64 || value != TL_TIME_UNKNOWN)
+            say_int(cell, value);
+        break;
+    }
+    case TL_TYPE_F64: {
+        double value;
+        memcpy(&value, at, sizeof value);
+        if (isnan(value))
+            break;
+        format_double(cell->digits, sizeof cell->digits, value);
+        say_digits(cell);
+        if (isinf(value))
+            cell->is = TL_CELL_IS_INFINITE;
+        break;
+    }
+    case TL_TYPE_NAME: {
+        uint32_t id;
+        memcpy(&id, at, sizeof id);
+        if (id == TL_NO_NAME)
+            break;
+        if (printer->name == NULL) {
+            say_int(cell, id);
+            break;
+        }
+        cell->is = TL_CELL_IS_TEXT;
+        cell->text = printer->name(printer->name_arg, id);
+        break;
+    }
+    case TL_TYPE_ENUM: {
+        const char *label = label_of(field, *at);
+        if (label != NULL)
+            say_text(cell, label, strlen(label));
+        else
+            say_int(cell, *at);
+        break;
+    }
+    case TL_TYPE_TEXT: {
+        const unsigned char *end = memchr(at, 0, field->size);
+        say_text(cell, (const char *)at, end != NULL ? (size_t)(end - at) : field->size);
+        break;
+    }
+    }
+}
+
+bool tl_field_is_number(const tl_printer *printer, const tl_field *field)
+{
+    switch (field->type) {
+    case TL_TYPE_I32:
+    case TL_TYPE_I64:
+    case TL_TYPE_F64:
+    case TL_TYPE_TIME:
+        return true;
+    case TL_TYPE_NAME:
+        return printer->name == NULL;
+    case TL_TYPE_ENUM:
+    case TL_TYPE_TEXT:
+        break;
+    }
+    return false;
+}
+
+const tl_field *tl_print_column(const tl_printer *printer, size_t i)
+{
+    return &printer->schema->fields[printer->columns != NULL ? printer->columns[i] : i];
+}
+
+size_t tl_print_ncolumns(const tl_printer *printer)
+{
+    return printer->columns != NULL ? printer->ncolumns : printer->schema->nfields;
+}
+
+size_t tl_char_next(tl_text t, uint32_t *code, bool *whole)
+{
+    /* Bits of the first byte that belong to the number, by length. */
+    static const unsigned char first_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+    const unsigned char *p = (const unsigned char *)t.p;
+    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;
+
+    *whole = n > 0 && n <= t.n && tl_text_utf8((tl_text){ t.p, n }) == n;
+    if (!*whole) {
+        *code = TL_REPLACEMENT;
+        return 1;
+    }
+    *code = p[0] & first_bits[n];
+    for (size_t i = 1; i < n; i++)
+        *code = *code << 6 | (p[i] & 0x3Fu);
+    return n;
+}
+
+bool tl_char_shows(uint32_t code)
+{
+    bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+                 (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
+    return !control && !turns;
+}

@@ -1,0 +1,145 @@
+/* summary_table.c - where each rank's time went, a line a rank.
+ *
+ * A rank's loss is its exposed communication and its idle time as a share of its wall time: what a rank that computes all
+ * the time would not have.  Shares, because a trace that is cut is shorter than the others and not better.
+ */
+#include "summary_table.h"
+
+#include "tlmpi/base/mem.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+double tl_percent(int64_t a, int64_t b)
+{
+    return b > 0 ? 100.0 * (double)a / (double)b : 0.0;
+}
+
+const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
+{
+    /* Rows are sorted by rank, and (-1, -1) is the first of a rank's. */
+    size_t low = 0, high = s->nbreakdown;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->breakdown[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < s->nbreakdown && s->breakdown[low].rank == rank; low++)
+        if (s->breakdown[low].device == -1 && s->breakdown[low].step == -1)
+            return &s->breakdown[low];
+    return NULL;
+}
+
+/* One line to be: rank == NULL is the mean over all ranks. */
+typedef struct line {
+    const tl_rank *rank;
+    const tl_breakdown *row;        /* NULL: no device work */
+    const char *place;              /* "median", "best", or empty */
+} line;
+
+static double loss_of(const line *l)
+{
+    return tl_percent(l->row->comm_exposed_ns + l->row->idle_ns, l->row->wall_ns);
+}
+
+/* Largest loss first; of equals the lower rank. */
+static int compare_loss(const void *a, const void *b)
+{
+    const line *la = a, *lb = b;
+    double x = loss_of(la), y = loss_of(lb);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
+}
+
+static void print_percent(FILE *out, int64_t a, int64_t b)
+{
+    if (b > 0)
+        fprintf(out, "%6.1f %%", tl_percent(a, b));
+    else
+        fprintf(out, "%8s", "-");
+}
+
+static void print_line(FILE *out, const line *l, int64_t nranks, const tl_look *look)
+{
+    const tl_breakdown *row = l->row;
+    if (l->rank != NULL)
+        fprintf(out, "%6" PRId32, l->rank->rank);
+    else
+        fprintf(out, "%6s", "mean");
+
+    if (row == NULL) {
+        fprintf(out, "%12s%8s%8s%8s%8s%8s", "-", "-", "-", "-", "-", "-");
+    } else {
+        fprintf(out, "%12.1f", (double)row->wall_ns / 1e6 / (double)nranks);
+        print_percent(out, row->compute_ns, row->wall_ns);
+        print_percent(out, row->comm_exposed_ns, row->wall_ns);
+        print_percent(out, row->copy_exposed_ns, row->wall_ns);
+        print_percent(out, row->idle_ns, row->wall_ns);
+        print_percent(out, row->comm_overlapped_ns, row->comm_ns);
+    }
+    if (l->place[0] != '\0')
+        fprintf(out, "  %s", l->place);
+    if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
+        fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
+    fputc('\n', out);
+}
+
+static void print_head(FILE *out, const tl_look *look)
+{
+    fprintf(out, "%s%6s%12s%8s%8s%8s%8s%8s%s\n", look->bold, "", "", "", "exposed", "exposed", "", "comm", look->off);
+    fprintf(out, "%s%6s%12s%8s%8s%8s%8s%8s%s\n", look->bold, "rank", "wall ms", "compute", "comm", "copy", "idle",
+            "overlap", look->off);
+}
+
+/* Of many ranks: the worst, the median and the best; `lines` holds those with device work. */
+static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const tl_look *look)
+{
+    qsort(lines, n, sizeof *lines, compare_loss);
+    size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
+    for (size_t i = 0; i < worst; i++)
+        print_line(out, &lines[i], 1, look);
+    if (n > worst) {
+        line median = lines[n / 2], best = lines[n - 1];
+        median.place = "median";
+        best.place = "best";
+        if (n / 2 >= worst && n / 2 < n - 1)
+            print_line(out, &median, 1, look);
+        print_line(out, &best, 1, look);
+        fprintf(out, "Of %zu ranks: the %zu with the most exposed comm + idle, the median and the best.\n", s->nranks,
+                worst);
+    }
+}
+
+void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    size_t n = 0;
+    line *lines = tl_calloc(s->nranks > 0 ? s->nranks : 1, sizeof *lines);
+    if (lines == NULL) {
+        fprintf(out, "(No memory for the table of ranks: it is in the result file.)\n");
+        return;
+    }
+
+    bool all = s->nranks <= TL_ALL_RANKS_SHOWN;
+    int64_t working = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        line l = { &s->ranks[i], tl_whole_row(s, s->ranks[i].rank), "" };
+        working += l.row != NULL;
+        if (all || l.row != NULL)
+            lines[n++] = l;
+    }
+
+    print_head(out, look);
+    if (all)
+        for (size_t i = 0; i < n; i++)
+            print_line(out, &lines[i], 1, look);
+    else
+        print_some(out, s, lines, n, look);
+
+    line mean = { NULL, tl_whole_row(s, -1), "" };
+    if (mean.row != NULL && working > 1)
+        print_line(out, &mean, working, look);
+    free(lines);
+}

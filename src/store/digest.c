@@ -1,0 +1,141 @@
+/* digest.c - a hash over what a result says, not over how it is stored.
+ *
+ *     columns   name, type, labels      of every column but those that say where the data came from
+ *     rows      cell by cell, in order
+ *
+ * Two files that say the same may differ in the row numbers of their names and in their epoch: a name is hashed as its text,
+ * a time as Unix time.
+ */
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/store/result.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+#define NO_VALUE UINT64_C(0x7fffffffffffffff)
+
+static uint64_t hash_text(tl_text text)
+{
+    return tl_hash_bytes(text.p, text.n);
+}
+
+static uint64_t hash_columns(const tl_schema *table)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < table->nfields; i++) {
+        const tl_field *f = &table->fields[i];
+        if (f->role == TL_ROLE_SOURCE)
+            continue;
+        hash = tl_hash_mix(hash, tl_hash_bytes(f->name, strlen(f->name)));
+        hash = tl_hash_mix(hash, (uint64_t)f->type);
+        for (size_t k = 0; f->labels != NULL && f->labels[k] != NULL; k++)
+            hash = tl_hash_mix(hash, tl_hash_bytes(f->labels[k], strlen(f->labels[k])));
+    }
+    return hash;
+}
+
+/* The content keys of all names. */
+static uint64_t *name_keys(tl_result *result)
+{
+    size_t n = tl_result_nnames(result);
+    uint64_t *keys = tl_calloc(n, sizeof *keys);
+    for (size_t i = 0; keys != NULL && i < n; i++)
+        keys[i] = hash_text(tl_result_name(result, (uint32_t)i));
+    return keys;
+}
+
+typedef struct context {
+    const uint64_t *keys;
+    size_t nkeys;
+    int64_t epoch_ns;
+} context;
+
+/* What a cell says, as 64 bits. */
+static uint64_t cell_value(const tl_field *field, const unsigned char *cell, const context *c)
+{
+    int32_t i32;
+    int64_t i64;
+    uint32_t id;
+    double f64;
+    uint64_t bits;
+
+    switch (field->type) {
+    case TL_TYPE_I32:
+        memcpy(&i32, cell, sizeof i32);
+        return (uint64_t)(int64_t)i32;
+    case TL_TYPE_I64:
+        memcpy(&i64, cell, sizeof i64);
+        return (uint64_t)i64;
+    case TL_TYPE_TIME:
+        memcpy(&i64, cell, sizeof i64);
+        return i64 == TL_TIME_UNKNOWN ? (uint64_t)i64 : (uint64_t)i64 + (uint64_t)c->epoch_ns;
+    case TL_TYPE_F64:
+        /* There are many NaNs and two zeros, but one "no value" and one nothing. */
+        memcpy(&f64, cell, sizeof f64);
+        if (isnan(f64))
+            return NO_VALUE;
+        f64 += 0.0;
+        memcpy(&bits, &f64, sizeof bits);
+        return bits;
+    case TL_TYPE_NAME:
+        memcpy(&id, cell, sizeof id);
+        return id < c->nkeys ? c->keys[id] : NO_VALUE;
+    case TL_TYPE_ENUM:
+        return *cell;
+    case TL_TYPE_TEXT:
+        return tl_hash_bytes(cell, strnlen((const char *)cell, field->size));
+    }
+    return 0;
+}
+
+static uint64_t hash_rows(uint64_t hash, const tl_schema *table, const unsigned char *rows, size_t n, const context *c)
+{
+    for (size_t r = 0; r < n; r++, rows += table->row_size)
+        for (size_t i = 0; i < table->nfields; i++)
+            if (table->fields[i].role != TL_ROLE_SOURCE)
+                hash = tl_hash_mix(hash, cell_value(&table->fields[i], rows + table->fields[i].offset, c));
+    return hash;
+}
+
+tl_status tl_result_digest(tl_result *result, const tl_schema *table, uint64_t *out, tl_error *err)
+{
+    tl_status st = TL_OK;
+    size_t block = BLOCK_BYTES / table->row_size + 1;
+    uint64_t nrows = tl_result_nrows(result, table), hash = hash_columns(table);
+    uint64_t *keys = name_keys(result);
+    unsigned char *rows = tl_malloc(block * table->row_size);
+    context c = { .keys = keys, .nkeys = tl_result_nnames(result) };
+
+    if (keys == NULL || rows == NULL) {
+        st = tl_fail_memory(err, "a digest");
+        goto done;
+    }
+    /* A file without times needs no epoch. */
+    if (tl_result_attr_int(result, "epoch_ns", &c.epoch_ns, NULL) != TL_OK)
+        c.epoch_ns = 0;
+    for (uint64_t first = 0; first < nrows; first += block) {
+        size_t n = nrows - first < block ? (size_t)(nrows - first) : block;
+        if ((st = tl_result_read(result, table, first, n, rows, err)) != TL_OK)
+            goto done;
+        hash = hash_rows(hash, table, rows, n, &c);
+    }
+    *out = tl_hash_mix(hash, nrows);
+
+done:
+    free(rows);
+    free(keys);
+    return st;
+}
+
+tl_status tl_result_digest_names(tl_result *result, uint64_t *out, tl_error *err)
+{
+    (void)err;
+    uint64_t hash = 0;
+    size_t n = tl_result_nnames(result);
+    for (size_t i = 0; i < n; i++)
+        hash = tl_hash_mix(hash, hash_text(tl_result_name(result, (uint32_t)i)));
+    *out = tl_hash_mix(hash, n);
+    return TL_OK;
+}

@@ -1,0 +1,205 @@
+/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes. */
+#include "h5.h"
+#include "clean.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/text.h"
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An attribute and its name share 64 KiB of an object header in the format that old readers know. */
+#define ATTR_TEXT_MAX ((size_t)60000)
+
+void tl_h5_start(void)
+{
+    static bool started;
+    if (started)
+        return;
+    started = true;
+    /* A file that could not be closed, because the disk is full, would be tried again at exit, and the library would then
+     * complain about a loop.  Every file is closed, or given up, by its owner. */
+    H5dont_atexit();
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+hid_t tl_h5_file_access(void)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 11)
+    /* Where the file system knows no locks, a file without one is better than none. */
+    if (access >= 0 && H5Pset_file_locking(access, true, true) < 0) {
+        H5Pclose(access);
+        return -1;
+    }
+#endif
+    return access;
+}
+
+typedef struct cause {
+    char text[256];
+    bool no_memory;
+} cause;
+
+/* Takes the innermost entry of the error stack: upward is from there to the call that was made. */
+static herr_t take_cause(unsigned n, const H5E_error2_t *entry, void *arg)
+{
+    static const char quote[] = "error message = '";
+    cause *c = arg;
+    if (n > 0 || entry->desc == NULL)
+        return 0;
+    c->no_memory = entry->maj_num == H5E_RESOURCE && (entry->min_num == H5E_NOSPACE || entry->min_num == H5E_CANTALLOC);
+    const char *from = strstr(entry->desc, quote);
+    from = from != NULL ? from + sizeof quote - 1 : entry->desc;
+    snprintf(c->text, sizeof c->text, ": %.*s", (int)strcspn(from, from != entry->desc ? "'" : "\n"), from);
+    return 0;
+}
+
+tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
+{
+    char file[512] = "", message[512];
+    cause c = { .no_memory = false };
+    va_list args;
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_cause, &c);
+    if (H5Fget_name(in, file, sizeof file) < 0)
+        file[0] = 0;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return tl_fail(err, c.no_memory ? TL_ENOMEM : status, "%s%s%s%s", file, file[0] ? ": " : "", message, c.text);
+}
+
+herr_t tl_h5_close(hid_t id)
+{
+    return id < 0 || H5Idec_ref(id) >= 0 ? 0 : -1;
+}
+
+hid_t tl_h5_text_type(size_t size)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+                      H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+herr_t tl_h5_put_value(hid_t object, const char *name, hid_t type, const void *value)
+{
+    herr_t rc = -1;
+    hid_t space = H5Screate(H5S_SCALAR), attr = -1;
+    if (space >= 0)
+        attr = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (attr >= 0)
+        rc = H5Awrite(attr, type, value);
+    if (attr >= 0 && H5Aclose(attr) < 0)
+        rc = -1;
+    if (space >= 0)
+        H5Sclose(space);
+    return rc;
+}
+
+herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
+{
+    herr_t rc = -1;
+    hid_t type = -1;
+    tl_bytes clean = { 0 };
+    if (!tl_clean_append(&clean, text, strlen(text))) {
+        H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory is out");
+        return -1;
+    }
+
+    size_t n = clean.n - 1;
+    if (n > ATTR_TEXT_MAX) {
+        n = tl_text_utf8((tl_text){ clean.v, ATTR_TEXT_MAX });
+        memcpy(clean.v + n, "...", 3);
+        n += 3;
+    }
+    /* No text has no bytes, but a type has at least one. */
+    type = tl_h5_text_type(n > 0 ? n : 1);
+    if (type >= 0) {
+        rc = tl_h5_put_value(object, name, type, clean.v);
+        H5Tclose(type);
+    }
+    free(clean.v);
+    return rc;
+}
+
+herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
+{
+    return tl_h5_put_value(object, name, H5T_STD_I64LE, &value);
+}
+
+/* Opens the scalar attribute of that name and class; *type is its type. */
+static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, hid_t *type, tl_error *err)
+{
+    hid_t attr = -1, space = -1;
+    *type = -1;
+    if (H5Aexists(object, name) <= 0 || (attr = H5Aopen(object, name, H5P_DEFAULT)) < 0) {
+        tl_h5_fail(err, TL_EINPUT, object, "no attribute %s", name);
+        return -1;
+    }
+    *type = H5Aget_type(attr);
+    space = H5Aget_space(attr);
+    bool fits = *type >= 0 && H5Tget_class(*type) == kind && space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+    if (!fits) {
+        tl_h5_fail(err, TL_EINPUT, object, "attribute %s is not of the expected kind", name);
+        tl_h5_close(*type);
+        H5Aclose(attr);
+        attr = *type = -1;
+    }
+    tl_h5_close(space);
+    return attr;
+}
+
+tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hid_t type, attr = open_attr(object, name, H5T_STRING, &type, err), memory = -1;
+    char *text = NULL;
+    if (attr < 0)
+        return TL_EINPUT;
+
+    size_t size = H5Tget_size(type);
+    if (H5Tis_variable_str(type) != 0 || size == 0 || size > UINT16_MAX) {
+        st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s is no fixed text", name);
+        goto done;
+    }
+    text = tl_calloc(size + 1, 1);
+    if (text == NULL) {
+        st = tl_fail_memory(err, "an attribute");
+        goto done;
+    }
+    /* Read as it is stored, whatever its padding: what stands behind it is 0. */
+    memory = H5Tcopy(type);
+    if (memory < 0 || H5Aread(attr, memory, text) < 0) {
+        st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);
+        goto done;
+    }
+    *out = text;
+    text = NULL;
+
+done:
+    free(text);
+    tl_h5_close(memory);
+    tl_h5_close(type);
+    H5Aclose(attr);
+    return st;
+}
+
+tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hid_t type, attr = open_attr(object, name, H5T_INTEGER, &type, err);
+    if (attr < 0)
+        return TL_EINPUT;
+    if (H5Aread(attr, H5T_NATIVE_INT64, out) < 0)
+        st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);
+    H5Tclose(type);
+    H5Aclose(attr);
+    return st;
+}

@@ -1,0 +1,42 @@
+/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes. */
+#ifndef TLMPI_STORE_H5_H
+#define TLMPI_STORE_H5_H
+
+#include "tlmpi/base/status.h"
+#include <hdf5.h>
+#include <stdint.h>
+
+#define TL_H5_CONVENTIONS "tlmpi-1"
+#define TL_H5_SCHEMA_VERSION 1
+
+/* Before the first call of the library, any number of times: nothing is printed by it, not even at the program's end. */
+void tl_h5_start(void);
+
+/* An access list for our files: locked where the file system can lock.  Negative on failure. */
+hid_t tl_h5_file_access(void);
+
+/* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the system's
+ * own words where the system failed ("No space left on device"), nothing where the library did not fail.  So it must come
+ * before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was asked. */
+tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Closes an object of any kind; a negative id is fine.  Negative on failure. */
+herr_t tl_h5_close(hid_t id);
+
+/* The type of a fixed UTF-8 text of `size` bytes, padded with 0. */
+hid_t tl_h5_text_type(size_t size);
+
+/* Sets a new attribute.  Negative on failure.  A text longer than an attribute may be is cut and ends in "..."; what is no
+ * UTF-8 in it is replaced. */
+herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
+herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
+
+/* One value of `type`, which is both the attribute's type and that of the value in memory. */
+herr_t tl_h5_put_value(hid_t object, const char *name, hid_t type, const void *value);
+
+/* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated and the caller's to free. */
+tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);
+tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err);
+
+#endif

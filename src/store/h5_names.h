@@ -1,0 +1,48 @@
+/* h5_names.h - /names: the texts of all names, one row each, as variable-length UTF-8.
+ *
+ * Variable-length texts are many times slower to write than other cells, so they are written some thousand at a time.
+ */
+#ifndef TLMPI_STORE_H5_NAMES_H
+#define TLMPI_STORE_H5_NAMES_H
+
+#include "clean.h"
+#include "h5.h"
+#include "tlmpi/base/text.h"
+
+/* Names on their way into a file.  Start from TL_H5_NAMES_INIT; tl_h5_names_free ends it. */
+typedef struct tl_h5_names {
+    hid_t dataset, type;
+    uint64_t nwritten;
+    tl_bytes bytes;                 /* texts that wait, each with a 0 behind it */
+    TL_VEC(size_t) starts;          /* of each in bytes */
+} tl_h5_names;
+
+#define TL_H5_NAMES_INIT { .dataset = -1, .type = -1 }
+
+/* Makes the empty dataset. */
+tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err);
+
+/* One more row; bytes that are no UTF-8 are replaced. */
+tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err);
+
+/* Writes the rows that wait. */
+tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
+
+/* Closes the dataset and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_names_free(tl_h5_names *names);
+
+/* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
+typedef struct tl_h5_name_list {
+    tl_bytes bytes;
+    TL_VEC(size_t) starts;
+} tl_h5_name_list;
+
+/* TL_EINPUT: there is no /names as we write it, or it claims more rows than it has bytes for. */
+tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
+
+/* Name i, the empty text when there is none. */
+tl_text tl_h5_name(const tl_h5_name_list *list, size_t i);
+
+void tl_h5_name_list_free(tl_h5_name_list *list);
+
+#endif

@@ -1,0 +1,246 @@
+/* h5_read.c - a result file, read.
+ *
+ * The file may be cut, damaged, or made by somebody else: what it claims about itself is checked before it is used as a
+ * size, and the first thing that does not fit ends the opening with a message that names it.
+ */
+#include "h5.h"
+#include "h5_names.h"
+#include "h5_schema.h"
+#include "tlmpi/store/result.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_TABLES 1024
+#define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
+/* Deflate makes at most 1,032 bytes of one. */
+#define MAX_DEFLATE 1040
+
+typedef struct read_table {
+    tl_h5_schema schema;
+    hid_t dataset, row_type;
+    uint64_t nrows;
+} read_table;
+
+struct tl_result {
+    hid_t file;
+    read_table *tables;
+    size_t ntables;
+    tl_h5_name_list names;
+};
+
+static tl_status open_file(const char *path, hid_t *out, tl_error *err)
+{
+    struct stat there;
+    if (stat(path, &there) != 0)
+        return tl_fail(err, TL_EINPUT, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(there.st_mode))
+        return tl_fail(err, TL_EINPUT, "%s is no regular file", path);
+
+    hid_t access = tl_h5_file_access();
+    *out = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : -1;
+    tl_status st = *out >= 0 ? TL_OK : tl_h5_fail(err, TL_EINPUT, -1, "%s: cannot be read as an HDF5 file", path);
+    tl_h5_close(access);
+    return st;
+}
+
+static tl_status check_version(hid_t file, tl_error *err)
+{
+    tl_status st = TL_OK;
+    char *conventions = NULL;
+    int64_t version = 0;
+    if (tl_h5_get_text(file, "Conventions", &conventions, NULL) != TL_OK || strcmp(conventions, TL_H5_CONVENTIONS) != 0)
+        st = tl_h5_fail(err, TL_EINPUT, file, "is no result file of tlmpi (Conventions is not \"%s\")", TL_H5_CONVENTIONS);
+    else if ((st = tl_h5_get_int(file, "schema_version", &version, err)) == TL_OK && version != TL_H5_SCHEMA_VERSION)
+        st = tl_h5_fail(err, TL_EINPUT, file, "has schema version %lld, and this program reads version %d",
+                        (long long)version, TL_H5_SCHEMA_VERSION);
+    free(conventions);
+    return st;
+}
+
+/* Opens the link as a dataset that lies in this very file. */
+static tl_status open_dataset(hid_t group, const char *name, hid_t *out, tl_error *err)
+{
+    H5L_info_t link;
+    hid_t id = -1;
+    if (H5Lget_info(group, name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD ||
+        (id = H5Oopen(group, name, H5P_DEFAULT)) < 0)
+        return tl_h5_fail(err, TL_EINPUT, group, "/tables/%.200s cannot be opened", name);
+    if (H5Iget_type(id) != H5I_DATASET) {
+        tl_h5_close(id);
+        return tl_h5_fail(err, TL_EINPUT, group, "/tables/%.200s is no table", name);
+    }
+    *out = id;
+    return TL_OK;
+}
+
+/* The number of rows of a table, when it is chunked as ours are and holds as many as it claims. */
+static tl_status count_rows(const read_table *table, uint64_t *out, tl_error *err)
+{
+    const tl_schema *schema = &table->schema.schema;
+    hsize_t nrows = 0, chunk = 0;
+    hid_t space = H5Dget_space(table->dataset), plist = H5Dget_create_plist(table->dataset);
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                H5Sget_simple_extent_dims(space, &nrows, NULL) == 1 && plist >= 0 &&
+                H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
+                chunk <= MAX_CHUNK_BYTES / schema->row_size;
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    if (!fits)
+        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s is not stored as our tables are", schema->name);
+
+    hsize_t stored = H5Dget_storage_size(table->dataset);
+    if (nrows / MAX_DEFLATE > stored / schema->row_size + chunk)
+        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s claims %llu rows and has no room for them",
+                          schema->name, (unsigned long long)nrows);
+    *out = nrows;
+    return TL_OK;
+}
+
+static tl_status open_table(hid_t group, const char *name, read_table *table, tl_error *err)
+{
+    tl_status st = open_dataset(group, name, &table->dataset, err);
+    if (st == TL_OK)
+        st = tl_h5_read_schema(table->dataset, name, &table->schema, err);
+    if (st != TL_OK)
+        return st;
+    table->row_type = tl_h5_row_type(&table->schema.schema);
+    if (table->row_type < 0)
+        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s", name);
+    return count_rows(table, &table->nrows, err);
+}
+
+static tl_status open_tables(tl_result *result, tl_error *err)
+{
+    tl_status st = TL_OK;
+    H5G_info_t info;
+    hid_t group = H5Gopen2(result->file, "/tables", H5P_DEFAULT);
+    if (group < 0 || H5Gget_info(group, &info) < 0 || info.nlinks > MAX_TABLES) {
+        st = tl_h5_fail(err, TL_EINPUT, result->file, "/tables is no group of tables");
+        goto done;
+    }
+    result->tables = tl_calloc((size_t)info.nlinks, sizeof *result->tables);
+    if (result->tables == NULL) {
+        st = tl_fail_memory(err, "tables");
+        goto done;
+    }
+    for (hsize_t i = 0; st == TL_OK && i < info.nlinks; i++) {
+        char name[256];
+        ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+        if (n < 0 || (size_t)n >= sizeof name) {
+            st = tl_h5_fail(err, TL_EINPUT, result->file, "/tables: the name of table %llu", (unsigned long long)i);
+            break;
+        }
+        read_table *table = &result->tables[result->ntables++];
+        table->dataset = table->row_type = -1;
+        st = open_table(group, name, table, err);
+    }
+
+done:
+    tl_h5_close(group);
+    return st;
+}
+
+tl_status tl_result_open(const char *path, tl_result **out, tl_error *err)
+{
+    tl_status st;
+    tl_h5_start();
+    tl_result *result = tl_calloc(1, sizeof *result);
+    if (result == NULL)
+        return tl_fail_memory(err, "a result file");
+    result->file = -1;
+
+    if ((st = open_file(path, &result->file, err)) != TL_OK || (st = check_version(result->file, err)) != TL_OK ||
+        (st = open_tables(result, err)) != TL_OK || (st = tl_h5_names_read(&result->names, result->file, err)) != TL_OK) {
+        tl_result_close(result);
+        return st;
+    }
+    *out = result;
+    return TL_OK;
+}
+
+void tl_result_close(tl_result *result)
+{
+    if (result == NULL)
+        return;
+    for (size_t i = 0; i < result->ntables; i++) {
+        tl_h5_free_schema(&result->tables[i].schema);
+        tl_h5_close(result->tables[i].row_type);
+        tl_h5_close(result->tables[i].dataset);
+    }
+    free(result->tables);
+    tl_h5_name_list_free(&result->names);
+    if (result->file >= 0)
+        H5Fclose(result->file);
+    free(result);
+}
+
+size_t tl_result_ntables(const tl_result *result)
+{
+    return result->ntables;
+}
+
+const tl_schema *tl_result_table(const tl_result *result, size_t i)
+{
+    return &result->tables[i].schema.schema;
+}
+
+const tl_schema *tl_result_find(const tl_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->ntables; i++)
+        if (strcmp(result->tables[i].schema.schema.name, name) == 0)
+            return &result->tables[i].schema.schema;
+    return NULL;
+}
+
+static const read_table *table_of(const tl_result *result, const tl_schema *schema)
+{
+    for (size_t i = 0; i < result->ntables; i++)
+        if (&result->tables[i].schema.schema == schema)
+            return &result->tables[i];
+    return NULL;
+}
+
+uint64_t tl_result_nrows(const tl_result *result, const tl_schema *schema)
+{
+    const read_table *table = table_of(result, schema);
+    return table != NULL ? table->nrows : 0;
+}
+
+tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t first, size_t n, void *out, tl_error *err)
+{
+    tl_status st = TL_OK;
+    const read_table *table = table_of(result, schema);
+    if (table == NULL || first > table->nrows || n > table->nrows - first)
+        return tl_fail(err, TL_EINTERNAL, "rows %llu to %llu of table %s are not in the file", (unsigned long long)first,
+                       (unsigned long long)(first + n), schema->name);
+    if (n == 0)
+        return TL_OK;
+
+    hsize_t start = first, count = n;
+    hid_t memory = -1, rows = H5Dget_space(table->dataset);
+    if (rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+        (memory = H5Screate_simple(1, &count, NULL)) < 0 ||
+        H5Dread(table->dataset, table->row_type, memory, rows, H5P_DEFAULT, out) < 0)
+        st = tl_h5_fail(err, TL_EINPUT, table->dataset, "table %s, rows %llu to %llu", schema->name,
+                        (unsigned long long)first, (unsigned long long)(first + n));
+    tl_h5_close(memory);
+    tl_h5_close(rows);
+    return st;
+}
+
+tl_text tl_result_name(tl_result *result, uint32_t id)
+{
+    return tl_h5_name(&result->names, id);
+}
+
+size_t tl_result_nnames(const tl_result *result)
+{
+    return result->names.starts.n;
+}
+
+tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t *out, tl_error *err)
+{
+    return tl_h5_get_int(result->file, name, out, err);
+}

@@ -1,0 +1,169 @@
+/* h5_rows.c - one table on its way into the file: rows in, chunks out. */
+#include "h5_rows.h"
+#include "h5_schema.h"
+#include "tlmpi/store/pack.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* How the table lies in the file: chunks that grow with it, shuffled and deflated. */
+static hid_t creation_plist(size_t chunk_rows)
+{
+    hsize_t rows = chunk_rows;
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    /* Without times equal content gives equal bytes. */
+    if (plist >= 0 && (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_shuffle(plist) < 0 ||
+                       H5Pset_deflate(plist, TL_DEFLATE_LEVEL) < 0 || H5Pset_obj_track_times(plist, false) < 0)) {
+        H5Pclose(plist);
+        return -1;
+    }
+    return plist;
+}
+
+tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hsize_t none = 0, any = H5S_UNLIMITED;
+    hid_t space = -1, plist = -1, group = -1;
+
+    table->schema = schema;
+    table->row_size = tl_packed_size(schema);
+    table->chunk_rows = tl_chunk_rows(schema);
+    table->encoded = tl_malloc(tl_chunk_bound(schema));
+    if (table->encoded == NULL)
+        return tl_fail_memory(err, "a table's chunk");
+
+    if ((group = H5Gopen2(file, "/tables", H5P_DEFAULT)) < 0 || (table->row_type = tl_h5_row_type(schema)) < 0 ||
+        (space = H5Screate_simple(1, &none, &any)) < 0 || (plist = creation_plist(table->chunk_rows)) < 0 ||
+        (table->dataset = H5Dcreate2(group, schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT)) < 0 ||
+        tl_h5_mark_table(table->dataset, schema) < 0 || tl_h5_describe(table->dataset, schema) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "table %s", schema->name);
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    tl_h5_close(group);
+    return st;
+}
+
+static void count_rows(tl_h5_rows *table, uint64_t first, size_t n)
+{
+    table->given += n;
+    if (n > 0 && first + n > table->end)
+        table->end = first + n;
+}
+
+/* Writes one encoded chunk, of which the first `rows` rows are there. */
+static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, const void *encoded, size_t nbytes,
+                             tl_error *err)
+{
+    hsize_t offset = chunk * table->chunk_rows, end = offset + rows;
+    if (end > table->extent) {
+        if (H5Dset_extent(table->dataset, &end) < 0)
+            return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
+        table->extent = end;
+    }
+    if (H5Dwrite_chunk(table->dataset, H5P_DEFAULT, 0, &offset, nbytes, encoded) < 0)
+        return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
+    return TL_OK;
+}
+
+static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows, tl_error *err)
+{
+    size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->encoded);
+    if (nbytes == 0)
+        return tl_fail_memory(err, "compressing a chunk");
+    return write_chunk(table, chunk, rows, table->encoded, nbytes, err);
+}
+
+/* The waiting chunk of that number, a new one if there is none; NULL when memory is out. */
+static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
+{
+    for (size_t i = 0; i < table->partials.n; i++)
+        if (table->partials.v[i].chunk == chunk)
+            return &table->partials.v[i];
+    if (!tl_vec_room(&table->partials))
+        return NULL;
+    unsigned char *rows = tl_calloc(table->chunk_rows, table->row_size);
+    if (rows == NULL)
+        return NULL;
+    tl_h5_partial *p = &table->partials.v[table->partials.n++];
+    *p = (tl_h5_partial){ .chunk = chunk, .rows = rows };
+    return p;
+}
+
+static void drop_partial(tl_h5_rows *table, tl_h5_partial *p)
+{
+    free(p->rows);
+    *p = table->partials.v[--table->partials.n];
+}
+
+/* Adds n rows, which begin at row `at` of the chunk and do not fill it alone. */
+static tl_status add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const void *packed, size_t n, tl_error *err)
+{
+    tl_status st = TL_OK;
+    tl_h5_partial *p = partial_of(table, chunk);
+    if (p == NULL)
+        return tl_fail_memory(err, "rows that wait for their neighbours");
+    if (n > table->chunk_rows - p->filled)
+        return tl_fail(err, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
+    memcpy(p->rows + at * table->row_size, packed, n * table->row_size);
+    p->filled += n;
+    if (p->filled == table->chunk_rows) {
+        st = encode_chunk(table, chunk, p->rows, p->filled, err);
+        drop_partial(table, p);
+    }
+    return st;
+}
+
+tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err)
+{
+    const unsigned char *rows = packed;
+    tl_status st = TL_OK;
+
+    count_rows(table, first, n);
+    while (st == TL_OK && n > 0) {
+        uint64_t chunk = first / table->chunk_rows;
+        size_t at = (size_t)(first % table->chunk_rows);
+        size_t room = table->chunk_rows - at, take = n < room ? n : room;
+        if (take == table->chunk_rows)
+            st = encode_chunk(table, chunk, rows, take, err);
+        else
+            st = add_part(table, chunk, at, rows, take, err);
+        first += take;
+        rows += take * table->row_size;
+        n -= take;
+    }
+    return st;
+}
+
+tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err)
+{
+    count_rows(table, chunk * table->chunk_rows, table->chunk_rows);
+    return write_chunk(table, chunk, table->chunk_rows, encoded, nbytes, err);
+}
+
+tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
+{
+    tl_status st = TL_OK;
+    size_t rest = (size_t)(table->end % table->chunk_rows);
+
+    if (table->given != table->end || table->partials.n > (rest > 0))
+        return tl_fail(err, TL_EINTERNAL, "table %s: %llu rows came, but not the first so many", table->schema->name,
+                       (unsigned long long)table->given);
+    if (table->partials.n == 1) {
+        st = encode_chunk(table, table->partials.v[0].chunk, table->partials.v[0].rows, rest, err);
+        drop_partial(table, &table->partials.v[0]);
+    }
+    return st;
+}
+
+herr_t tl_h5_rows_free(tl_h5_rows *table)
+{
+    herr_t rc = tl_h5_close(table->dataset);
+    if (tl_h5_close(table->row_type) < 0)
+        rc = -1;
+    for (size_t i = 0; i < table->partials.n; i++)
+        free(table->partials.v[i].rows);
+    free(table->partials.v);
+    free(table->encoded);
+    *table = (tl_h5_rows)TL_H5_ROWS_INIT;
+    return rc;
+}

@@ -1,0 +1,51 @@
+/* h5_rows.h - one table on its way into the file: rows in, chunks out.
+ *
+ *     rows of the table    |--------- chunk 0 ---------|--------- chunk 1 ---------|--- 2
+ *     from sender A        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+ *     from sender B                                             bbbbbbbbbbbbbbbbbbbbbbbbb
+ *
+ * A chunk is written once, whole.  A sender's rows that fill one are written at once, without a copy; chunk 1 waits in
+ * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
+ */
+#ifndef TLMPI_STORE_H5_ROWS_H
+#define TLMPI_STORE_H5_ROWS_H
+
+#include "h5.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/schema.h"
+
+/* A chunk that waits for the rest of its rows. */
+typedef struct tl_h5_partial {
+    uint64_t chunk;
+    size_t filled;              /* rows that have come */
+    unsigned char *rows;        /* room for all */
+} tl_h5_partial;
+
+/* Start from TL_H5_ROWS_INIT; tl_h5_rows_free ends it. */
+typedef struct tl_h5_rows {
+    const tl_schema *schema;    /* borrowed */
+    hid_t dataset, row_type;
+    size_t row_size, chunk_rows;
+    uint64_t extent;            /* rows of the dataset: up to the end of the last chunk written */
+    uint64_t given;             /* rows that have come */
+    uint64_t end;               /* one past the last of them; the same number once none is missing */
+    void *encoded;              /* room for one chunk */
+    TL_VEC(tl_h5_partial) partials;
+} tl_h5_rows;
+
+#define TL_H5_ROWS_INIT { .dataset = -1, .row_type = -1 }
+
+/* Makes the empty dataset /tables/<name>. */
+tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_error *err);
+
+/* As tl_store_rows and tl_store_chunk. */
+tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err);
+tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err);
+
+/* Writes the last chunk.  TL_EINTERNAL: rows before it never came. */
+tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err);
+
+/* Closes the dataset and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_rows_free(tl_h5_rows *table);
+
+#endif

@@ -1,0 +1,139 @@
+/* h5_schema.c - a schema to HDF5: the type of a row, and the attributes that say what it means.
+ *
+ *     I32    int32             NAME   uint32, a row of /names
+ *     I64    int64             ENUM   HDF5 enum over uint8
+ *     TIME   int64             TEXT   fixed string, UTF-8, padded with 0
+ *     F64    IEEE double
+ *
+ * All little-endian, one behind the other without padding, as pack.h has them.
+ */
+#include "h5_schema.h"
+#include "h5_words.h"
+#include "tlmpi/store/pack.h"
+#include <math.h>
+#include <stdio.h>
+
+static hid_t enum_type(const char *const *labels)
+{
+    hid_t type = H5Tenum_create(H5T_STD_U8LE);
+    for (unsigned i = 0; type >= 0 && labels[i] != NULL; i++) {
+        uint8_t value = (uint8_t)i;
+        if (i > UINT8_MAX || H5Tenum_insert(type, labels[i], &value) < 0) {
+            H5Tclose(type);
+            return -1;
+        }
+    }
+    return type;
+}
+
+/* The caller closes it. */
+static hid_t cell_type(const tl_field *field)
+{
+    switch (field->type) {
+    case TL_TYPE_I32:
+        return H5Tcopy(H5T_STD_I32LE);
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        return H5Tcopy(H5T_STD_I64LE);
+    case TL_TYPE_F64:
+        return H5Tcopy(H5T_IEEE_F64LE);
+    case TL_TYPE_NAME:
+        return H5Tcopy(H5T_STD_U32LE);
+    case TL_TYPE_ENUM:
+        return enum_type(field->labels);
+    case TL_TYPE_TEXT:
+        return tl_h5_text_type(field->size);
+    }
+    return -1;
+}
+
+hid_t tl_h5_row_type(const tl_schema *schema)
+{
+    hid_t row = H5Tcreate(H5T_COMPOUND, tl_packed_size(schema));
+    size_t offset = 0;
+    for (size_t i = 0; row >= 0 && i < schema->nfields; i++) {
+        const tl_field *field = &schema->fields[i];
+        hid_t cell = cell_type(field);
+        herr_t rc = cell >= 0 ? H5Tinsert(row, field->name, offset, cell) : -1;
+        tl_h5_close(cell);
+        if (rc < 0) {
+            H5Tclose(row);
+            return -1;
+        }
+        offset += field->size;
+    }
+    return row;
+}
+
+/* The cell that says "no value", as plain a number as PyTables likes it. */
+static herr_t put_fill(hid_t dataset, const char *name, const tl_field *field)
+{
+    int32_t i32 = 0;
+    int64_t i64 = 0, time = TL_TIME_UNKNOWN;
+    double f64 = NAN;
+    uint32_t id = TL_NO_NAME;
+    uint8_t value = 0;
+
+    switch (field->type) {
+    case TL_TYPE_I32:
+        return tl_h5_put_value(dataset, name, H5T_STD_I32LE, &i32);
+    case TL_TYPE_I64:
+        return tl_h5_put_value(dataset, name, H5T_STD_I64LE, &i64);
+    case TL_TYPE_TIME:
+        return tl_h5_put_value(dataset, name, H5T_STD_I64LE, &time);
+    case TL_TYPE_F64:
+        return tl_h5_put_value(dataset, name, H5T_IEEE_F64LE, &f64);
+    case TL_TYPE_NAME:
+        return tl_h5_put_value(dataset, name, H5T_STD_U32LE, &id);
+    case TL_TYPE_ENUM:
+        return tl_h5_put_value(dataset, name, H5T_STD_U8LE, &value);
+    case TL_TYPE_TEXT:
+        return tl_h5_put_text(dataset, name, "");
+    }
+    return -1;
+}
+
+static herr_t describe_field(hid_t dataset, size_t i, const tl_field *field)
+{
+    char name[TL_H5_FIELD_NAME];
+    const struct {
+        const char *what, *text;
+    } texts[] = {
+        { "TYPE", tl_h5_type_words[field->type] },
+        { "UNITS", field->unit },
+        { "ROLE", tl_h5_role_words[field->role] },
+        { "DOC", field->doc },
+    };
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+        snprintf(name, sizeof name, "FIELD_%zu_%s", i, texts[t].what);
+        if (tl_h5_put_text(dataset, name, texts[t].text) < 0)
+            return -1;
+    }
+    snprintf(name, sizeof name, "FIELD_%zu_FILL", i);
+    return put_fill(dataset, name, field);
+}
+
+herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
+{
+    char name[TL_H5_FIELD_NAME];
+    if (tl_h5_put_text(dataset, "CLASS", "TABLE") < 0 || tl_h5_put_text(dataset, "VERSION", "3.0") < 0 ||
+        tl_h5_put_text(dataset, "TITLE", schema->title) < 0)
+        return -1;
+    for (size_t i = 0; i < schema->nfields; i++) {
+        snprintf(name, sizeof name, "FIELD_%zu_NAME", i);
+        if (tl_h5_put_text(dataset, name, schema->fields[i].name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
+{
+    if (tl_h5_put_text(dataset, "description", schema->question) < 0 ||
+        tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]) < 0)
+        return -1;
+    for (size_t i = 0; i < schema->nfields; i++)
+        if (describe_field(dataset, i, &schema->fields[i]) < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,207 @@
+/* h5_schema_read.c - a table of a file to a schema.
+ *
+ * Nothing in the file is trusted: what is not as h5_schema.c writes it is refused, with the column's name.
+ */
+#include "h5_schema.h"
+#include "h5_words.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any table has, and little enough for any memory. */
+#define MAX_FIELDS 512
+#define MAX_TEXT 65536u
+
+void tl_h5_free_schema(tl_h5_schema *s)
+{
+    for (size_t i = 0; i < s->owned.n; i++)
+        free(s->owned.v[i]);
+    free(s->owned.v);
+    free(s->fields);
+    *s = (tl_h5_schema){ 0 };
+}
+
+/* The schema owns p from here on, or p is freed (false). */
+static bool keep(tl_h5_schema *s, void *p)
+{
+    if (!tl_vec_room(&s->owned)) {
+        free(p);
+        return false;
+    }
+    s->owned.v[s->owned.n++] = p;
+    return true;
+}
+
+static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, const char **out, tl_error *err)
+{
+    char *text;
+    tl_status st = tl_h5_get_text(dataset, name, &text, err);
+    if (st != TL_OK)
+        return st;
+    if (!keep(s, text))
+        return tl_fail_memory(err, "a table's attributes");
+    *out = text;
+    return TL_OK;
+}
+
+/* Reads an attribute that holds one of the words; *out is its number. */
+static tl_status read_word(hid_t dataset, const char *name, const char *const *words, int *out, tl_error *err)
+{
+    char *text;
+    int i = 0;
+    tl_status st = tl_h5_get_text(dataset, name, &text, err);
+    if (st != TL_OK)
+        return st;
+    while (words[i] != NULL && strcmp(words[i], text) != 0)
+        i++;
+    if (words[i] == NULL)
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know", name, text);
+    *out = i;
+    free(text);
+    return st;
+}
+
+/* The labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
+static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **out, tl_error *err)
+{
+    int n = H5Tget_nmembers(type);
+    if (n <= 0 || n > UINT8_MAX + 1)
+        return tl_fail(err, TL_EINPUT, "an enum of %d labels", n);
+    const char **labels = tl_calloc((size_t)n + 1, sizeof *labels);
+    if (labels == NULL || !keep(s, labels))
+        return tl_fail_memory(err, "labels");
+    for (unsigned i = 0; i < (unsigned)n; i++) {
+        uint8_t value = 0;
+        char *name = H5Tget_member_name(type, i);
+        if (name == NULL || H5Tget_member_value(type, i, &value) < 0 || value >= n || labels[value] != NULL) {
+            H5free_memory(name);
+            return tl_fail(err, TL_EINPUT, "an enum whose values are not 0, 1, 2 ...");
+        }
+        char *copy = tl_strndup(name, strlen(name));
+        H5free_memory(name);
+        if (copy == NULL || !keep(s, copy))
+            return tl_fail_memory(err, "labels");
+        labels[value] = copy;
+    }
+    *out = labels;
+    return TL_OK;
+}
+
+/* Whether cells of `type` are what a field of that type holds; byte order is left to the library. */
+static bool cell_fits(hid_t type, tl_type want)
+{
+    size_t size = H5Tget_size(type);
+    H5T_class_t kind = H5Tget_class(type);
+    switch (want) {
+    case TL_TYPE_I32:
+        return kind == H5T_INTEGER && size == 4 && H5Tget_sign(type) == H5T_SGN_2;
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        return kind == H5T_INTEGER && size == 8 && H5Tget_sign(type) == H5T_SGN_2;
+    case TL_TYPE_NAME:
+        return kind == H5T_INTEGER && size == 4 && H5Tget_sign(type) == H5T_SGN_NONE;
+    case TL_TYPE_F64:
+        return kind == H5T_FLOAT && size == 8;
+    case TL_TYPE_ENUM:
+        return kind == H5T_ENUM && size == 1;
+    case TL_TYPE_TEXT:
+        return kind == H5T_STRING && H5Tis_variable_str(type) == 0 && size > 0 && size <= MAX_TEXT;
+    }
+    return false;
+}
+
+static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned i, tl_error *err)
+{
+    char name[TL_H5_FIELD_NAME];
+    tl_field *field = &s->fields[i];
+    hid_t cell = -1;
+    int type = 0, role = 0;
+
+    char *member = H5Tget_member_name(row, i);
+    if (member == NULL)
+        return tl_h5_fail(err, TL_EINPUT, dataset, "column %u of table %s", i, s->schema.name);
+    char *copy = tl_strndup(member, strlen(member));
+    H5free_memory(member);
+    if (copy == NULL || !keep(s, copy))
+        return tl_fail_memory(err, "a column's name");
+    field->name = copy;
+
+    snprintf(name, sizeof name, "FIELD_%u_TYPE", i);
+    tl_status st = read_word(dataset, name, tl_h5_type_words, &type, err);
+    if (st == TL_OK) {
+        snprintf(name, sizeof name, "FIELD_%u_ROLE", i);
+        st = read_word(dataset, name, tl_h5_role_words, &role, err);
+    }
+    if (st == TL_OK) {
+        snprintf(name, sizeof name, "FIELD_%u_UNITS", i);
+        st = read_text(s, dataset, name, &field->unit, err);
+    }
+    if (st == TL_OK) {
+        snprintf(name, sizeof name, "FIELD_%u_DOC", i);
+        st = read_text(s, dataset, name, &field->doc, err);
+    }
+    if (st != TL_OK)
+        return st;
+
+    field->type = (tl_type)type;
+    field->role = (tl_role)role;
+    cell = H5Tget_member_type(row, i);
+    if (cell < 0 || !cell_fits(cell, field->type)) {
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "column %s.%s is not of type %s", s->schema.name, field->name,
+                        tl_h5_type_words[type]);
+        goto done;
+    }
+    field->size = (uint32_t)H5Tget_size(cell);
+    field->offset = (uint32_t)s->schema.row_size;
+    s->schema.row_size += field->size;
+    if (field->type == TL_TYPE_ENUM) {
+        tl_error why;
+        st = read_labels(s, cell, &field->labels, &why);
+        if (st != TL_OK)
+            tl_h5_fail(err, st, dataset, "column %s.%s: %s", s->schema.name, field->name, why.text);
+    }
+
+done:
+    tl_h5_close(cell);
+    return st;
+}
+
+tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err)
+{
+    int scope = 0, nfields;
+    tl_status st = TL_OK;
+    hid_t row = H5Dget_type(dataset);
+
+    char *copy = tl_strndup(name, strlen(name));
+    if (copy == NULL || !keep(out, copy)) {
+        st = tl_fail_memory(err, "a table's name");
+        goto done;
+    }
+    out->schema.name = copy;
+
+    nfields = row >= 0 && H5Tget_class(row) == H5T_COMPOUND ? H5Tget_nmembers(row) : 0;
+    if (nfields <= 0 || nfields > MAX_FIELDS) {
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "%s is no table", name);
+        goto done;
+    }
+    if ((st = read_text(out, dataset, "TITLE", &out->schema.title, err)) != TL_OK ||
+        (st = read_text(out, dataset, "description", &out->schema.question, err)) != TL_OK ||
+        (st = read_word(dataset, "scope", tl_h5_scope_words, &scope, err)) != TL_OK)
+        goto done;
+    out->schema.scope = (tl_scope)scope;
+
+    out->fields = tl_calloc((size_t)nfields, sizeof *out->fields);
+    if (out->fields == NULL) {
+        st = tl_fail_memory(err, "columns");
+        goto done;
+    }
+    out->schema.fields = out->fields;
+    out->schema.nfields = (size_t)nfields;
+    for (unsigned i = 0; st == TL_OK && i < (unsigned)nfields; i++)
+        st = read_field(out, dataset, row, i, err);
+
+done:
+    tl_h5_close(row);
+    return st;
+}

@@ -1,0 +1,255 @@
+/* pack.c - rows as they lie in the file, and whole chunks of them as HDF5 stores them.
+ *
+ *   rows in memory      a a a a . . . .  b b b b b b b b  c . . . . . . .      padded for the CPU
+ *   packed              a a a a b b b b b b b b c                              cells in order
+ *   shuffled            a a a ...  a a a ...  a a a ...                        byte 0 of every row, byte 1 of every row, ...
+ *   encoded             one zlib stream of the shuffled chunk
+ *
+ * The shuffle is the one of HDF5's filter with the packed row as its element, and the stream is what its deflate filter
+ * reads, so the chunk is an ordinary one to every reader of the file.
+ */
+#include "tlmpi/store/pack.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#if TLMPI_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "packed cells are little-endian and are copied as they are"
+#endif
+
+#define SMALL_CHUNK_ROWS 1024u
+
+size_t tl_packed_size(const tl_schema *schema)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < schema->nfields; i++)
+        size += schema->fields[i].size;
+    return size;
+}
+
+size_t tl_chunk_rows(const tl_schema *schema)
+{
+    return schema->scope == TL_SCOPE_EVENT ? TL_CHUNK_ROWS : SMALL_CHUNK_ROWS;
+}
+
+static size_t chunk_size(const tl_schema *schema)
+{
+    return tl_chunk_rows(schema) * tl_packed_size(schema);
+}
+
+/* One column of n rows; `from` and `to` are its first cells, and rows lie `from_row` and `to_row` bytes apart. */
+typedef struct column {
+    const unsigned char *from;
+    unsigned char *to;
+    size_t from_row, to_row, n;
+} column;
+
+static void pack_bytes(column c, size_t size)
+{
+    for (size_t i = 0; i < c.n; i++)
+        memcpy(c.to + i * c.to_row, c.from + i * c.from_row, size);
+}
+
+static void pack_4(column c)
+{
+    for (size_t i = 0; i < c.n; i++)
+        memcpy(c.to + i * c.to_row, c.from + i * c.from_row, 4);
+}
+
+static void pack_8(column c)
+{
+    for (size_t i = 0; i < c.n; i++)
+        memcpy(c.to + i * c.to_row, c.from + i * c.from_row, 8);
+}
+
+static void pack_times(column c, int64_t epoch_ns)
+{
+    for (size_t i = 0; i < c.n; i++) {
+        int64_t t;
+        memcpy(&t, c.from + i * c.from_row, sizeof t);
+        /* Unsigned, so that times a damaged trace makes up cannot overflow. */
+        if (t != TL_TIME_UNKNOWN)
+            t = (int64_t)((uint64_t)t - (uint64_t)epoch_ns);
+        memcpy(c.to + i * c.to_row, &t, sizeof t);
+    }
+}
+
+static void pack_names(column c, const uint32_t *file_id)
+{
+    for (size_t i = 0; i < c.n; i++) {
+        uint32_t id;
+        memcpy(&id, c.from + i * c.from_row, sizeof id);
+        if (id != TL_NO_NAME)
+            id = file_id[id];
+        memcpy(c.to + i * c.to_row, &id, sizeof id);
+    }
+}
+
+static void pack_column(column c, const tl_field *field, int64_t epoch_ns, const uint32_t *file_id)
+{
+    switch (field->type) {
+    case TL_TYPE_TIME:
+        pack_times(c, epoch_ns);
+        break;
+    case TL_TYPE_NAME:
+        pack_names(c, file_id);
+        break;
+    case TL_TYPE_I32:
+        pack_4(c);
+        break;
+    case TL_TYPE_I64:
+    case TL_TYPE_F64:
+        pack_8(c);
+        break;
+    case TL_TYPE_ENUM:
+    case TL_TYPE_TEXT:
+        pack_bytes(c, field->size);
+        break;
+    }
+}
+
+/* Column by column, so that the type is looked at once and not for each cell; a block of rows at a time, so that the rows
+ * stay in the first-level cache meanwhile. */
+void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, const uint32_t *file_id, void *out)
+{
+    enum { BLOCK = 128 };
+    size_t packed = tl_packed_size(schema);
+    const unsigned char *from = rows;
+    unsigned char *to = out;
+
+    for (size_t first = 0; first < n; first += BLOCK) {
+        column c = { .from_row = schema->row_size, .to_row = packed, .n = n - first < BLOCK ? n - first : BLOCK };
+        size_t at = 0;
+        for (size_t f = 0; f < schema->nfields; f++) {
+            c.from = from + first * schema->row_size + schema->fields[f].offset;
+            c.to = to + first * packed + at;
+            pack_column(c, &schema->fields[f], epoch_ns, file_id);
+            at += schema->fields[f].size;
+        }
+    }
+}
+
+/* Swaps the bits of *a above `shift` under the mask with those of *b: one step of a transposition. */
+static inline void swap_parts(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+{
+    uint64_t t = ((*a >> shift) ^ *b) & mask;
+    *b ^= t;
+    *a ^= t << shift;
+}
+
+/* w[r] holds eight bytes of row r; afterwards w[b] holds byte b of the eight rows.  A square is transposed by swapping its
+ * off-diagonal quarters, then theirs, then theirs. */
+static inline void transpose_8x8(uint64_t w[8])
+{
+    for (int i = 0; i < 4; i++)
+        swap_parts(&w[i], &w[i + 4], 32, 0x00000000ffffffffu);
+    for (int half = 0; half < 8; half += 4)
+        for (int i = half; i < half + 2; i++)
+            swap_parts(&w[i], &w[i + 2], 16, 0x0000ffff0000ffffu);
+    for (int i = 0; i < 8; i += 2)
+        swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
+}
+
+enum { TILE = 64 };     /* rows that are transposed together: a cache line of each plane */
+
+/* Bytes [at, at + 8) of TILE rows to eight lines of their planes, n bytes apart.  The planes of a chunk lie a power of two
+ * apart and share their place in the cache: a whole line at once is written before another one takes it away. */
+static void shuffle_tile(const unsigned char *rows, size_t size, size_t at, unsigned char *plane, size_t n)
+{
+    uint64_t line[8][TILE / 8];
+    for (size_t r = 0; r < TILE; r += 8) {
+        uint64_t w[8];
+        for (size_t i = 0; i < 8; i++)
+            memcpy(&w[i], rows + (r + i) * size + at, 8);
+        transpose_8x8(w);
+        for (size_t i = 0; i < 8; i++)
+            line[i][r / 8] = w[i];
+    }
+    for (size_t i = 0; i < 8; i++)
+        memcpy(plane + (at + i) * n, line[i], TILE);
+}
+
+/* planes[b * n + r] = byte b of row r; n is a multiple of TILE. */
+static void shuffle(const unsigned char *rows, size_t n, size_t size, unsigned char *planes)
+{
+    if (size < 8) {
+        for (size_t b = 0; b < size; b++)
+            for (size_t r = 0; r < n; r++)
+                planes[b * n + r] = rows[r * size + b];
+        return;
+    }
+    /* The last eight bytes of a row may overlap those before: these are written twice, with the same value. */
+    for (size_t r = 0; r < n; r += TILE)
+        for (size_t b = 0; b < size; b += 8)
+            shuffle_tile(rows + r * size, size, b + 8 <= size ? b : size - 8, planes + r, n);
+}
+
+size_t tl_chunk_bound(const tl_schema *schema)
+{
+    return compressBound((uLong)chunk_size(schema));
+}
+
+#if TLMPI_HAVE_ISAL
+enum { DEFLATE_WORK = ISAL_DEF_LVL1_DEFAULT };
+
+/* 0 when the result does not fit: ISA-L promises no bound. */
+static size_t deflate_fast(const unsigned char *bytes, size_t n, void *out, size_t cap, void *work)
+{
+    struct isal_zstream z;
+    isal_deflate_stateless_init(&z);
+    z.next_in = (uint8_t *)bytes;
+    z.avail_in = (uint32_t)n;
+    z.next_out = out;
+    z.avail_out = (uint32_t)cap;
+    z.end_of_stream = 1;
+    z.flush = NO_FLUSH;
+    z.gzip_flag = IGZIP_ZLIB;
+    z.level = 1;
+    z.level_buf = work;
+    z.level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+    return isal_deflate_stateless(&z) == COMP_OK ? z.total_out : 0;
+}
+#else
+enum { DEFLATE_WORK = 0 };
+
+static size_t deflate_fast(const unsigned char *bytes, size_t n, void *out, size_t cap, void *work)
+{
+    (void)bytes, (void)n, (void)out, (void)cap, (void)work;
+    return 0;
+}
+#endif
+
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out)
+{
+    size_t rows = tl_chunk_rows(schema), size = tl_packed_size(schema), bound = tl_chunk_bound(schema);
+    size_t used = n * size, whole = rows * size, nbytes = 0;
+    unsigned char *padded = NULL;
+    unsigned char *planes = tl_malloc(whole + DEFLATE_WORK);
+    if (planes == NULL)
+        goto done;
+    if (n < rows) {
+        padded = tl_calloc(rows, size);
+        if (padded == NULL)
+            goto done;
+        if (n > 0)
+            memcpy(padded, packed, used);
+        packed = padded;
+    }
+
+    shuffle(packed, rows, size, planes);
+    nbytes = deflate_fast(planes, whole, out, bound, planes + whole);
+    if (nbytes == 0) {
+        uLongf written = bound;
+        if (compress2(out, &written, planes, whole, TL_DEFLATE_LEVEL) == Z_OK)
+            nbytes = written;
+    }
+
+done:
+    free(padded);
+    free(planes);
+    return nbytes;
+}

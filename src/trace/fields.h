@@ -1,0 +1,74 @@
+/* fields.h - what one entry says, before it becomes columns: the common ground of both event readers.
+ *
+ * A reader fills in the values it finds, as text; what the text means is decided in one place (events.c), so the two
+ * readers can differ only in which bytes they find.
+ */
+#ifndef TLMPI_TRACE_FIELDS_H
+#define TLMPI_TRACE_FIELDS_H
+
+#include "tlmpi/base/text.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_key {
+    /* of the entry itself */
+    TL_KEY_PH, TL_KEY_CAT, TL_KEY_NAME, TL_KEY_PID, TL_KEY_TID, TL_KEY_TS, TL_KEY_DUR, TL_KEY_ID,
+    /* of its args */
+    TL_KEY_CORRELATION, TL_KEY_EXTERNAL_ID, TL_KEY_STREAM, TL_KEY_DEVICE, TL_KEY_BYTES, TL_KEY_BANDWIDTH,
+    TL_KEY_WAIT_ON_STREAM, TL_KEY_WAIT_ON_CORR,
+    TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
+    TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
+    TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
+    TL_NKEYS,
+    TL_KEY_ARGS,            /* the args object: no value of its own */
+    TL_KEY_UNKNOWN
+} tl_key;
+
+typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
+
+typedef struct tl_value {
+    tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty */
+    tl_value_type type;
+} tl_value;
+
+typedef struct tl_fields {
+    uint64_t seen;          /* bit k: value[k] is there; of equal keys the last counts */
+    tl_value value[TL_NKEYS];
+} tl_fields;
+
+static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)
+{
+    f->seen |= UINT64_C(1) << key;
+    f->value[key] = (tl_value){ { p, n }, type };
+}
+
+static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
+{
+    return f->seen >> key & 1 ? &f->value[key] : NULL;
+}
+
+/* The key of that spelling, in the entry itself or in its args. */
+tl_key tl_key_of_entry(const char *p, size_t n);
+tl_key tl_key_of_args(const char *p, size_t n);
+
+/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly.  False: leave it to
+ * yajl; *f is then undefined.  text must have 64 readable bytes behind it.  Values point into text. */
+bool tl_event_read_fast(tl_text text, tl_fields *f);
+
+/* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
+typedef struct tl_yajl_scratch {
+    char *text;             /* the decoded texts of the entry read last: values point here */
+    size_t used, cap;
+    bool no_memory;
+} tl_yajl_scratch;
+
+/* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid until
+ * the next call. */
+bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
+
+/* Whether the text can be the beginning of one JSON object: no fault in it so far. */
+bool tl_event_may_begin(tl_text text);
+
+void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
+
+#endif

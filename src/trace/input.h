@@ -1,0 +1,17 @@
+/* input.h - what the parts of discovery share about one file. */
+#ifndef TLMPI_TRACE_INPUT_H
+#define TLMPI_TRACE_INPUT_H
+
+#include "tlmpi/trace/discover.h"
+#include <sys/stat.h>
+
+/* The Unix time in ns that the file's name holds ("host_21147.1698955063520869240.pt.trace.json"), or -1. */
+int64_t tl_time_of_name(const char *path);
+
+/* Whether a file of that name should be a trace: "trace", "kineto" or a rank stands in it. */
+bool tl_name_says_trace(const char *path);
+
+/* Takes size and time of the file. */
+void tl_input_set_stat(tl_input *input, const struct stat *st);
+
+#endif

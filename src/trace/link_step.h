@@ -1,0 +1,16 @@
+/* link_step.h - the profiler's step marks to step windows. */
+#ifndef TLMPI_TRACE_LINK_STEP_H
+#define TLMPI_TRACE_LINK_STEP_H
+
+#include "tlmpi/model/view.h"
+#include "tlmpi/trace/reader.h"
+#include <stdbool.h>
+
+/* The steps of the host's ProfilerStep#k marks, by start; base_ns is added to their times.  Marks of one number (several
+ * threads) are one step.  The caller frees *steps.  False when memory is out. */
+bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **steps, size_t *n);
+
+/* Number of the step whose window holds the instant, -1 for none. */
+int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
+
+#endif

@@ -1,0 +1,368 @@
+/* look.c - is this file a trace, of which rank, begun when?
+ *
+ *     head    the text up to the first entry that has a ts: enough for most traces, and cheap
+ *     tail    the last bytes, where on-demand traces have distributedInfo and some traces baseTimeNanoseconds
+ *
+ * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart.
+ */
+#include "fields.h"
+#include "input.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/source.h"
+#include "tlmpi/trace/split.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_MAX ((uint64_t)64 << 20)
+#define HEAD_ENTRIES_MAX 10000u
+#define BLOCK ((size_t)64 << 10)
+#define TAIL ((size_t)1 << 20)
+
+/* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
+#define UNIX_TIME_NS INT64_C(1000000000000000000)
+
+typedef struct look {
+    tl_input *input;
+    tl_source *source;
+    tl_split split;
+    tl_meta meta;
+    tl_yajl_scratch scratch;
+    tl_error fault;             /* what ended the bytes early */
+    bool no_memory;
+    bool limit;                 /* stopped at HEAD_MAX */
+    bool has_first, first_is_event;     /* about the first entry that can be read */
+    bool has_ts;
+    int64_t ts_ns;
+} look;
+
+/* The message names the file by the end of its path, so that the reason always fits. */
+static void say_why(tl_input *input, tl_input_kind kind, const char *reason)
+{
+    char text[sizeof input->why];
+    size_t n = strlen(input->path), shown = 90;
+
+    input->kind = kind;
+    snprintf(text, sizeof text, "%s%s: %s", n > shown ? "..." : "", input->path + (n > shown ? n - shown : 0), reason);
+    tl_printable(input->why, sizeof input->why, text);
+}
+
+/* The message of a source begins with the path. */
+static void say_fault(tl_input *input, const tl_error *fault)
+{
+    size_t n = strlen(input->path);
+    bool has_path = strncmp(fault->text, input->path, n) == 0 && fault->text[n] == ':' && fault->text[n + 1] == ' ';
+    say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
+}
+
+/* -------------------------------------------------------------------------------------------------------- head */
+
+/* The next block of text to the splitter, false at the end of the file or of our patience. */
+static bool read_block(look *l)
+{
+    size_t cap, n = 0;
+    char *space = tl_split_space(&l->split, &cap);
+
+    if (space == NULL) {
+        l->no_memory = true;
+        return false;
+    }
+    l->limit = tl_source_text_bytes(l->source) >= HEAD_MAX;
+    if (l->limit)
+        return false;
+    if (tl_source_read(l->source, space, cap < BLOCK ? cap : BLOCK, &n, &l->fault) != TL_OK)
+        n = 0;
+    tl_split_fill(&l->split, n);
+    if (n == 0)
+        tl_split_eof(&l->split);
+    return true;
+}
+
+/* An execution trace has no traceEvents and may be large: the keys before them tell. */
+static bool is_execution_trace(look *l)
+{
+    (void)tl_meta_parse(l->split.doc, l->split.ndoc, &l->meta, NULL);
+    return l->meta.has_schema && l->meta.has_nodes;
+}
+
+static bool begins_as_no_json(const look *l)
+{
+    return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
+}
+
+/* Whether enough is known.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
+static bool take_entry(look *l, tl_text text)
+{
+    tl_fields f;
+    size_t ignored;
+
+    if (!tl_event_read_fast(text, &f) && !tl_event_read_yajl(&l->scratch, text, &f, &ignored))
+        return l->scratch.no_memory;
+    const tl_value *ph = tl_fields_get(&f, TL_KEY_PH), *ts = tl_fields_get(&f, TL_KEY_TS);
+    if (!l->has_first)
+        l->first_is_event = ph != NULL;
+    l->has_first = true;
+    if (ph == NULL)
+        return l->split.bare;
+    if (ts == NULL || tl_text_is(ph->text, "M"))
+        return false;
+    l->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &l->ts_ns) && l->ts_ns >= 0;
+    return l->has_ts;
+}
+
+static void read_head(look *l)
+{
+    uint64_t next_check = (uint64_t)64 << 10;
+    tl_piece piece;
+
+    while (!l->no_memory && l->split.nentries < HEAD_ENTRIES_MAX) {
+        switch (tl_split_next(&l->split, &piece)) {
+        case TL_PIECE_MORE:
+            if (begins_as_no_json(l) || !read_block(l))
+                return;
+            if (!l->split.found && tl_source_text_bytes(l->source) >= next_check) {
+                next_check *= 4;
+                if (is_execution_trace(l))
+                    return;
+            }
+            break;
+        case TL_PIECE_ENTRY:
+            if (take_entry(l, piece.text))
+                return;
+            break;
+        case TL_PIECE_CUT:
+            if (!l->has_first)
+                l->first_is_event = tl_text_has(piece.text, "\"ph\"");
+            return;
+        case TL_PIECE_BAD:
+        case TL_PIECE_LONG:
+            if (l->split.bare && !l->has_first)
+                return;
+            break;
+        case TL_PIECE_END:
+            return;
+        case TL_PIECE_NO_MEMORY:
+            l->no_memory = true;
+        }
+    }
+}
+
+/* What the head makes of the file: kind and why. */
+static void judge(look *l)
+{
+    tl_input *input = l->input;
+    const tl_split *s = &l->split;
+    bool should_be = tl_name_says_trace(input->path);
+    char reason[160];
+
+    if (l->no_memory || l->scratch.no_memory) {
+        say_why(input, TL_INPUT_UNREADABLE, "memory is out");
+    } else if ((s->found && !s->bare) || l->first_is_event) {
+        input->kind = TL_INPUT_TRACE;
+    } else if (l->fault.status != TL_OK) {
+        say_fault(input, &l->fault);
+    } else if (s->bare) {
+        say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
+    } else if (s->ndoc == 0) {
+        say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+    } else if (begins_as_no_json(l)) {
+        say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+                "expected '{' or '[' at byte 0 of the text, found no JSON");
+    } else if (is_execution_trace(l)) {
+        say_why(input, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
+    } else if (s->complete || l->limit) {
+        snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
+                 (unsigned long long)tl_source_text_bytes(l->source));
+        say_why(input, TL_INPUT_OTHER, reason);
+    } else {
+        bool begun = l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
+        snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
+                 (unsigned long long)tl_source_text_bytes(l->source));
+        say_why(input, should_be || begun ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- tail */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The text behind the last place where `key` and a colon stand; empty where there is none. */
+static tl_text value_behind_last(tl_text t, const char *key)
+{
+    size_t n = strlen(key);
+
+    for (size_t i = t.n >= n ? t.n - n + 1 : 0; i-- > 0;) {
+        if (t.p[i] != key[0] || memcmp(t.p + i, key, n) != 0)
+            continue;
+        size_t at = i + n;
+        while (at < t.n && is_space(t.p[at]))
+            at++;
+        if (at == t.n || t.p[at] != ':')
+            continue;
+        at++;
+        while (at < t.n && is_space(t.p[at]))
+            at++;
+        return (tl_text){ t.p + at, t.n - at };
+    }
+    return (tl_text){ "", 0 };
+}
+
+/* Length of the object at the start of t, 0 when there is none or it does not end. */
+static size_t object_length(tl_text t)
+{
+    size_t depth = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < t.n; i++) {
+        char c = t.p[i];
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && c == '{')
+            depth++;
+        else if (!in_string && c == '}' && --depth == 0)
+            return i + 1;
+        if (depth == 0)
+            return 0;
+    }
+    return 0;
+}
+
+static void read_tail_text(look *l, tl_text t)
+{
+    tl_text info = value_behind_last(t, "\"distributedInfo\"");
+    tl_text base = value_behind_last(t, "\"baseTimeNanoseconds\"");
+    size_t n = object_length(info);
+
+    if (n > 0)
+        (void)tl_meta_parse_distributed(info.p, n, &l->meta, NULL);
+    if (base.n > 0 && base.p[0] == '"') {
+        base.p++;
+        base.n--;
+    }
+    for (n = 0; n < base.n && base.p[n] >= '0' && base.p[n] <= '9'; n++)
+        ;
+    if (!l->meta.has_base && tl_decimal_to_int(base.p, n, &l->meta.base_ns))
+        l->meta.has_base = true;
+}
+
+/* The last bytes of a plain file, read at their place: n of them in buf, which has room for TAIL. */
+static size_t plain_tail(const char *path, char *buf)
+{
+    struct stat st;
+    size_t n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &st) == 0) {
+        off_t from = st.st_size > (off_t)TAIL ? st.st_size - (off_t)TAIL : 0;
+        while (n < TAIL) {
+            ssize_t got = pread(fd, buf + n, TAIL - n, from + (off_t)n);
+            if (got < 0 && errno == EINTR)
+                continue;
+            if (got <= 0)
+                break;
+            n += (size_t)got;
+        }
+    }
+    (void)close(fd);
+    return n;
+}
+
+/* The last bytes of the text, after inflating all of it: n of them in buf, which has room for 2 * TAIL. */
+static size_t inflated_tail(look *l, char *buf)
+{
+    size_t n = l->split.end - l->split.at, got = 0;
+
+    n = n < TAIL ? n : TAIL;
+    if (n > 0)
+        memcpy(buf, l->split.buf + l->split.end - n, n);
+    while (tl_source_read(l->source, buf + n, 2 * TAIL - n, &got, NULL) == TL_OK && got > 0) {
+        n += got;
+        if (n == 2 * TAIL) {
+            memmove(buf, buf + TAIL, TAIL);
+            n = TAIL;
+        }
+    }
+    return n;
+}
+
+static void read_tail(look *l)
+{
+    char *buf = tl_malloc(2 * TAIL);
+    if (buf == NULL)
+        return;
+    size_t n = tl_source_is_gzip(l->source) ? inflated_tail(l, buf) : plain_tail(l->input->path, buf);
+    read_tail_text(l, (tl_text){ buf, n });
+    free(buf);
+}
+
+/* -------------------------------------------------------------------------------------------------- the whole look */
+
+/* Unix time of the first entry, or -1. */
+static int64_t begin_of(const look *l)
+{
+    int64_t begin;
+    if (!l->has_ts || __builtin_add_overflow(l->ts_ns, l->meta.base_ns, &begin))
+        return -1;
+    return l->meta.has_base || begin >= UNIX_TIME_NS ? begin : -1;
+}
+
+static void look_inside(look *l, bool deep)
+{
+    tl_input *input = l->input;
+
+    read_head(l);
+    judge(l);
+    if (input->kind != TL_INPUT_TRACE)
+        return;
+    if (!l->split.bare)
+        (void)tl_meta_parse(l->split.doc, l->split.ndoc, &l->meta, NULL);
+    if (deep && !l->split.bare && !l->split.complete && (l->meta.rank < 0 || begin_of(l) < 0))
+        read_tail(l);
+    input->meta_rank = l->meta.rank;
+    input->world_size = l->meta.world_size;
+    if (begin_of(l) >= 0)
+        input->begin_ns = begin_of(l);
+}
+
+void tl_input_look(tl_input *input, bool deep)
+{
+    look l = { .input = input, .meta = TL_META_INIT };
+    struct stat st;
+
+    input->why[0] = '\0';
+    input->meta_rank = input->world_size = -1;
+    input->name_rank = tl_rank_of_name(input->path);
+    if (stat(input->path, &st) == 0) {
+        tl_input_set_stat(input, &st);
+        if (S_ISFIFO(st.st_mode)) {     /* can be read only once: it is taken for a trace unseen */
+            input->kind = TL_INPUT_TRACE;
+            input->begin_ns = input->mtime_ns;
+            return;
+        }
+    }
+    input->begin_ns = tl_time_of_name(input->path);
+    if (input->begin_ns < 0)
+        input->begin_ns = input->mtime_ns;
+
+    tl_split_init(&l.split);
+    if (tl_source_open(input->path, &l.source, &l.fault) == TL_OK)
+        look_inside(&l, deep);
+    else
+        say_fault(input, &l.fault);
+    tl_source_close(l.source);
+    tl_split_free(&l.split);
+    tl_meta_free(&l.meta);
+    tl_yajl_scratch_free(&l.scratch);
+}

@@ -1,0 +1,221 @@
+/* rank_name.c - what the names of trace files tell: a rank, a time.
+ *
+ * A rank, the first rule that holds:
+ *
+ *     rank       the word "rank", then perhaps a separator or bracket, then digits, each word whole:
+ *                rank-0  rank0_trace  "rank[0]"  trace_rank_0  rank-34.Jul_15_10_52_41.1074
+ *                but not where the word before it makes it another number: local_rank_0  tp_rank_1  lora_rank_16
+ *     worker     the same with "worker": worker0_step_12.1698  dlrm_kineto.worker3
+ *                but not in worker-3_1234.1698955063520869240, where it is part of a host's name, before a process id
+ *     number     the whole stem is a number, or words and a number at its end: megatron_kineto_0  trace_3  7
+ *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
+ *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
+ *
+ * The stem is the base name without .json, .gz, .trace, .pt.  Where it tells nothing, the first rule is tried on the
+ * folders above, the nearest first: rank_3/trace.json.  (worker3/ is as often a machine as a rank.)
+ *
+ * A time is a number of 10, 13, 16 or 19 digits, which is Unix time in s, ms, us or ns: handlers write it behind the host.
+ */
+#include "input.h"
+#include "tlmpi/base/text.h"
+
+#define RANK_DIGITS_MAX 9           /* fits 32 bits, with room */
+#define WEAK_BELOW 100000
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter(char c)
+{
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+/* Whether t is the word, whatever its case. */
+static bool is_word(tl_text t, const char *word)
+{
+    size_t n = strlen(word);
+    if (t.n != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (lower(t.p[i]) != word[i])
+            return false;
+    return true;
+}
+
+static bool is_one_of(tl_text t, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (is_word(t, *words))
+            return true;
+    return false;
+}
+
+static bool has_word(tl_text t, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= t.n; i++)
+        if (is_word((tl_text){ t.p + i, n }, word))
+            return true;
+    return false;
+}
+
+/* The letters that end at t's end, less one separator if there is one: the word that a number or word behind t goes with. */
+static tl_text word_before(tl_text t)
+{
+    size_t end = t.n > 0 && !is_letter(t.p[t.n - 1]) && !is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
+    size_t start = end;
+    while (start > 0 && is_letter(t.p[start - 1]))
+        start--;
+    return (tl_text){ t.p + start, end - start };
+}
+
+static size_t digits_at(tl_text t, size_t i)
+{
+    size_t n = 0;
+    while (i + n < t.n && is_digit(t.p[i + n]))
+        n++;
+    return n;
+}
+
+static int64_t value_of(const char *p, size_t n)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < n; i++)
+        value = value * 10 + (p[i] - '0');
+    return value;
+}
+
+/* "_1234.1698955063520869240": what a handler writes behind the name of a host. */
+static bool is_pid_and_time(tl_text t)
+{
+    size_t pid = t.n > 0 && t.p[0] == '_' ? digits_at(t, 1) : 0;
+    return pid > 0 && pid + 1 < t.n && t.p[pid + 1] == '.' && digits_at(t, pid + 2) >= 10;
+}
+
+/* The number behind the first whole `word` in t that has one, -1 for none. */
+static int64_t number_after(tl_text t, const char *word)
+{
+    static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp", "etp",
+                                          "tensor", "pipeline", "data", "model", "expert", "context", "stage", "low",
+                                          "lora", NULL };
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n < t.n; i++) {
+        if (!is_word((tl_text){ t.p + i, n }, word) || (i > 0 && is_letter(t.p[i - 1])))
+            continue;
+        if (is_one_of(word_before((tl_text){ t.p, i }), others))
+            continue;
+        size_t at = i + n;
+        while (at < t.n && at < i + n + 2 && strchr("-_.=:# [(", t.p[at]) != NULL && t.p[at] != '\0')
+            at++;
+        size_t length = digits_at(t, at);
+        size_t end = at + length;
+        if (length == 0 || length > RANK_DIGITS_MAX || (end < t.n && is_letter(t.p[end])))
+            continue;
+        if (strcmp(word, "worker") == 0 && is_pid_and_time((tl_text){ t.p + end, t.n - end }))
+            continue;
+        return value_of(t.p + at, length);
+    }
+    return -1;
+}
+
+/* The number at the end of the stem. */
+static int64_t number_at_end(tl_text t)
+{
+    static const char *const others[] = { "activities", "pid", "step", "steps", "iter", "iters", "iteration", "epoch",
+                                          "batch", "run", "trial", "repeat", "part", "layer", "layers", "version", "v",
+                                          "seed", "size", "bs", "port", "host", "node", "local", "world", "tp", "pp", "dp",
+                                          "ep", "cp", "sp", "vp", "mp", "job", "id", "stage", "ranks", "gpus", "rank",
+                                          "worker", NULL };
+    size_t start = t.n;
+    while (start > 0 && is_digit(t.p[start - 1]))
+        start--;
+    size_t length = t.n - start;
+    if (length == 0 || length > RANK_DIGITS_MAX || value_of(t.p + start, length) >= WEAK_BELOW)
+        return -1;
+    if (start == 0)
+        return value_of(t.p, length);
+
+    tl_text before = { t.p, start };
+    char separator = t.p[start - 1];
+    tl_text word = word_before(before);
+    if ((separator != '_' && separator != '-') || word.n == 0 || is_one_of(word, others))
+        return -1;
+    return value_of(t.p + start, length);
+}
+
+static tl_text last_part(tl_text path)
+{
+    size_t start = path.n;
+    while (start > 0 && path.p[start - 1] != '/')
+        start--;
+    return (tl_text){ path.p + start, path.n - start };
+}
+
+static tl_text stem_of(tl_text base)
+{
+    static const char *const endings[] = { ".gz", ".json", ".trace", ".pt", NULL };
+    for (const char *const *e = endings; *e != NULL; e++) {
+        size_t n = strlen(*e);
+        if (base.n > n && is_word((tl_text){ base.p + base.n - n, n }, *e))
+            base.n -= n;
+    }
+    return base;
+}
+
+static int64_t rank_word_in(tl_text part)
+{
+    int64_t rank = number_after(part, "rank");
+    return rank >= 0 ? rank : number_after(part, "worker");
+}
+
+int64_t tl_rank_of_name(const char *path)
+{
+    tl_text left = { path, strlen(path) };
+    tl_text base = last_part(left);
+    tl_text stem = stem_of(base);
+
+    int64_t rank = rank_word_in(stem);
+    if (rank < 0)
+        rank = number_at_end(stem);
+    left.n -= base.n;
+    while (rank < 0 && left.n > 0) {
+        left.n--;                       /* the slash */
+        tl_text folder = last_part(left);
+        rank = number_after(folder, "rank");
+        left.n -= folder.n;
+    }
+    return rank;
+}
+
+int64_t tl_time_of_name(const char *path)
+{
+    static const struct {
+        size_t digits;
+        int64_t ns;
+    } units[] = { { 10, 1000000000 }, { 13, 1000000 }, { 16, 1000 }, { 19, 1 } };
+    tl_text base = last_part((tl_text){ path, strlen(path) });
+    int64_t time = -1;
+
+    for (size_t i = 0; i < base.n;) {
+        size_t n = digits_at(base, i);
+        for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
+            if (n == units[u].digits && base.p[i] >= '1' && base.p[i] <= '8')       /* 2001 to 2255, and fits */
+                time = value_of(base.p + i, n) * units[u].ns;       /* the last one: times stand at the end */
+        i += n > 0 ? n : 1;
+    }
+    return time;
+}
+
+bool tl_name_says_trace(const char *path)
+{
+    tl_text base = last_part((tl_text){ path, strlen(path) });
+    return has_word(base, "trace") || has_word(base, "kineto") || rank_word_in(stem_of(base)) >= 0;
+}

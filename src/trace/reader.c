@@ -1,0 +1,215 @@
+/* reader.c - source, splitter and event readers, put together.
+ *
+ * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and read
+ * once more; what then is no JSON is dropped, counted, and the next entry found.
+ */
+#include "tlmpi/trace/reader.h"
+#include "repair.h"
+#include "take.h"
+#include "tlmpi/trace/source.h"
+#include "tlmpi/trace/split.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct reading {
+    const tl_read_options *options;
+    tl_trace *trace;
+    tl_split split;
+    tl_yajl_scratch scratch;
+    char *repaired;             /* room for a repaired entry */
+    size_t repaired_cap;
+    tl_error source_error;      /* what ended the bytes early */
+} reading;
+
+/* Remembers the first thing that is wrong with the file. */
+static void note_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)
+{
+    if (report->first_bad_byte >= 0)
+        return;
+    report->first_bad_byte = (int64_t)offset;
+    snprintf(report->first_bad, sizeof report->first_bad, "byte %llu of the text: %.150s; %.50s",
+             (unsigned long long)offset, expected, done);
+}
+
+/* Reads an entry that the fast reader left alone.  *mended: only after a repair.  *fault: offset in the entry of what yajl
+ * refused. */
+static bool read_carefully(reading *r, tl_text text, tl_fields *f, bool *mended, size_t *fault)
+{
+    size_t ignored;
+    *mended = false;
+    if (tl_event_read_yajl(&r->scratch, text, f, fault))
+        return true;
+    if (r->scratch.no_memory || !tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
+        r->trace->report.no_memory = true;
+        return false;
+    }
+    size_t n = tl_repair_json(text.p, text.n, r->repaired);
+    *mended = true;
+    return tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, f, &ignored);
+}
+
+/* Takes one entry.  False: it is no JSON, and the splitter may have been misled by it. */
+static bool take_entry(reading *r, const tl_piece *piece)
+{
+    tl_read_report *report = &r->trace->report;
+    tl_fields f;
+    bool mended = false;
+    size_t fault = 0;
+    const char *why = "";
+
+    if ((r->options->yajl_only || !tl_event_read_fast(piece->text, &f)) &&
+        !read_carefully(r, piece->text, &f, &mended, &fault)) {
+        if (report->no_memory)
+            return true;
+        report->dropped++;
+        note_bad(report, piece->offset + fault, "expected JSON, found an entry that is none", "dropped that entry");
+        return false;
+    }
+    tl_taken taken = tl_events_take(&r->trace->events, r->options, &f, piece->uid, &report->fractional_ts, &why);
+    switch (taken) {
+    case TL_TAKEN_KEPT:
+    case TL_TAKEN_REPAIRED:
+        report->kept++;
+        break;
+    case TL_TAKEN_FILTERED:
+        report->filtered++;
+        break;
+    case TL_TAKEN_BAD:
+        report->dropped++;
+        note_bad(report, piece->offset, why, "dropped that entry");
+        return true;
+    case TL_TAKEN_NO_MEMORY:
+        report->no_memory = true;
+        return true;
+    }
+    if (mended) {
+        report->repaired++;
+        note_bad(report, piece->offset + fault, "expected JSON, found an entry that is almost JSON", "repaired it");
+    } else if (taken == TL_TAKEN_REPAIRED) {
+        report->repaired++;
+        note_bad(report, piece->offset, why, "kept that entry");
+    }
+    return true;
+}
+
+/* The next block of the file into the splitter.  False at the end. */
+static bool read_block(reading *r, tl_source *source)
+{
+    size_t cap, n = 0;
+    char *space = tl_split_space(&r->split, &cap);
+
+    if (space == NULL) {
+        r->trace->report.no_memory = true;
+        return false;
+    }
+    if (r->options->tick != NULL)
+        r->options->tick(r->options->tick_arg);
+    if (tl_source_read(source, space, cap, &n, &r->source_error) != TL_OK)
+        n = 0;
+    tl_split_fill(&r->split, n);
+    if (n == 0)
+        tl_split_eof(&r->split);
+    return true;
+}
+
+static void read_entries(reading *r, tl_source *source)
+{
+    tl_read_report *report = &r->trace->report;
+    tl_piece piece;
+
+    while (!report->no_memory) {
+        switch (tl_split_next(&r->split, &piece)) {
+        case TL_PIECE_MORE:
+            if (!read_block(r, source))
+                return;
+            break;
+        case TL_PIECE_ENTRY:
+            if (!take_entry(r, &piece))
+                tl_split_resync(&r->split);
+            break;
+        case TL_PIECE_BAD:
+            report->dropped++;
+            note_bad(report, piece.offset, "expected an entry of traceEvents, found something else",
+                     "passed over it to the next entry");
+            break;
+        case TL_PIECE_LONG:
+            if (piece.text.n >= TL_ENTRY_MAX || !tl_event_may_begin(piece.text)) {
+                report->dropped++;
+                note_bad(report, piece.offset, "expected an entry of less than 16 MiB, found no end of it",
+                         "dropped that entry");
+                tl_split_resync(&r->split);
+            }
+            break;
+        case TL_PIECE_CUT:
+            report->dropped++;
+            if (!tl_event_may_begin(piece.text)) {
+                note_bad(report, piece.offset, "expected JSON, found an entry that is none", "dropped that entry");
+                tl_split_resync(&r->split);
+            }
+            break;
+        case TL_PIECE_NO_MEMORY:
+            report->no_memory = true;
+            return;
+        case TL_PIECE_END:
+            return;
+        }
+    }
+}
+
+/* What the end of the file says about the whole. */
+static void read_end(reading *r, const tl_source *source)
+{
+    tl_read_report *report = &r->trace->report;
+    tl_error err = { 0 };
+
+    report->gzip = tl_source_is_gzip(source);
+    report->file_bytes = tl_source_file_size(source);
+    report->text_bytes = tl_source_text_bytes(source);
+    report->entries = r->split.nentries;
+    report->has_events = r->split.found;
+    report->cut = !r->split.complete;
+    if (r->source_error.status != TL_OK && report->first_bad_byte < 0) {
+        report->first_bad_byte = (int64_t)report->text_bytes;
+        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
+    }
+    if (report->cut)
+        note_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
+                 "kept every whole entry before it");
+    if (!r->split.bare && tl_meta_parse(r->split.doc, r->split.ndoc, &r->trace->meta, &err) != TL_OK && !report->cut)
+        note_bad(report, 0, err.text, "kept what was read before it");
+}
+
+tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    reading r = { .options = options, .trace = out };
+    tl_source *source;
+
+    *out = (tl_trace){ .meta = TL_META_INIT };
+    out->report.first_bad_byte = -1;
+    tl_status st = tl_source_open(path, &source, err);
+    if (st != TL_OK)
+        return st;
+    tl_split_init(&r.split);
+    read_entries(&r, source);
+    read_end(&r, source);
+    tl_source_close(source);
+    tl_split_free(&r.split);
+    tl_yajl_scratch_free(&r.scratch);
+    free(r.repaired);
+
+    if (out->report.no_memory)
+        return tl_fail(err, TL_ENOMEM, "%s: memory is out after %llu bytes of text", path,
+                       (unsigned long long)out->report.text_bytes);
+    if (!out->report.has_events)
+        return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path,
+                       (unsigned long long)out->report.text_bytes, out->report.first_bad[0] ? "; " : "",
+                       out->report.first_bad);
+    return TL_OK;
+}
+
+void tl_trace_free(tl_trace *trace)
+{
+    tl_events_free(&trace->events);
+    tl_meta_free(&trace->meta);
+    *trace = (tl_trace){ 0 };
+}

@@ -1,0 +1,335 @@
+/* runs.c - files to ranks and runs.
+ *
+ * A rank takes part in a run once; the ranks of a run begin together, runs begin one after another:
+ *
+ *     time    0 1  2 3            0  1 2 3         1 0 2          files, by the rank they know
+ *             '--run 0--'         '--run 1--'      run 2          (not complete: rank 3 is missing)
+ *
+ * In order of time, a rank that is seen again proves that a run has ended since it was seen first: at the widest gap
+ * between the two.  Where that gives more runs than any rank has files, and the runs are not set apart by time either,
+ * then the times tell nothing (files that were copied, and have no other time): then the k-th file of a rank is of run k.
+ */
+#include "tlmpi/base/hash.h"
+#include "tlmpi/trace/discover.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MISSING_LISTED 4096u
+
+typedef struct run {
+    int64_t first_ns, last_ns;      /* begin of its first and last trace */
+    size_t nranks;
+    int64_t next_free;              /* no smaller number is free */
+    size_t at, end;                 /* its traces with a rank above next_free, in order of (run, rank) */
+} run;
+
+typedef struct deciding {
+    tl_inventory *inventory;
+    tl_input **known;               /* traces that know their rank, in order of time */
+    tl_input **unknown;             /* the others, in order of path */
+    size_t nknown, nunknown;
+    run *runs;
+    size_t nruns;
+} deciding;
+
+static int by_time(const void *a, const void *b)
+{
+    const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static int by_run_and_rank(const void *a, const void *b)
+{
+    const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* ---------------------------------------------------------------------------------------------- ranks that are known */
+
+/* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
+static bool collect(deciding *d)
+{
+    tl_inventory *inventory = d->inventory;
+    size_t n = inventory->inputs.n;
+
+    d->known = tl_calloc(n + 1, sizeof(tl_input *));
+    d->unknown = tl_calloc(n + 1, sizeof(tl_input *));
+    if (d->known == NULL || d->unknown == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        tl_input *input = &inventory->inputs.v[i];
+        input->run = -1;
+        input->rank = -1;
+        input->rank_source = TL_RANK_ORDER;
+        if (input->kind == TL_INPUT_OTHER)
+            continue;
+        if (input->meta_rank >= 0 || input->name_rank >= 0) {
+            input->rank = input->meta_rank >= 0 ? input->meta_rank : input->name_rank;
+            input->rank_source = input->meta_rank >= 0 ? TL_RANK_META : TL_RANK_NAME;
+        }
+        if (input->kind != TL_INPUT_TRACE)
+            continue;
+        if (input->rank >= 0)
+            d->known[d->nknown++] = input;
+        else
+            d->unknown[d->nunknown++] = input;
+    }
+    if (d->nknown > 0)
+        qsort(d->known, d->nknown, sizeof *d->known, by_time);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- runs */
+
+static int64_t gap_before(const deciding *d, size_t i)
+{
+    return d->known[i]->begin_ns - d->known[i - 1]->begin_ns;
+}
+
+/* Where the widest gap after i ends, up to j; of equal ones the last. */
+static size_t after_widest_gap(const deciding *d, size_t i, size_t j)
+{
+    size_t widest = j;
+    for (size_t k = j; k > i; k--)
+        if (gap_before(d, k) > gap_before(d, widest))
+            widest = k;
+    return widest;
+}
+
+/* Runs by time: a rank that is seen again has its run end before. */
+static bool cut_by_time(deciding *d)
+{
+    tl_map last = { 0 };            /* rank -> where it was seen last */
+    size_t start = 0;               /* of the run that is being filled */
+    int32_t now = 0;
+    bool fine = true;
+
+    for (size_t j = 0; j < d->nknown && fine; j++) {
+        uint32_t i = tl_map_get(&last, (uint64_t)d->known[j]->rank);
+        if (i != TL_MAP_NONE && i >= start) {
+            start = after_widest_gap(d, i, j);
+            now++;
+            for (size_t k = start; k < j; k++)
+                d->known[k]->run = now;
+        }
+        d->known[j]->run = now;
+        fine = tl_map_put(&last, (uint64_t)d->known[j]->rank, (uint32_t)j) == 0;
+    }
+    tl_map_free(&last);
+    d->nruns = (size_t)now + 1;
+    return fine;
+}
+
+/* Whether the shortest gap between runs is longer than the longest inside one. */
+static bool set_apart(const deciding *d)
+{
+    int64_t inside = -1, between = INT64_MAX;
+    for (size_t i = 1; i < d->nknown; i++) {
+        int64_t gap = gap_before(d, i);
+        if (d->known[i]->run != d->known[i - 1]->run)
+            between = gap < between ? gap : between;
+        else
+            inside = gap > inside ? gap : inside;
+    }
+    return between > inside;
+}
+
+/* How often a rank occurs, at most; with `assign` the k-th file of a rank becomes one of run k. */
+static bool count_files(deciding *d, bool assign, size_t *most)
+{
+    tl_map seen = { 0 };            /* rank -> files of it so far */
+    bool fine = true;
+
+    *most = 0;
+    for (size_t i = 0; i < d->nknown && fine; i++) {
+        uint64_t rank = (uint64_t)d->known[i]->rank;
+        uint32_t before = tl_map_get(&seen, rank);
+        before = before == TL_MAP_NONE ? 0 : before;
+        if (assign)
+            d->known[i]->run = (int32_t)before;
+        if (before + 1 > *most)
+            *most = before + 1;
+        fine = tl_map_put(&seen, rank, before + 1) == 0;
+    }
+    tl_map_free(&seen);
+    return fine;
+}
+
+static bool part_into_runs(deciding *d)
+{
+    size_t most;
+    if (!cut_by_time(d) || !count_files(d, false, &most))
+        return false;
+    if (d->nruns > most && most > 0 && !set_apart(d)) {
+        d->nruns = most;
+        return count_files(d, true, &most);
+    }
+    return true;
+}
+
+/* Fills in d->runs from the traces that know their rank. */
+static bool sum_up(deciding *d)
+{
+    d->runs = tl_calloc(d->nruns, sizeof *d->runs);
+    if (d->runs == NULL)
+        return false;
+    if (d->nknown > 0)
+        qsort(d->known, d->nknown, sizeof *d->known, by_run_and_rank);
+    for (size_t i = 0; i < d->nknown; i++) {
+        const tl_input *t = d->known[i];
+        run *r = &d->runs[t->run];
+        bool first = r->nranks == 0;
+        if (first)
+            r->at = i;
+        r->first_ns = first || t->begin_ns < r->first_ns ? t->begin_ns : r->first_ns;
+        r->last_ns = first || t->begin_ns > r->last_ns ? t->begin_ns : r->last_ns;
+        r->end = i + 1;
+        r->nranks++;
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------- ranks that are not known */
+
+static int64_t distance(const run *r, int64_t ns)
+{
+    return ns < r->first_ns ? r->first_ns - ns : ns > r->last_ns ? ns - r->last_ns : 0;
+}
+
+/* The run whose time is nearest, the older of two. */
+static size_t nearest_run(const deciding *d, int64_t ns)
+{
+    size_t nearest = 0;
+    for (size_t k = 1; k < d->nruns; k++)
+        if (distance(&d->runs[k], ns) < distance(&d->runs[nearest], ns))
+            nearest = k;
+    return nearest;
+}
+
+/* The others take the next free numbers of their run, in order of path. */
+static void number_unknown(deciding *d)
+{
+    for (size_t i = 0; i < d->nunknown; i++) {
+        tl_input *t = d->unknown[i];
+        t->run = (int32_t)nearest_run(d, t->begin_ns);
+        run *r = &d->runs[t->run];
+        while (r->at < r->end && d->known[r->at]->rank <= r->next_free) {
+            r->next_free = d->known[r->at]->rank + 1;
+            r->at++;
+        }
+        t->rank = r->next_free++;
+        r->nranks++;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- the run that is taken */
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ranks of the traces of one run, or of all (-1), ascending, each once.  NULL: memory is out. */
+static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
+{
+    int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
+    size_t all = 0;
+
+    *n = 0;
+    if (ranks == NULL)
+        return NULL;
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *input = &inventory->inputs.v[i];
+        if (input->run >= 0 && (which < 0 || input->run == which))
+            ranks[all++] = input->rank;
+    }
+    qsort(ranks, all, sizeof *ranks, by_number);
+    for (size_t i = 0; i < all; i++)
+        if (*n == 0 || ranks[i] != ranks[*n - 1])
+            ranks[(*n)++] = ranks[i];
+    return ranks;
+}
+
+/* The newest run that has every rank seen anywhere; where there is none, the newest of those with most ranks. */
+static int32_t choose(const deciding *d)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < d->nruns; k++)
+        if (d->runs[k].nranks >= d->runs[best].nranks)
+            best = k;
+    return (int32_t)best;
+}
+
+/* Lists the ranks below world_size that are not among ranks[0 .. n). */
+static bool list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n)
+{
+    int64_t next = 0;               /* every rank below is accounted for */
+
+    inventory->missing.n = 0;
+    inventory->nmissing = 0;
+    for (size_t i = 0; i <= n; i++) {
+        int64_t to = i < n && ranks[i] < inventory->world_size ? ranks[i] : inventory->world_size;
+        if (to > next)
+            inventory->nmissing += (size_t)(to - next);
+        for (; next < to && inventory->missing.n < MISSING_LISTED; next++) {
+            if (!tl_vec_room(&inventory->missing))
+                return false;
+            inventory->missing.v[inventory->missing.n++] = next;
+        }
+        next = to + 1;
+    }
+    return true;
+}
+
+static bool find_missing(tl_inventory *inventory)
+{
+    size_t nall, nhere;
+    int64_t *all = ranks_of(inventory, -1, &nall);
+    int64_t *here = ranks_of(inventory, inventory->run, &nhere);
+    bool fine = all != NULL && here != NULL;
+
+    if (fine) {
+        inventory->world_size = -1;
+        for (size_t i = 0; i < inventory->inputs.n; i++)
+            if (inventory->inputs.v[i].run >= 0 && inventory->inputs.v[i].world_size > inventory->world_size)
+                inventory->world_size = inventory->inputs.v[i].world_size;
+        if (inventory->world_size < 0)
+            inventory->world_size = nall > 0 ? all[nall - 1] + 1 : 0;
+        fine = list_missing(inventory, here, nhere);
+    }
+    free(all);
+    free(here);
+    return fine;
+}
+
+tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
+{
+    deciding d = { .inventory = inventory };
+    tl_status st = TL_OK;
+
+    if (!collect(&d) || !part_into_runs(&d) || !sum_up(&d)) {
+        st = tl_fail_memory(err, "the list of ranks");
+        goto done;
+    }
+    number_unknown(&d);
+    inventory->nruns = (int32_t)d.nruns;
+    if (which < 0 || which > inventory->nruns) {
+        st = tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
+                     inventory->nruns == 1 ? "" : "s");
+        goto done;
+    }
+    inventory->run = which > 0 ? which - 1 : choose(&d);
+    if (!find_missing(inventory))
+        st = tl_fail_memory(err, "the list of ranks");
+
+done:
+    free(d.known);
+    free(d.unknown);
+    free(d.runs);
+    return st;
+}

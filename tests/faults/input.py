@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""input.py TLMPI - damaged traces: no crash, no hang; the others analysed, whole events kept, lost ones counted.
+
+One folder holds many ranks, each damaged in its own way, so one run reads them all and rank 0, which is whole, is the
+witness that the others do it no harm.
+"""
+
+import gzip
+import json
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+
+from traces import EVENTS, TAIL, Checks, Run, document, events, head, kernel, write
+
+
+def replaced(index, text):
+    """All events, the one at `index` another."""
+    entries = events()
+    entries[index] = text
+    return entries
+
+
+# What is wrong with a rank: its text, kernels that must be there, entries lost, entries repaired (None: either way).
+class Damage:
+    def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None):
+        self.text, self.kernels, self.lost, self.repaired = text, kernels, lost, repaired
+        self.compute_ns = compute_ns if compute_ns is not None else kernels * 5000
+
+
+def damages():
+    k = kernel(5)
+    for word in ("NaN", "inf", "-inf", "Infinity", "N/A"):
+        bad = k.replace('"device"', '"memory bandwidth (GB/s)": %s, "device"' % word)
+        yield "bare %s in args" % word, lambda r, b=bad: Damage(document(r, replaced(11, b)), repaired=1)
+    yield "raw control bytes in a name", lambda r: Damage(
+        document(r, replaced(11, k.replace("gemm", "ge\x01\x1f\tmm"))), repaired=1)
+    yield "invalid UTF-8 in a name", lambda r: Damage(
+        document(r, replaced(11, k)).encode().replace(b'"gemm", "pid": 0, "tid": 7, "ts": 54', b'"ge\xff\xc3mm", "pid": 0, "tid": 7, "ts": 54'),
+        repaired=1)
+    yield "unescaped quotes in a name", lambda r: Damage(
+        document(r, replaced(11, k.replace("gemm", 'ge"m"m'))), kernels=None, lost=None, repaired=None)
+    yield "one unescaped quote in a name", lambda r: Damage(
+        document(r, replaced(11, k.replace("gemm", 'ge"mm'))), kernels=None, lost=None, repaired=None)
+    yield "duplicate keys: the last counts", lambda r: Damage(
+        document(r, replaced(11, k.replace('"dur": 5', '"dur": 1, "dur": 5'))))
+    yield "a byte order mark", lambda r: Damage(b"\xef\xbb\xbf" + document(r).encode())
+    yield "CRLF line ends", lambda r: Damage(document(r).replace("\n", "\r\n"))
+    yield "a comma behind the last event", lambda r: Damage(document(r).replace(TAIL, "," + TAIL))
+    yield "ts and dur as texts", lambda r: Damage(document(r, replaced(11, kernel(5, ts="54", dur="5"))), repaired=None)
+    yield "negative dur", lambda r: Damage(document(r, replaced(11, kernel(5, dur=-3))), repaired=1, compute_ns=55000)
+    yield "no dur", lambda r: Damage(document(r, replaced(11, k.replace('"dur": 5, ', ""))), repaired=None, compute_ns=55000)
+    yield "a ts of 20 digits", lambda r: Damage(
+        document(r, replaced(11, k.replace('"ts": 54', '"ts": 12345678901234567890'))), kernels=11, lost=1)
+    yield "a dur of 20 digits", lambda r: Damage(
+        document(r, replaced(11, k.replace('"dur": 5', '"dur": 12345678901234567890'))), kernels=11, lost=1)
+    yield "20 digits in an argument nobody reads", lambda r: Damage(
+        document(r, replaced(11, kernel(5, args={"Addr": 12345678901234567890}))))
+    yield "objects behind traceEvents", lambda r: Damage(
+        document(r).replace(TAIL, '\n], "deviceProperties": [' + kernel(90) + '], "more": {"traceEvents": [' + kernel(91) +
+                            ']}, "traceName": "x"}\n'))
+    yield "a word between two events", lambda r: Damage(
+        document(r, events()[:11] + ["nonsense"] + events()[11:]), lost=1)
+    yield "null and a number between two events", lambda r: Damage(
+        document(r, events()[:11] + ["null", "17"] + events()[11:]), lost=2)
+    yield "an event that is not closed", lambda r: Damage(
+        document(r, replaced(11, k[:-1])), kernels=None, lost=None, repaired=None)
+    yield "a million brackets deep", lambda r: Damage(
+        document(r, replaced(11, kernel(5, args={"x": 0}).replace('"x": 0', '"x": ' + "[" * 10**6 + "]" * 10**6))),
+        kernels=None, lost=None, repaired=None)
+    yield "a million brackets that never close", lambda r: Damage(
+        document(r, events() + ['{"args": ' + "[" * 10**6]), lost=None)
+    yield "a name of 100 kB", lambda r: Damage(document(r, replaced(11, kernel(5, name="gemm" * 25000))))
+
+
+def check_row(checks, what, row, damage):
+    if not checks.that(row is not None, what + ": a row in rank", row):
+        return
+    lost, repaired = row["dropped"], row["repaired"]
+    if damage.kernels is None:
+        # One event is in doubt: it may be lost, or repaired; all others stand.
+        checks.that(row["intervals"] >= EVENTS - 1, what + ": all other kernels kept", row["intervals"])
+        checks.that(lost + repaired >= 1 or row["intervals"] == EVENTS, what + ": what was lost is counted", row)
+    else:
+        checks.that(row["intervals"] == damage.kernels, "%s: %d kernels" % (what, damage.kernels), row["intervals"])
+        checks.that(row["kernel_ns"] == damage.compute_ns, what + ": their time", row["kernel_ns"], damage.compute_ns)
+    if damage.lost is not None:
+        checks.that(lost == damage.lost, "%s: %d entries lost" % (what, damage.lost), lost)
+    if damage.repaired is not None:
+        checks.that(repaired == damage.repaired, "%s: %d entries repaired" % (what, damage.repaired), repaired)
+    if lost + repaired > 0:
+        checks.that(row["status"] in ("damaged", "cut"), what + ": status damaged", row["status"])
+        checks.that(row["first_bad_byte"] >= 0, what + ": the first bad byte", row["first_bad_byte"])
+        checks.that(str(row["first_bad_byte"]) in row["error"], what + ": the byte in the message", row["error"])
+    elif row["status"] != "cut":
+        checks.that(row["status"] == "ok" and row["first_bad_byte"] == -1, what + ": status ok", row)
+
+
+def witness(checks, run, what):
+    row = run.ranks().get(0, {})
+    checks.that(row.get("status") == "ok" and row.get("intervals") == EVENTS, what + ": the whole rank is as it was", row)
+
+
+def texts(checks, program, options):
+    """Every damage to the text, in one folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        known = {}
+        for rank, (what, make) in enumerate(damages(), 1):
+            known[rank] = (what, make(rank))
+            write(data, rank, known[rank][1].text)
+        # A trace may be an array alone; then its name tells the rank.
+        bare = len(known) + 1
+        known[bare] = ("a bare array", Damage("[" + ",\n".join(events()) + "]\n"))
+        write(data, bare, known[bare][1].text)
+        run = Run(program, [data], out, options)
+        tag = " ".join(options)
+        checks.that(run.status == 1, "damaged texts %s: exit status 1" % tag, run.status, run.stderr[-300:])
+        witness(checks, run, "damaged texts " + tag)
+        rows = run.ranks()
+        for rank, (what, damage) in known.items():
+            check_row(checks, "%s %s" % (what, tag), rows.get(rank), damage)
+            if rows.get(rank, {}).get("status") == "damaged":
+                checks.that("rank-%d.json" % rank in run.stderr + run.stdout, what + ": the file is named", run.stderr[-300:])
+
+
+def spans(text):
+    """[start, end) of each event in a document."""
+    at, found = len(head(0)), []
+    for entry in events():
+        start = text.index(entry, at)
+        at = start + len(entry)
+        found.append((start, at))
+    return found
+
+
+def cut_texts(checks, program):
+    """The same document cut at every seventh byte, each cut a rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        cuts = {}
+        for rank, at in enumerate(range(1, len(document(0)) - 3, 7), 1):
+            text = document(rank)
+            cuts[rank] = (at + len(text) - len(document(0)), text)
+            write(data, rank, text[:cuts[rank][0]])
+        run = Run(program, [data], out)
+        checks.that(run.status == 1, "cut texts: exit status 1", run.status, run.stderr[-300:])
+        witness(checks, run, "cut texts")
+        rows = run.ranks()
+        for rank, (at, text) in cuts.items():
+            what, row = "cut at byte %d" % at, rows.get(rank)
+            array = text.index("[\n")
+            if at <= array:
+                checks.that(row is None or row["status"] in ("unreadable", "cut"), what + ": nothing to be had", row)
+                continue
+            shift = len(head(rank)) - len(head(0))
+            whole = [e for e in spans(document(0)) if e[1] + shift <= at]
+            begun = [e for e in spans(document(0)) if e[0] + shift < at]
+            if checks.that(row is not None and row["status"] == "cut", what + ": status cut", row):
+                kernels = len(whole) // 2
+                checks.that(row["intervals"] == kernels, "%s: %d kernels" % (what, kernels), row["intervals"])
+                checks.that(row["dropped"] == len(begun) - len(whole), what + ": the event that is cut is counted",
+                            row["dropped"])
+                checks.that(0 <= row["first_bad_byte"] <= at, what + ": where", row["first_bad_byte"])
+
+
+def gzips(checks, program):
+    """Compressed files, whole and not."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        text = document(1).encode()
+        members = gzip.compress(text[:700]) + gzip.compress(text[700:1500]) + gzip.compress(text[1500:])
+        write(data, 1, members, ".gz")
+        write(data, 2, gzip.compress(document(2).encode()) + b"\0" * 512, ".gz")
+        write(data, 3, gzip.compress(document(3).encode()) + b"no member at all", ".gz")
+        packed = bytearray(gzip.compress(document(4).encode()))
+        packed[-5] ^= 0xff
+        write(data, 4, bytes(packed), ".gz")
+        packed = bytearray(gzip.compress(document(5).encode()))
+        packed[len(packed) // 2] ^= 0x55
+        write(data, 5, bytes(packed), ".gz")
+        cuts = {}
+        whole = len(gzip.compress(document(100).encode()))
+        for rank, at in enumerate(range(1, whole - 1, 3), 100):
+            packed = gzip.compress(document(rank).encode())[:at]
+            cuts[rank] = (at, zlib.decompressobj(31).decompress(packed))
+            write(data, rank, packed, ".gz")
+        run = Run(program, [data], out)
+        rows = run.ranks()
+        checks.that(run.status == 1, "gzip: exit status 1", run.status, run.stderr[-300:])
+        witness(checks, run, "gzip")
+        row = rows.get(1, {})
+        checks.that(row.get("status") == "ok" and row.get("intervals") == EVENTS, "three gzip members are one text", row)
+        row = rows.get(2, {})
+        checks.that(row.get("intervals") == EVENTS, "zero bytes behind the last member", row)
+        for rank, what in ((3, "bytes behind the last member"), (4, "a wrong checksum")):
+            row = rows.get(rank, {})
+            checks.that(row.get("intervals") == EVENTS and row.get("status") in ("damaged", "cut") and row.get("error"),
+                        what + ": all is read, the fault is named", row)
+        row = rows.get(5, {})
+        checks.that(row.get("status") in ("damaged", "cut", "unreadable") and row.get("error"), "a broken gzip stream", row)
+        for rank, (at, inflated) in cuts.items():
+            what, row = "gzip cut at byte %d" % at, rows.get(rank)
+            # What comes out of the last block may differ by a few bytes from one library to another.
+            most, least = inflated.count(b'"kernel"'), inflated[:-200].count(b'"kernel"') - 1
+            if b'"traceEvents": [' not in inflated:
+                checks.that(row is None or row["status"] in ("unreadable", "cut"), what + ": nothing to be had", row)
+            elif checks.that(row is not None and row["status"] == "cut", what + ": status cut", row):
+                checks.that(least <= row["intervals"] <= most, "%s: %d to %d kernels" % (what, least, most), row["intervals"])
+
+
+def huge(checks, program):
+    """A gigabyte of one text: in the name of an event, and in front of the array.  Memory stays bounded."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        block = b"x" * (1 << 20)
+        for rank, before, after in ((1, head(1) + ",\n".join(events()) + ',\n{"name": "', '"}' + TAIL),
+                                    (2, '{"note": "', '", ' + document(2)[1:])):
+            with gzip.open(os.path.join(data, "rank-%d.json.gz" % rank), "wb", compresslevel=1) as f:
+                f.write(before.encode())
+                for _ in range(1024):
+                    f.write(block)
+                f.write(after.encode())
+        run = Run(program, [data], out, timeout=300)
+        rows = run.ranks()
+        checks.that(run.status == 1, "1 GB texts: exit status 1", run.status, run.stderr[-300:])
+        witness(checks, run, "1 GB texts")
+        row = rows.get(1, {})
+        checks.that(row.get("intervals") == EVENTS and row.get("dropped") == 1, "a name of 1 GB: that entry is lost", row)
+        row = rows.get(2, {})
+        checks.that(row.get("intervals") == EVENTS, "1 GB before the array: the events are read", row)
+        if "asan" not in program:
+            checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
+
+
+def files(checks, program):
+    """What is no trace at all."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        write(data, 1, "")
+        os.symlink("/nonexistent/file", os.path.join(data, "rank-2.json"))
+        write(data, 3, b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
+        write(data, 4, gzip.compress(b""), ".gz")
+        write(data, 5, json.dumps({"schema": "1.0.2-chakra", "nodes": [{"id": 1, "name": "x"}]}))
+        write(data, 6, json.dumps({"some": ["other", "json"]}))
+        os.chmod(folder, 0o755)
+        prefix = ()
+        write(data, 7, document(7))
+        os.chmod(os.path.join(data, "rank-7.json"), 0)
+        if os.geteuid() == 0:
+            # Modes mean nothing to root: the program runs as somebody else.
+            if shutil.which("setpriv") is None:
+                checks.skip("a file without read permission: root may read all, and setpriv is not there")
+                os.remove(os.path.join(data, "rank-7.json"))
+            else:
+                prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+        os.chmod(folder, 0o777)
+        os.chmod(data, 0o755)
+        run = Run(program, [data], out, prefix=prefix)
+        rows = run.ranks()
+        checks.that(run.status == 1, "files that are no traces: exit status 1", run.status, run.stderr[-500:])
+        witness(checks, run, "files that are no traces")
+        words = run.stderr + run.stdout
+        for rank, what in ((1, "an empty file"), (2, "a dangling link"), (3, "a picture"), (4, "an empty gzip file"),
+                           (7, "a file without read permission")):
+            if os.path.lexists(os.path.join(data, "rank-%d.json" % rank)) or rank == 4:
+                checks.that("rank-%d.json" % rank in words, what + ": is named", words[-600:])
+                checks.that(rank not in rows or rows[rank]["status"] == "unreadable", what + ": is unreadable", rows.get(rank))
+        for rank in (5, 6):
+            checks.that(rank not in rows, "other JSON is no rank", rows.get(rank))
+
+        empty = os.path.join(folder, "empty")
+        os.mkdir(empty)
+        for what, path in (("a folder without traces", empty), ("a path that is not there", empty + "/no"),
+                           ("an empty file alone", os.path.join(data, "rank-1.json"))):
+            run = Run(program, [path], os.path.join(folder, "none"))
+            checks.that(run.status == 3, what + ": exit status 3", run.status, run.stderr[-300:])
+            checks.that(os.path.basename(path) in run.stderr, what + ": is named", run.stderr[-300:])
+            checks.that(not os.path.exists(os.path.join(folder, "none.h5")), what + ": no result file")
+
+
+def main():
+    checks = Checks()
+    program = os.path.abspath(sys.argv[1])
+    for options in ((), ("--parser", "yajl"), ("--no-filter",)):
+        texts(checks, program, options)
+    cut_texts(checks, program)
+    gzips(checks, program)
+    files(checks, program)
+    huge(checks, program)
+    checks.close()
+
+
+main()

@@ -1,0 +1,89 @@
+#!/bin/sh
+# compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
+#
+# TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case is a
+# job in one mode; all six tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib.sh
+. "$here/../lib.sh"
+tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
+tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category"
+
+corpus=${TLMPI_CORPUS:-}
+if [ ! -f "$corpus/golden/reference/jobs.txt" ]; then
+    skip "TLMPI_CORPUS does not name a folder with golden/reference/jobs.txt"
+    summary
+    exit
+fi
+work=$(scratch)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mpi_settings
+
+# Whether one of the tables is in the folder.
+has_tables()
+{
+    for table in $tables; do
+        if [ -f "$1/$table.csv" ] || [ -f "$1/$table.csv.gz" ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# equal GOLDEN OPTION FILE... - one run, and its tables.  Where HTA found nothing to analyse, the program must say so (3:
+# nothing usable) and write no table either.
+equal()
+{
+    golden=$1 option=$2
+    shift 2
+    rm -rf "$work/out"
+    # shellcheck disable=SC2086  # no word or one
+    "$tlmpi" compat hta "$@" -o "$work/out" $option > "$work/log" 2>&1
+    got=$?
+    if has_tables "$golden"; then
+        test "$got" -le 1 && python3 "$corpus/tools/compare_tables.py" "$golden" "$work/out" \
+            --only "$(echo "$tables" | tr ' ' ,)" >> "$work/log" 2>&1
+    else
+        test "$got" -eq 3 && ! has_tables "$work/out"
+    fi
+}
+
+# one MODE GOLDEN OPTION FILE...
+one()
+{
+    what=$1
+    shift
+    check "$what" equal "$@" || sed "s/^/    /;\$a\\    exit status $got" "$work/log"
+}
+
+# jobs.txt: `single NAME=FILE` or `set NAME FILE...`, {TRACES} for the folder of the traces; no blanks in names.
+while read -r kind name files; do
+    case $kind in
+    single)
+        files=${name#*=} name=${name%%=*}
+        ;;
+    set) ;;
+    *) continue ;;
+    esac
+    golden=$corpus/golden/hta/$name
+    absent=
+    set --
+    for file in $files; do
+        set -- "$@" "$corpus/traces${file#'{TRACES}'}"
+        test -f "$corpus/traces${file#'{TRACES}'}" || absent=$file
+    done
+    if [ -n "$absent" ] || [ ! -d "$golden" ]; then
+        skip "$name: ${absent:-$golden} is not there"
+        continue
+    fi
+    one "$name" "$golden" "" "$@"
+    if [ -d "$golden/ns" ]; then
+        one "$name --ns" "$golden/ns" --ns "$@"
+    fi
+    if [ -d "$golden/include_last_step" ]; then
+        one "$name --include-last-step" "$golden/include_last_step" --include-last-step "$@"
+    fi
+done < "$corpus/golden/reference/jobs.txt"
+summary

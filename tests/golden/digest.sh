@@ -1,0 +1,84 @@
+#!/bin/sh
+# digest.sh TLMPI MAKE_TRACE [TLMPI-SERIAL] - one answer, whatever the number of procs, the compression, the white space, the
+# parser and the filter.
+#
+# Digests leave out where the data came from.  Prints what differs and, last, "N passed, N failed, N skipped".
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib.sh
+. "$here/../lib.sh"
+tlmpi=$(program "${1:?usage: digest.sh TLMPI MAKE_TRACE [TLMPI-SERIAL]}") || exit 2
+make_trace=$(program "${2:?}") || exit 2
+serial=${3:-}
+work=$(scratch)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mpi_settings
+
+# digest NAME COMMAND... - the digest of a run, in $work/NAME
+digest()
+{
+    name=$1
+    shift
+    "$@" -f --digest -o "$work/out" > "$work/$name" 2> "$work/stderr"
+    got=$?
+    check "$name: the run works" test "$got" -le 1 || tail -5 "$work/stderr"
+    check "$name: a line a table" grep -q '^breakdown [0-9a-f]*$' "$work/$name" || head -5 "$work/$name"
+}
+
+same()
+{
+    check "$2 as $1" cmp -s "$work/$1" "$work/$2" || diff "$work/$1" "$work/$2"
+}
+
+# every_way NAME FOLDER - the same folder read in all the ways that must not matter
+every_way()
+{
+    name=$1 folder=$2
+    digest "$name-1" mpirun -n 1 "$tlmpi" "$folder"
+    for procs in 2 3 5 64; do
+        digest "$name-$procs" mpirun -n "$procs" "$tlmpi" "$folder"
+        same "$name-1" "$name-$procs"
+    done
+    digest "$name-alone" "$tlmpi" "$folder"
+    same "$name-1" "$name-alone"
+    digest "$name-yajl" "$tlmpi" --parser yajl "$folder"
+    same "$name-1" "$name-yajl"
+    digest "$name-no-filter" "$tlmpi" --no-filter "$folder"
+    same "$name-1" "$name-no-filter"
+    if [ -n "$serial" ]; then
+        digest "$name-serial" "$serial" "$folder"
+        same "$name-1" "$name-serial"
+    fi
+}
+
+# One job in several layouts.  The frames make sure that the filter has something to drop.
+for flavour in nvidia rocm; do
+    set -- --ranks 5 --steps 3 --layers 6 --seed 7 --flavour "$flavour" --python-share 0.3
+    "$make_trace" -o "$work/$flavour" "$@"
+    "$make_trace" -o "$work/$flavour-gz" "$@" --gzip
+    "$make_trace" -o "$work/$flavour-oneline" "$@" --style oneline
+    "$make_trace" -o "$work/$flavour-indent" "$@" --style indent
+    for layout in gz oneline indent; do
+        digest "$flavour-$layout" "$tlmpi" "$work/$flavour-$layout"
+        digest "$flavour-$layout-yajl" "$tlmpi" --parser yajl "$work/$flavour-$layout"
+        same "$flavour-$layout" "$flavour-$layout-yajl"
+    done
+    every_way "$flavour" "$work/$flavour"
+    for layout in gz oneline indent; do
+        same "$flavour-1" "$flavour-$layout"
+    done
+    digest "$flavour-gz-3" mpirun -n 3 "$tlmpi" "$work/$flavour-gz"
+    same "$flavour-1" "$flavour-gz-3"
+done
+
+# Damage, odd devices and missing launches must not depend on the number of procs either.
+for story in truncated several_devices graph_launch no_gpu two_runs; do
+    every_way "$story" "$here/../../data/stories/$story"
+done
+
+# Another job is another digest: the hash sees the rows.
+"$make_trace" -o "$work/other" --ranks 5 --steps 3 --layers 6 --seed 8 --python-share 0.3
+digest other "$tlmpi" "$work/other"
+check "another seed gives another breakdown" sh -c '! cmp -s "$1" "$2"' - "$work/nvidia-1" "$work/other"
+summary

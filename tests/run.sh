@@ -1,0 +1,130 @@
+#!/bin/sh
+# run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
+#
+#     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, HTA's tables,
+#     faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
+#
+# A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
+# status 1 when anything failed.  Safe to run twice: only what has changed is built.
+#
+# TLMPI_CORPUS names the folder with public traces and the results of other tools on them; ../shared where that is there.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+# shellcheck source=tests/lib.sh
+. tests/lib.sh
+if [ -z "${TLMPI_CORPUS:-}" ] && [ -d ../shared/traces ]; then
+    TLMPI_CORPUS=$(cd ../shared && pwd)
+fi
+export TLMPI_CORPUS="${TLMPI_CORPUS:-}"
+cores=$(nproc)
+
+sh jobs/setup.sh --tests -DTLMPI_WERROR=ON || {
+    echo "FAILED: set-up"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+}
+logs=$top/build/test-logs
+rm -rf "$logs"
+mkdir -p "$logs"
+: > "$logs/skipped"
+mpi_settings
+export LSAN_OPTIONS="suppressions=$top/tests/lsan-mpi.supp:print_suppressions=0"
+
+# stage NAME COMMAND... - runs it, adds its closing line to the sums; a command without one counts as one check.
+stage()
+{
+    name=$1
+    shift
+    log=$logs/$name.log
+    from=$(date +%s)
+    "$@" > "$log" 2>&1
+    status=$?
+    closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -1)
+    if [ -z "$closing" ]; then
+        closing="$((status == 0)) passed, $((status != 0)) failed, 0 skipped"
+    fi
+    # shellcheck disable=SC2046  # three numbers
+    set -- $(echo "$closing" | tr -d 'a-z,')
+    if [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
+        set -- "$1" 1 "$3"
+        echo "FAILED: $name ended with status $status" >> "$log"
+    fi
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    printf '%-22s %5d passed %3d failed %3d skipped %5d s\n' "$name" "$1" "$2" "$3" $(($(date +%s) - from))
+    grep -iE '^skipped' "$log" | sed "s/^/$name: /" >> "$logs/skipped"
+    if [ "$2" -gt 0 ]; then
+        { grep -A 6 '^FAILED' "$log" || tail -n 40 "$log"; } | head -n 60 | sed 's/^/    /'
+    fi
+}
+
+# build FOLDER OPTION... - another build of everything
+build()
+{
+    folder=$1
+    shift
+    cmake -S . -B "$folder" -G Ninja -DTLMPI_WERROR=ON "$@" && cmake --build "$folder"
+}
+
+# units FOLDER - its ctest, with our closing line
+units()
+{
+    ctest --test-dir "$1" --output-on-failure -j "$cores" | tee "$logs/ctest"
+    total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$logs/ctest")
+    bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$logs/ctest")
+    skips=$(grep -c '\*\*\*Skipped' "$logs/ctest")
+    grep '\*\*\*Skipped' "$logs/ctest" | sed 's/^/SKIPPED: /'
+    grep -E '\*\*\*(Failed|Timeout|Exception)' "$logs/ctest" | sed 's/^/FAILED: /'
+    if [ "${total:-0}" -eq 0 ]; then
+        echo "FAILED: no test was found"
+        bad=1 total=1
+    fi
+    echo "$((total - bad - skips)) passed, $bad failed, $skips skipped"
+    test "$bad" -eq 0
+}
+
+tidy()
+{
+    find src data -name '*.c' | sort | xargs -P "$cores" -n 4 clang-tidy -p build-clang --quiet --warnings-as-errors='*'
+}
+
+scripts()
+{
+    find jobs tests data -name '*.sh' | sort | xargs shellcheck -x -P SCRIPTDIR .ci/run
+}
+
+# The first run of the README, into a folder of its own, twice.
+first_run()
+{
+    folder=$(scratch)
+    sh jobs/quickstart.sh "$folder" && sh jobs/quickstart.sh "$folder" && build/tlmpi show "$folder/result.h5" rank
+    status=$?
+    rm -rf "$folder"
+    return "$status"
+}
+
+stage scripts scripts
+stage units units build
+stage layers sh tests/layers.sh
+stage clang build build-clang -DCMAKE_C_COMPILER=clang
+stage tidy tidy
+stage stories sh tests/golden/stories.sh build/tlmpi
+stage hta sh tests/golden/compat_hta.sh build/tlmpi
+stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF
+stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
+stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
+stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
+stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
+stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
+export ASAN_OPTIONS=fast_unwind_on_malloc=0
+stage asan-units units build-asan
+stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler several_devices truncated
+export ASAN_OPTIONS=
+stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
+stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
+stage first-run first_run
+
+echo
+sort -u "$logs/skipped"
+summary
