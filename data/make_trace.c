@@ -86,6 +86,24 @@ static bool read_share(const char *text, double *out)
     return true;
 }
 
+/* "A-B" */
+static bool read_steps(const char *text, struct fault *late)
+{
+    char from[16];
+    const char *dash = strchr(text, '-');
+    int64_t first, last;
+
+    if (dash == NULL || (size_t)(dash - text) >= sizeof from)
+        return false;
+    memcpy(from, text, (size_t)(dash - text));
+    from[dash - text] = '\0';
+    if (!read_int(from, 0, INT32_MAX, &first) || !read_int(dash + 1, first, INT32_MAX, &last))
+        return false;
+    late->from = (int)first;
+    late->to = (int)last;
+    return true;
+}
+
 /* Which of two or three words, or -1. */
 static int which(const char *text, const char *const words[], int n)
 {
@@ -114,11 +132,8 @@ static bool take(const struct option *option, const char *text)
     case TEXT:
         *(const char **)option->to = text;
         return true;
-    case STEPS: {
-        struct fault *late = option->to;
-        int used = 0;
-        return sscanf(text, "%d-%d%n", &late->from, &late->to, &used) == 2 && text[used] == '\0';
-    }
+    case STEPS:
+        return read_steps(text, option->to);
     case STYLE:
         if ((word = which(text, layouts, 3)) < 0)
             return false;
@@ -175,13 +190,13 @@ static bool parse(int argc, char **argv, struct options *o, const struct option 
 
 /* --- how much of what --------------------------------------------------------------------------------------------- */
 
-/* Bytes of each part of one step with the job as it is. */
-static bool measure(const struct options *o, struct job job, int64_t bytes[NPARTS])
+/* Bytes of each part of one step. */
+static bool measure(const struct format *format, struct job job, int64_t bytes[NPARTS])
 {
     struct window window;
     job.steps = 1;
     struct sim *sim = sim_new(&job);
-    struct trace *trace = sim != NULL ? trace_open(NULL, &o->format, &job, 0) : NULL;
+    struct trace *trace = sim != NULL ? trace_open(NULL, format, &job, 0) : NULL;
     if (trace == NULL) {
         sim_free(sim);
         return false;
@@ -201,9 +216,11 @@ static int64_t total(const int64_t bytes[NPARTS])
     return bytes[PART_HOST] + bytes[PART_FRAMES] + bytes[PART_DEVICE] + bytes[PART_DEVICE_ANNOTATIONS];
 }
 
-/* Operators and frames a launch for the shares that are asked for: bytes grow in proportion to their number. */
+/* Operators and frames a launch for the shares that are asked for: bytes grow in proportion to their number.  Measured in
+ * one layout, so that the others hold the same events. */
 static bool set_shares(struct options *o)
 {
+    const struct format usual = { .layout = LAYOUT_KINETO, .devices = o->format.devices };
     int64_t bytes[NPARTS];
     double device_share = 1 - o->python_share - o->op_share;
 
@@ -219,7 +236,7 @@ static bool set_shares(struct options *o)
     }
     o->job.ops = 2;
     o->job.frames = 3;
-    if (!measure(o, o->job, bytes))
+    if (!measure(&usual, o->job, bytes))
         return false;
     double device = (double)(bytes[PART_DEVICE] + bytes[PART_DEVICE_ANNOTATIONS]);
     o->job.ops *= o->op_share / device_share * device / (double)bytes[PART_HOST];
@@ -235,10 +252,10 @@ static bool set_layers(struct options *o)
 
     job.ranks = 1;
     job.layers = 10;
-    if (!measure(o, job, small))
+    if (!measure(&o->format, job, small))
         return false;
     job.layers = 110;
-    if (!measure(o, job, large))
+    if (!measure(&o->format, job, large))
         return false;
     double a_layer = (double)(total(large) - total(small)) / 100;
     double of_step = (double)o->mb * 1e6 / o->job.steps;

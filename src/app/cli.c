@@ -22,20 +22,23 @@ static int check(const tl_cli *cli)
 
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
-      "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a training "
-      "job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The result does not "
-      "depend on the number of procs.", true, run },
+      "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a "
+      "training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The "
+      "result does not depend on the number of procs.",
+      true, run },
     { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
-      "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.", true,
-      check },
+      "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.",
+      true, check },
     { "show", TL_FOR_SHOW, "[options] FILE.h5 [TABLE]", "print a table of a result file, or the list of its tables",
-      "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by tlmpi "
-      "describe.", false, tl_show },
+      "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by "
+      "tlmpi describe.",
+      false, tl_show },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
       "Prints the page of each TABLE, or of all tables.", false, tl_describe },
     { "compat", TL_FOR_COMPAT, "hta [options] PATH... -o DIR", "the tables of HTA, from the same traces",
-      "Writes the tables of Holistic Trace Analysis (HTA) as CSV files into DIR, with HTA's rounding, choice of rows and "
-      "classes. All the PATHs of one call are one job.", false, tl_compat },
+      "Writes the tables of Holistic Trace Analysis (HTA) as CSV files into DIR, with HTA's rounding, choice of rows "
+      "and classes. All the PATHs of one call are one job.",
+      false, tl_compat },
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
@@ -95,7 +98,8 @@ static tl_status refuse_mistyped(const char *word, tl_error *err)
     const char *names[NCOMMANDS];
     for (size_t i = 0; i < NCOMMANDS; i++)
         names[i] = commands[i].name;
-    const char *meant = strpbrk(word, "/.") == NULL && access(word, F_OK) != 0 ? tl_suggest(word, names, NCOMMANDS) : NULL;
+    const char *meant =
+        strpbrk(word, "/.") == NULL && access(word, F_OK) != 0 ? tl_suggest(word, names, NCOMMANDS) : NULL;
     if (meant == NULL)
         return TL_OK;
     return tl_fail(err, TL_EUSAGE, "'%s' is no command and no path; did you mean tlmpi %s?", word, meant);
@@ -198,7 +202,8 @@ static void say_statuses(FILE *out)
           "  2  the command line asks for something impossible\n"
           "  3  nothing usable in the input\n"
           "  4  output cannot be written\n"
-          " 70  memory is out, or a fault of tlmpi\n", out);
+          " 70  memory is out, or a fault of tlmpi\n",
+          out);
 }
 
 static void program_help(FILE *out)
@@ -206,7 +211,8 @@ static void program_help(FILE *out)
     fputs("tlmpi - what the ranks of a training job did with their time\n\n"
           "  mpirun -n 64 tlmpi traces/       analyse, write traces.h5, print a summary\n"
           "  tlmpi show traces.h5 breakdown   print a table of it\n\n"
-          "Commands\n", out);
+          "Commands\n",
+          out);
     for (const tl_command *c = commands; c < commands + NCOMMANDS; c++) {
         int n = fprintf(out, "  %s%s", strcmp(c->name, "run") == 0 ? "[run]" : c->name, "");
         fprintf(out, "%*s%s\n", 12 - n, "", c->title);

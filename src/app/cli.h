@@ -56,8 +56,8 @@ struct tl_cli {
 /* The commands, and how many there are. */
 const tl_command *tl_commands(size_t *n);
 
-/* Reads argv.  On success *cli borrows from argv; tl_cli_free ends it in any case.  TL_EUSAGE: no such option, a value is
- * missing or wrong, a word that must be a mistyped command.  Says and ends nothing. */
+/* Reads argv.  On success *cli borrows from argv; tl_cli_free ends it in any case.  TL_EUSAGE: no such option, a value
+ * is missing or wrong, a word that must be a mistyped command.  Says and ends nothing. */
 tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err);
 void tl_cli_free(tl_cli *cli);
 

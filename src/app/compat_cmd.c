@@ -23,7 +23,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
             if (cli->nwords == 1)
                 return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi compat %s PATH... -o DIR", faces[i]);
             if (cli->run.output == NULL)
-                return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR", faces[i]);
+                return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
+                               faces[i]);
             return TL_OK;
         }
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
@@ -102,7 +103,10 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
         goto done;
     }
 
-    tl_hta_options options = { .files = files, .nfiles = nfiles, .out_dir = cli->run.output, .ns = cli->ns,
+    tl_hta_options options = { .files = files,
+                               .nfiles = nfiles,
+                               .out_dir = cli->run.output,
+                               .ns = cli->ns,
                                .include_last_step = cli->include_last_step };
     st = tl_compat_hta(&options, incomplete, err);
     *incomplete = *incomplete || left_out > 0;

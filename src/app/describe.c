@@ -75,11 +75,14 @@ static void describe_column(FILE *out, const tl_field *field)
 
     tl_wrap w = { .out = out, .indent = DOC_AT, .column = at };
     tl_wrap_words(&w, field->doc);
-    if (field->labels != NULL) {
-        tl_wrap_piece(&w, "[%s", field->labels[0]);
-        for (size_t i = 1; field->labels[i] != NULL; i++)
-            tl_wrap_piece(&w, "%s%s", field->labels[i], field->labels[i + 1] == NULL ? "]" : "");
-    }
+    tl_wrap_end(&w);
+    if (field->labels == NULL)
+        return;
+    fprintf(out, "%*s", DOC_AT, "");
+    w.column = DOC_AT;
+    tl_wrap_words(&w, "one of:");
+    for (size_t i = 0; field->labels[i] != NULL; i++)
+        tl_wrap_piece(&w, "%s%s", field->labels[i], field->labels[i + 1] != NULL ? "," : "");
     tl_wrap_end(&w);
 }
 
@@ -90,8 +93,8 @@ static void describe_table(FILE *out, const tl_schema *table)
     w.column = 2;
     tl_wrap_words(&w, table->question);
     tl_wrap_end(&w);
-    fprintf(out, "\n  %-*s%-*s%-*s%-*s%s\n", TYPE_AT - 2, "column", UNIT_AT - TYPE_AT, "type", ROLE_AT - UNIT_AT, "unit",
-            DOC_AT - ROLE_AT, "role", "meaning");
+    fprintf(out, "\n  %-*s%-*s%-*s%-*s%s\n", TYPE_AT - 2, "column", UNIT_AT - TYPE_AT, "type", ROLE_AT - UNIT_AT,
+            "unit", DOC_AT - ROLE_AT, "role", "meaning");
     for (size_t i = 0; i < table->nfields; i++)
         describe_column(out, &table->fields[i]);
 }

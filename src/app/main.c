@@ -4,10 +4,10 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 static int answer(const tl_cli *cli)
 {
@@ -18,14 +18,20 @@ static int answer(const tl_cli *cli)
     return TL_EXIT_DONE;
 }
 
+/* A pipe that nobody reads any more. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 /* What was printed may not have arrived.  A reader that has gone away has had enough: that is no failure. */
 static int close_stdout(int code)
 {
-    errno = 0;
     bool ok = fflush(stdout) == 0 && !ferror(stdout);
-    if (ok || errno == EPIPE)
+    if (ok || reader_is_gone())
         return code;
-    fprintf(stderr, "tlmpi: cannot print: %s\n", errno != 0 ? strerror(errno) : "output error");
+    fprintf(stderr, "tlmpi: standard output: not all could be written\n");
     return code == TL_EXIT_DONE || code == TL_EXIT_PARTIAL ? TL_EXIT_OUTPUT : code;
 }
 
@@ -52,7 +58,8 @@ int main(int argc, char **argv)
     tl_error err = { .status = TL_OK };
     tl_status parsed = tl_cli_parse(&cli, argc, argv, &err);
 
-    /* A process that a launcher started must not end before the parallel machine has started: mpirun would wait for it. */
+    /* A process that a launcher started must not end before the parallel machine has started: mpirun would wait for it.
+     */
     if (parsed == TL_OK && (cli.help || cli.version) && !tl_par_launched()) {
         int code = close_stdout(answer(&cli));
         tl_cli_free(&cli);

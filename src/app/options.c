@@ -16,18 +16,18 @@ typedef struct tl_option_type {
     bool (*store)(const char *text, void *at);
     /* Writes the value as text into out, 0-terminated. */
     void (*recall)(const void *at, char *out, size_t n);
-    const char *takes;              /* what it expects, for messages */
+    const char *takes; /* what it expects, for messages */
 } tl_option_type;
 
 struct tl_option {
-    const char *name;               /* "output": --output */
-    char letter;                    /* 'o': -o; 0 for none */
-    const char *metavar;            /* NULL: a switch */
-    const char *initial;            /* its default, as text */
+    const char *name;    /* "output": --output */
+    char letter;         /* 'o': -o; 0 for none */
+    const char *metavar; /* NULL: a switch */
+    const char *initial; /* its default, as text */
     const char *doc;
-    unsigned bits;                  /* the commands that it goes with */
+    unsigned bits; /* the commands that it goes with */
     const tl_option_type *type;
-    size_t offset;                  /* of the value in tl_cli */
+    size_t offset; /* of the value in tl_cli */
 };
 
 /* ---- types ---- */
@@ -168,42 +168,51 @@ static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers 
 #define AT(member) offsetof(tl_cli, member)
 
 static const tl_option options[] = {
-    { "output", 'o', "PREFIX", "", "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
-      "several paths, in the working directory", TL_FOR_RUN, &is_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE instead of to the terminal; '-' is the terminal", TL_FOR_SHOW, &is_text,
-      AT(run.output) },
+    { "output", 'o', "PREFIX", "",
+      "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
+      "several paths, in the working directory",
+      TL_FOR_RUN, &is_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW, &is_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
       AT(run.output) },
     { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT, &is_switch,
       AT(run.force) },
-    { "run", 0, "N", "newest", "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
-      "newest complete one, 'list' lists them", TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
-    { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN, &is_text,
-      AT(run.rules) },
-    { "digest", 0, NULL, "0", "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
-      "however they were made", TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
+    { "run", 0, "N", "newest",
+      "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
+      "newest complete one, 'list' lists them",
+      TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
+    { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
+      &is_text, AT(run.rules) },
+    { "digest", 0, NULL, "0",
+      "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
+      "however they were made",
+      TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
     { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &is_switch,
       AT(run.reproducible) },
-    { "parser", 0, "NAME", "fast", "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
-      "result is the same", TL_FOR_RUN | TL_FOR_CHECK, &is_parser, AT(run.yajl_only) },
+    { "parser", 0, "NAME", "fast",
+      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
+      "result is the same",
+      TL_FOR_RUN | TL_FOR_CHECK, &is_parser, AT(run.yajl_only) },
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK, &is_switch, AT(run.no_filter) },
     { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &is_format, AT(format) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &is_text, AT(columns) },
-    { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW, &is_ranges,
-      AT(ranks) },
+    { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
+      &is_ranges, AT(ranks) },
     { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &is_ranges, AT(steps) },
-    { "sort", 0, "COLUMN", "", "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
-      "say which way", TL_FOR_SHOW, &is_text, AT(sort) },
+    { "sort", 0, "COLUMN", "",
+      "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
+      "say which way",
+      TL_FOR_SHOW, &is_text, AT(sort) },
     { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &is_count, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW, &is_width, AT(width) },
-    { "ns", 0, NULL, "0", "keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1", TL_FOR_COMPAT,
-      &is_switch, AT(ns) },
+    { "ns", 0, NULL, "0", "keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1",
+      TL_FOR_COMPAT, &is_switch, AT(ns) },
     { "include-last-step", 0, NULL, "0", "keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT, &is_switch,
       AT(include_last_step) },
-    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch,
-      AT(run.quiet) },
+    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT,
+      &is_switch, AT(run.quiet) },
     { "verbose", 'v', NULL, "0", "say more", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch, AT(run.verbose) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
@@ -254,7 +263,8 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
     const tl_command *commands = tl_commands(&ncommands);
     for (size_t i = 0; i < ncommands && other != NULL; i++)
         if ((commands[i].bit & other->bits) != 0)
-            return tl_fail(err, TL_EUSAGE, "--%s is an option of tlmpi %s, not of this command", word, commands[i].name);
+            return tl_fail(err, TL_EUSAGE, "--%s is an option of tlmpi %s, not of this command", word,
+                           commands[i].name);
 
     for (size_t i = 0; i < NOPTIONS; i++)
         candidates[i] = (options[i].bits & bits) != 0 ? options[i].name : NULL;
@@ -294,8 +304,7 @@ static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, in
     if (o == NULL)
         return fail_unknown(name, n, bits, err);
     if (o->metavar == NULL)
-        return value == NULL ? store(cli, o, "1", err) :
-                               tl_fail(err, TL_EUSAGE, "--%s takes no value", o->name);
+        return value == NULL ? store(cli, o, "1", err) : tl_fail(err, TL_EUSAGE, "--%s takes no value", o->name);
     if (value == NULL)
         return store_following(cli, o, argc, argv, at, err);
     if (value[1] == '\0')
@@ -310,7 +319,7 @@ static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv,
     for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
         const tl_option *o = find_letter(*p, bits);
         if (o == NULL)
-            return tl_fail(err, TL_EUSAGE, "there is no option -%c here", *p);
+            return tl_fail(err, TL_EUSAGE, "there is no option -%c", *p);
         if (o->metavar == NULL) {
             st = store(cli, o, "1", err);
         } else {
@@ -322,7 +331,8 @@ static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv,
 
 tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
 {
-    return argv[*at][1] == '-' ? read_long(cli, bits, argc, argv, at, err) : read_letters(cli, bits, argc, argv, at, err);
+    return argv[*at][1] == '-' ? read_long(cli, bits, argc, argv, at, err)
+                               : read_letters(cli, bits, argc, argv, at, err);
 }
 
 /* ---- telling ---- */
@@ -349,14 +359,14 @@ void tl_options_help(FILE *out, unsigned bits)
 
 char *tl_options_record(const tl_cli *cli, unsigned bits)
 {
-    char *text = NULL, value[4200];
-    size_t n = 0, cap = 0;
+    char *text = tl_strndup("", 0), value[4200];
+    size_t n = 0, cap = text != NULL ? 1 : 0;
     for (const tl_option *o = options; o < options + NOPTIONS; o++) {
         if ((o->bits & bits) == 0 || o->offset == AT(help) || o->offset == AT(version))
             continue;
         o->type->recall((const char *)cli + o->offset, value, sizeof value);
         size_t need = n + strlen(o->name) + strlen(value) + 3;
-        if (!tl_grow((void **)&text, &cap, need, 1)) {
+        if (text == NULL || !tl_grow((void **)&text, &cap, need, 1)) {
             free(text);
             return NULL;
         }

@@ -240,8 +240,8 @@ tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg,
         return tl_fail_memory(err, "rows of a table");
 
     const tl_schema *index = select->rank != NULL ? find_index(select, fields) : NULL;
-    tl_status st = index != NULL ? walk_ranks(&w, index, fields, err) :
-                                   walk_rows(&w, 0, tl_result_nrows(select->result, select->table), err);
+    tl_status st = index != NULL ? walk_ranks(&w, index, fields, err)
+                                 : walk_rows(&w, 0, tl_result_nrows(select->result, select->table), err);
     free(w.block);
     return st;
 }

@@ -15,13 +15,13 @@ typedef struct tl_select {
     bool descending;
 } tl_select;
 
-/* Resolves the names on the command line.  TL_EUSAGE: the file has no such table, or the table no such column; the message
- * names those that it has.  tl_select_free ends it in any case. */
+/* Resolves the names on the command line.  TL_EUSAGE: the file has no such table, or the table no such column; the
+ * message names those that it has.  tl_select_free ends it in any case. */
 tl_status tl_select_init(tl_select *select, tl_result *result, const char *table, const tl_cli *cli, tl_error *err);
 void tl_select_free(tl_select *select);
 
-/* Calls take(arg, rows, n) with the rows asked for, block by block, in the order of the table.  take sets *enough to end the
- * walk; what it returns, unless TL_OK, ends it too and is returned. */
+/* Calls take(arg, rows, n) with the rows asked for, block by block, in table order.  take sets *enough to end
+ * the walk; what it returns, unless TL_OK, ends it too and is returned. */
 typedef tl_status tl_take_rows(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err);
 tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
 

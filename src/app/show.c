@@ -4,21 +4,21 @@
 #include "select.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/print.h"
+#include "tlmpi/report/terminal.h"
 #include "tlmpi/store/result.h"
 #include "top.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A sort without --top holds its rows: up to so many. */
 #define MOST_SORTED ((size_t)1 << 20)
 
 enum { TERMINAL_TEXT_WIDTH = 48 };
 
-#define LISTING_FIELDS(F, T)                                    \
-    F(T, TEXT64, table, KEY, "", "name")                        \
-    F(T, I64, rows, MEASURE, "", "number of rows")              \
+#define LISTING_FIELDS(F, T)                                                                                           \
+    F(T, TEXT64, table, KEY, "", "name")                                                                               \
+    F(T, I64, rows, MEASURE, "", "number of rows")                                                                     \
     F(T, TEXT128, title, LABEL, "", "what it holds")
 TL_TABLE(listing, LISTING_FIELDS);
 TL_TABLE_DEFINE(listing, LISTING_FIELDS, TL_SCOPE_JOB, "tables", "which tables does the file hold?");
@@ -30,7 +30,7 @@ static tl_text name_of(void *result, uint32_t id)
 
 static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *schema)
 {
-    int64_t width = cli->width >= 0 ? cli->width : isatty(fileno(out)) ? TERMINAL_TEXT_WIDTH : 0;
+    int64_t width = cli->width >= 0 ? cli->width : tl_is_terminal(out) ? TERMINAL_TEXT_WIDTH : 0;
     return (tl_printer){ .out = out, .schema = schema, .format = (tl_format)cli->format, .text_width = (size_t)width };
 }
 
@@ -80,9 +80,9 @@ static tl_status digest_tables(tl_result *result, FILE *out, tl_error *err)
 
 typedef struct show {
     tl_printer printer;
-    uint64_t limit, printed;        /* limit 0: no limit */
+    uint64_t limit, printed; /* limit 0: no limit */
     tl_top top;
-    bool may_grow;                  /* top.limit is ours, not the user's */
+    bool may_grow; /* top.limit is ours, not the user's */
 } show;
 
 static tl_status print_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
@@ -118,9 +118,14 @@ static tl_status print_rows(show *s, const tl_select *select, tl_error *err)
 static tl_status print_sorted(show *s, const tl_select *select, tl_error *err)
 {
     s->may_grow = s->limit == 0;
-    s->top = (tl_top){ .table = select->table, .by = select->sort, .descending = select->descending,
-                       .limit = s->may_grow ? MOST_SORTED : s->limit < SIZE_MAX ? (size_t)s->limit : SIZE_MAX,
-                       .name = name_of, .name_arg = select->result };
+    s->top = (tl_top){ .table = select->table,
+                       .by = select->sort,
+                       .descending = select->descending,
+                       .limit = s->may_grow           ? MOST_SORTED
+                                : s->limit < SIZE_MAX ? (size_t)s->limit
+                                                      : SIZE_MAX,
+                       .name = name_of,
+                       .name_arg = select->result };
     tl_status st = tl_select_walk(select, keep_block, s, err);
     bool ok = st == TL_OK;
     if (ok)

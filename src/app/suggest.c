@@ -12,12 +12,12 @@ static size_t min3(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* How many characters must be put in, left out, changed, or swapped with their neighbour to make a into b; both are shorter
- * than LONGEST. */
+/* How many characters must be put in, left out, changed, or swapped with their neighbour to make a into b; both are
+ * shorter than LONGEST. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
-    size_t rows[3][LONGEST + 1] = { { 0 } };    /* row i is that of i characters of a, i modulo 3 */
+    size_t rows[3][LONGEST + 1] = { { 0 } }; /* row i is that of i characters of a, i modulo 3 */
 
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = j;

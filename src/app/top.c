@@ -88,8 +88,7 @@ static int compare_cells(const tl_top *top, const unsigned char *a, const unsign
 /* Whether row a, the `order`-th, stands before that of entry b. */
 static bool stands_before(const tl_top *top, const unsigned char *a, uint64_t order, const entry *b)
 {
-    int by_cell = compare_cells(top, a + top->by->offset,
-                                top->rows + b->slot * top->table->row_size + top->by->offset);
+    int by_cell = compare_cells(top, a + top->by->offset, top->rows + b->slot * top->table->row_size + top->by->offset);
     return by_cell != 0 ? by_cell < 0 : order < b->order;
 }
 

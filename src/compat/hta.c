@@ -10,7 +10,7 @@
 typedef tl_status write_table(tl_hta_job *job, const char *dir, tl_error *err);
 
 static write_table *const tables[] = {
-    tl_hta_write_load_summary,      tl_hta_write_events_by_category, tl_hta_write_profiler_steps,
+    tl_hta_write_load_summary,       tl_hta_write_events_by_category, tl_hta_write_profiler_steps,
     tl_hta_write_temporal_breakdown, tl_hta_write_comm_comp_overlap,
 };
 

@@ -85,8 +85,9 @@ tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_e
             st = tl_hta_job_note(job, err, "temporal_breakdown: rank %lld: no GPU events; HTA gives up all ranks",
                                  (long long)frame->rank);
         else if (!is_balanced(&b))
-            st = tl_hta_job_note(job, err, "temporal_breakdown: rank %lld: the books do not balance: idle %g, compute %g, "
-                                           "non-compute %g of %g us; HTA gives up all ranks",
+            st = tl_hta_job_note(job, err,
+                                 "temporal_breakdown: rank %lld: the books do not balance: idle %g, compute %g, "
+                                 "non-compute %g of %g us; HTA gives up all ranks",
                                  (long long)frame->rank, b.idle, b.compute, b.other, b.kernel);
         else
             write_books(&csv, frame->rank, &b, whole);

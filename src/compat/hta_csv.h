@@ -1,5 +1,5 @@
-/* hta_csv.h - a table as pandas writes it: commas, quotes where needed, the shortest digits that read back as the same double,
- * nothing for NaN.
+/* hta_csv.h - a table as pandas writes it: commas, quotes where needed, the shortest digits that read back as the same
+ * double, nothing for NaN.
  *
  *     tl_hta_csv csv;
  *     st = tl_hta_csv_open(&csv, dir, "profiler_steps.csv", "step", err);

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The host rows with correlation -1 join the device rows with -1 (an event synchronisation may be one), each with each.  More
- * rows than this are given up. */
+/* The host rows with correlation -1 join the device rows with -1 (an event synchronisation may be one), each with each.
+ * More rows than this are given up. */
 #define ROWS_MAX ((size_t)1 << 28)
 
 /* Up to where host rows stay. */

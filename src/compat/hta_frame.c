@@ -21,7 +21,8 @@ static bool is_kept(const tl_events *events, size_t i)
            category->text != TL_NO_NAME && !tl_text_is(tl_names_text(&events->names, category->text), "Trace");
 }
 
-/* The local id of a text of the trace to its symbol, each looked up once: translate[id + 1], so that TL_NO_NAME has a place. */
+/* The local id of a text of the trace to its symbol, each looked up once: translate[id + 1], so that TL_NO_NAME has a
+ * place. */
 static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *events, tl_hta_symbols *symbols)
 {
     uint32_t *place = &translate[id == TL_NO_NAME ? 0 : (size_t)id + 1];
@@ -30,8 +31,8 @@ static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *ev
     return *place;
 }
 
-/* HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the doubles as they
- * are, not of the decimal text. */
+/* HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the doubles as
+ * they are, not of the decimal text. */
 static void round_inwards(tl_hta_row *row)
 {
     double end = row->ts + row->dur;
@@ -42,7 +43,7 @@ static void round_inwards(tl_hta_row *row)
 static tl_hta_row row_of(const tl_events *events, size_t i, bool round)
 {
     const tl_lane *lane = &events->lanes.v[events->lane[i]];
-    bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END);     /* its correlation is the id of the arrow */
+    bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
     tl_hta_row row = {
         .ts = events->raw_ts[i],
         .dur = events->raw_dur[i],

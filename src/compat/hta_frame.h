@@ -50,7 +50,8 @@ typedef struct tl_hta_frame {
 void tl_hta_frame_free(tl_hta_frame *frame);
 
 /* fill: takes over what HTA keeps of a trace that was read with `raw`; `ns` leaves the time stamps as they are. */
-tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, bool ns, tl_hta_symbols *symbols, tl_error *err);
+tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, bool ns, tl_hta_symbols *symbols,
+                            tl_error *err);
 
 /* link and iterate. */
 tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
@@ -59,8 +60,8 @@ tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbol
 /* align: ts counts from `zero` now, which HTA holds as an integer or not. */
 void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole);
 
-/* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device rows
- * stay where a launch with their correlation does, once for each, and come first. */
+/* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device
+ * rows stay where a launch with their correlation does, once for each, and come first. */
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err);
 
 /* HTA's two notions of device work.  The breakdowns go by the stream alone, links and the cut by this one. */

@@ -142,8 +142,9 @@ tl_status tl_hta_job_settle(tl_hta_job *job, bool include_last_step, tl_error *e
     if (count_step_names(&job->symbols) < 2)
         return TL_OK;
     if (job->frames.v[0].vendor == TL_HTA_MTIA)
-        return tl_hta_job_note(job, err, "all ranks: the last profiler step stays: the device is an MTIA, for which HTA "
-                                         "has rules of its own that are not applied here");
+        return tl_hta_job_note(job, err,
+                               "all ranks: the last profiler step stays: the device is an MTIA, for which HTA "
+                               "has rules of its own that are not applied here");
     for (size_t i = 0; i < job->frames.n; i++) {
         tl_status st = tl_hta_frame_cut(&job->frames.v[i], include_last_step, &job->symbols, err);
         if (st != TL_OK)

@@ -8,8 +8,8 @@
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
-/* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links: what
- * stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
+/* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
+ * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
 tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
 {
     tl_map last_host = { 0 }, last_device = { 0 };      /* correlation -> position in rows */
@@ -81,8 +81,8 @@ static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
     return symbols->v.v[row->name].step >= 0 && row->dur > 0;
 }
 
-/* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on what
- * is still free, so that a piece is written once however many windows lie above each other. */
+/* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on
+ * what is still free, so that a piece is written once however many windows lie above each other. */
 static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = frame->rows.v;
@@ -139,8 +139,8 @@ static const tl_hta_row *row_of_index(const tl_hta_frame *frame, int64_t index)
     return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
 }
 
-/* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a row
- * on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
+/* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
+ * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
 tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
 {
     tl_hta_row *rows = frame->rows.v;

@@ -106,10 +106,11 @@ static double duration_of(const tl_hta_frame *frame)
 tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
 {
     tl_hta_csv csv;
-    tl_status st = tl_hta_csv_open(&csv, dir, "load_summary.csv",
-                                   "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
-                                   "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
-                                   err);
+    tl_status st =
+        tl_hta_csv_open(&csv, dir, "load_summary.csv",
+                        "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
+                        "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
+                        err);
     if (st != TL_OK)
         return st;
 
@@ -207,9 +208,10 @@ static void write_category(tl_hta_csv *csv, const tl_hta_frame *frame, const cat
 
 typedef TL_VEC(category) categories;
 
-/* The categories of a rank, each with room for the durations of its rows: a share of *durs.  slot[symbol] becomes the place
- * of a category, plus one. */
-static bool find_categories(categories *all, double *durs, uint32_t *slot, const tl_hta_job *job, const tl_hta_frame *frame)
+/* The categories of a rank, each with room for the durations of its rows: a share of *durs.  slot[symbol] becomes the
+ * place of a category, plus one. */
+static bool find_categories(categories *all, double *durs, uint32_t *slot, const tl_hta_job *job,
+                            const tl_hta_frame *frame)
 {
     for (size_t i = 0; i < frame->rows.n; i++) {
         uint32_t cat = frame->rows.v[i].cat;

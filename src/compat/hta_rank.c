@@ -1,7 +1,7 @@
 /* hta_rank.c - the rank that HTA gives a file: what stands behind the first "rank": in its text.
  *
- * HTA reads lines and searches each for "rank":\s+(\d+).  The text alone counts: compact JSON, without white space after the
- * colon, has no rank, and the "rank" of something else that comes first is taken for it.
+ * HTA reads lines and searches each for "rank":\s+(\d+).  The text alone counts: compact JSON, without white space
+ * after the colon, has no rank, and the "rank" of something else that comes first is taken for it.
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"
@@ -21,9 +21,10 @@ typedef struct search {
     int64_t rank;
 } search;
 
-static bool is_line_end(char c)
+/* White space within a line. */
+static bool is_blank(char c)
 {
-    return c == '\n' || c == '\r';
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
 /* Takes one character; true when the number is over. */
@@ -37,7 +38,7 @@ static bool take(search *s, char c)
         }
         if (s->digits)
             return true;
-        if (!is_line_end(c) && (c == ' ' || c == '\t' || c == '\v' || c == '\f')) {
+        if (is_blank(c)) {
             s->blanks = true;
             return false;
         }

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in eight
- * lanes, which are then joined two by two.  The books of HTA are differences of large sums, so that another order of
- * additions would show in the eighth digit of a small rest. */
+/* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
+ * eight lanes, which are then joined two by two.  The books of HTA are differences of large sums, so that another order
+ * of additions would show in the eighth digit of a small rest. */
 #define LANES 8
 #define BLOCK 128
 
@@ -39,8 +39,8 @@ static int by_ts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are one
- * span, an empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
+/* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are
+ * one span, an empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
 bool tl_hta_spans_of(tl_hta_spans *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_hta_class class)
 {
     size_t n = 0;

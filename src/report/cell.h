@@ -13,7 +13,7 @@ typedef enum tl_cell_is {
 
 typedef struct tl_cell {
     tl_cell_is is;
-    tl_text text;               /* points into the row, the names, the labels or digits: the cell must stay in its place */
+    tl_text text;               /* points into the row, the names, the labels or digits: the cell must not move */
     char digits[32];
 } tl_cell;
 

@@ -1,7 +1,8 @@
 /* csv.c - rows as RFC 4180 writes them, but for line ends of one byte. */
 #include "cell.h"
 
-/* Controls other than tab and line ends have no place in a CSV file: readers do not agree on them, terminals obey them. */
+/* Controls other than tab and line ends have no place in a CSV file: readers do not agree on them, terminals obey them.
+ */
 static bool csv_takes(uint32_t code)
 {
     if (code < 0x20)

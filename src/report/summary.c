@@ -2,24 +2,15 @@
 #include "tlmpi/report/summary.h"
 
 #include "summary_table.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/report/terminal.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* How many of a kind are named before the rest is counted, and how much of a host's or a device's name is shown. */
 enum { NAMED_TEXTS = 2, NAMED_TROUBLES = 5, NAMED_SKIPPED = 3, NAMED_GAPS = 8, NAMED_BYTES = 64 };
-
-static bool wants_colour(FILE *out)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    int fd = fileno(out);
-    return fd >= 0 && isatty(fd) && (no_color == NULL || *no_color == '\0') &&
-           (term == NULL || strcmp(term, "dumb") != 0);
-}
 
 /* ---- numbers as people read them ---- */
 
@@ -96,13 +87,13 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One or two distinct texts of a column of the rank table (`size` bytes at `offset`), else how many there are; empty ones
- * do not count.  Nothing is said when memory is out. */
+/* One or two distinct texts of a column of the rank table (`size` bytes at `offset`), else how many there are; empty
+ * ones do not count.  Nothing is said when memory is out. */
 static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t size, const char *before,
                          const char *many)
 {
     size_t n = 0, distinct = 0;
-    char *copies = tl_calloc(s->nranks + 1, size + 1);      /* a full cell has no 0 behind it */
+    char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 behind it */
     char **texts = tl_calloc(s->nranks + 1, sizeof *texts);
     if (copies == NULL || texts == NULL)
         goto done;
@@ -121,8 +112,7 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
     if (distinct > NAMED_TEXTS)
         snprintf(next_fact(list), FACT_BYTES, "%zu %s", distinct, many);
     else if (distinct == NAMED_TEXTS)
-        snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES,
-                 texts[1]);
+        snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
     else if (distinct == 1)
         snprintf(next_fact(list), FACT_BYTES, "%s%.*s", before, NAMED_BYTES, texts[0]);
 
@@ -159,7 +149,8 @@ static void add_steps(facts *list, const tl_summary *s)
         snprintf(range, sizeof range, "%" PRId32, low);
     else
         snprintf(range, sizeof range, "%" PRId32 "-%" PRId32, low, high);
-    snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank", range);
+    snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank",
+             range);
 }
 
 static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
@@ -230,8 +221,8 @@ static void say_run(FILE *out, const tl_summary *s)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_piece(&w, "Run %d of %d", s->run, s->nruns);
-    tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked." :
-                                     "was analysed, the newest complete one; --run list lists them, --run N chooses.");
+    tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked."
+                                   : "was analysed; --run list lists them, --run N chooses.");
     tl_wrap_end(&w);
 }
 
@@ -315,7 +306,8 @@ static void say_unclassified(FILE *out, const tl_summary *s)
     if (unclassified > 0) {
         tl_wrap_words(&w, "Unclassified:");
         tl_wrap_piece(&w, "%.1f %%", tl_percent(unclassified, all));
-        tl_wrap_words(&w, "of kernel time has a name that no rule knows; it counts as compute (--rules FILE adds rules).");
+        tl_wrap_words(&w,
+                      "of kernel time has a name that no rule knows; it counts as compute (--rules FILE adds rules).");
         tl_wrap_end(&w);
     }
     if (several > 0) {
@@ -343,12 +335,13 @@ static void say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
         fprintf(out, "%s%s%s%s%s", head, look->bad, label, look->off, colon);
         tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + strlen(label) + strlen(colon), .begun = true };
         if (rank->dropped > 0)
-            tl_wrap_piece(&w, "%s event%s lost%s", grouped(rank->dropped).text, plural(rank->dropped), *error ? ";" : "");
+            tl_wrap_piece(&w, "%s event%s lost%s", grouped(rank->dropped).text, plural(rank->dropped),
+                          *error ? ";" : "");
         tl_wrap_words(&w, error);
         tl_wrap_end(&w);
     }
     if (troubles > NAMED_TROUBLES)
-        fprintf(out, "%zu more ranks are not ok: see status and error of table rank.\n", troubles - NAMED_TROUBLES);
+        fprintf(out, "%zu more not ok: see status and error of table rank.\n", troubles - NAMED_TROUBLES);
 }
 
 static void say_missing(FILE *out, const tl_summary *s)
@@ -384,7 +377,7 @@ static void say_skipped(FILE *out, const tl_summary *s)
         tl_wrap_end(&w);
     }
     if (s->nskipped > NAMED_SKIPPED)
-        fprintf(out, "and %zu more files: tlmpi check lists them.\n", s->nskipped - NAMED_SKIPPED);
+        fprintf(out, "and %zu more: tlmpi check names them.\n", s->nskipped - NAMED_SKIPPED);
 }
 
 /* ---- what was written ---- */
@@ -409,16 +402,14 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_piece(&w, "Wrote");
     tl_wrap_piece(&w, "%s", path);
     tl_wrap_piece(&w, "(%s).", bytes_of(s->output_bytes).text);
-    tl_wrap_words(&w, "Next: tlmpi show");
-    tl_wrap_piece(&w, "%s", path);
-    tl_wrap_piece(&w, "breakdown");
+    tl_wrap_piece(&w, "Next: tlmpi show %s breakdown", path);
     tl_wrap_end(&w);
 }
 
 void tl_print_summary(FILE *out, const tl_summary *s)
 {
     static const tl_look coloured = { "\033[1m", "\033[31m", "\033[0m" }, plain = { "", "", "" };
-    const tl_look *look = wants_colour(out) ? &coloured : &plain;
+    const tl_look *look = tl_shows_colour(out) ? &coloured : &plain;
 
     say_inputs(out, s, look);
     say_events(out, s);

@@ -1,7 +1,7 @@
 /* summary_table.c - where each rank's time went, a line a rank.
  *
- * A rank's loss is its exposed communication and its idle time as a share of its wall time: what a rank that computes all
- * the time would not have.  Shares, because a trace that is cut is shorter than the others and not better.
+ * A rank's loss is its exposed communication and its idle time as a share of its wall time: what a rank that computes
+ * all the time would not have.  Shares, because a trace that is cut is shorter than the others and not better.
  */
 #include "summary_table.h"
 
@@ -35,8 +35,8 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 /* One line to be: rank == NULL is the mean over all ranks. */
 typedef struct line {
     const tl_rank *rank;
-    const tl_breakdown *row;        /* NULL: no device work */
-    const char *place;              /* "median", "best", or empty */
+    const tl_breakdown *row; /* NULL: no device work */
+    const char *place;       /* "median", "best", or empty */
 } line;
 
 static double loss_of(const line *l)

@@ -12,9 +12,9 @@ enum { ROWS_AT_ONCE = 1000, GAP = 2 };
 static const char cut_mark[] = "...";
 
 struct tl_print_wait {
-    TL_VEC(char) text;          /* the waiting cells, row after row */
-    size_t nrows;               /* that wait */
-    size_t *widths;             /* characters, one a column */
+    TL_VEC(char) text; /* the waiting cells, row after row */
+    size_t nrows;      /* that wait */
+    size_t *widths;    /* characters, one a column */
 };
 
 static bool put_byte(struct tl_print_wait *wait, char byte)

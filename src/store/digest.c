@@ -3,8 +3,8 @@
  *     columns   name, type, labels      of every column but those that say where the data came from
  *     rows      cell by cell, in order
  *
- * Two files that say the same may differ in the row numbers of their names and in their epoch: a name is hashed as its text,
- * a time as Unix time.
+ * Two files that say the same may differ in the row numbers of their names and in their epoch: a name is hashed as its
+ * text, a time as Unix time.
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define NO_VALUE UINT64_C(0x7fffffffffffffff)
+#define NO_VALUE    UINT64_C(0x7fffffffffffffff)
 
 static uint64_t hash_text(tl_text text)
 {

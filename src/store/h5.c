@@ -18,8 +18,8 @@ void tl_h5_start(void)
     if (started)
         return;
     started = true;
-    /* A file that could not be closed, because the disk is full, would be tried again at exit, and the library would then
-     * complain about a loop.  Every file is closed, or given up, by its owner. */
+    /* A file that could not be closed, because the disk is full, would be tried again at exit, and the library would
+     * then complain about a loop.  Every file is closed, or given up, by its owner. */
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);

@@ -9,15 +9,15 @@
 #define TL_H5_CONVENTIONS "tlmpi-1"
 #define TL_H5_SCHEMA_VERSION 1
 
-/* Before the first call of the library, any number of times: nothing is printed by it, not even at the program's end. */
+/* Before the first call of the library, any number of times: it prints nothing then, not even at the program's end. */
 void tl_h5_start(void);
 
 /* An access list for our files: locked where the file system can lock.  Negative on failure. */
 hid_t tl_h5_file_access(void);
 
-/* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the system's
- * own words where the system failed ("No space left on device"), nothing where the library did not fail.  So it must come
- * before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was asked. */
+/* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the
+ * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So it
+ * must come before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was asked. */
 tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -27,8 +27,8 @@ herr_t tl_h5_close(hid_t id);
 /* The type of a fixed UTF-8 text of `size` bytes, padded with 0. */
 hid_t tl_h5_text_type(size_t size);
 
-/* Sets a new attribute.  Negative on failure.  A text longer than an attribute may be is cut and ends in "..."; what is no
- * UTF-8 in it is replaced. */
+/* Sets a new attribute.  Negative on failure.  A text longer than an attribute may be is cut and ends in "..."; what is
+ * no UTF-8 in it is replaced. */
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ROWS 4096u
+#define BLOCK_ROWS  4096u
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define CHUNK_ROWS 1024u
+#define CHUNK_ROWS  1024u
 /* Of a row itself, beside its text: length, and place in the file's heap. */
 #define ROW_BYTES 16u
 
@@ -144,7 +144,8 @@ tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err)
     }
     st = count_rows(dataset, rows, &n, err);
     for (uint64_t first = 0; st == TL_OK && first < n; first += BLOCK_ROWS)
-        st = read_block(list, dataset, type, rows, first, n - first < BLOCK_ROWS ? (size_t)(n - first) : BLOCK_ROWS, err);
+        st = read_block(list, dataset, type, rows, first, n - first < BLOCK_ROWS ? (size_t)(n - first) : BLOCK_ROWS,
+                        err);
 
 done:
     tl_h5_close(type);

@@ -4,10 +4,10 @@
  *     /tables/interval_index    { 0, 0, 8 }, { 1, 8, 17 }, ...
  *     /ranks/00001/interval              [ rows of rank 1  ]
  *
- * A view is a virtual dataset and costs no bytes; its source is /tables/interval of the file ".", which is the file itself,
- * however it is called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets
- * and sees the rest of the file.  A view is marked as a table but not described: a thousand times the same words would be
- * ten megabytes.
+ * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
+ * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
+ * the rest of the file.  A view is marked as a table but not described: the same words a thousand times would be some
+ * megabytes.
  */
 #include "h5_ranks.h"
 #include "h5_schema.h"
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_INDEX_FIELDS(F, T)                                                \
-    F(T, I32, rank, KEY, "", "traced rank")                                   \
-    F(T, I64, first_row, MEASURE, "", "number of its first row in the table") \
+#define ROW_INDEX_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                          \
     F(T, I64, nrows, MEASURE, "", "rows of the rank, one after the other")
 TL_TABLE(row_index, ROW_INDEX_FIELDS);
 TL_TABLE_DEFINE(row_index, ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_TABLES 1024
+#define MAX_TABLES      1024
 #define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
 /* Deflate makes at most 1,032 bytes of one. */
 #define MAX_DEFLATE 1040
@@ -47,15 +47,20 @@ static tl_status open_file(const char *path, hid_t *out, tl_error *err)
 
 static tl_status check_version(hid_t file, tl_error *err)
 {
-    tl_status st = TL_OK;
     char *conventions = NULL;
     int64_t version = 0;
-    if (tl_h5_get_text(file, "Conventions", &conventions, NULL) != TL_OK || strcmp(conventions, TL_H5_CONVENTIONS) != 0)
-        st = tl_h5_fail(err, TL_EINPUT, file, "is no result file of tlmpi (Conventions is not \"%s\")", TL_H5_CONVENTIONS);
-    else if ((st = tl_h5_get_int(file, "schema_version", &version, err)) == TL_OK && version != TL_H5_SCHEMA_VERSION)
+    tl_status st = tl_h5_get_text(file, "Conventions", &conventions, err);
+    if (st == TL_ENOMEM)
+        return st;
+    bool ours = st == TL_OK && strcmp(conventions, TL_H5_CONVENTIONS) == 0;
+    free(conventions);
+    if (!ours)
+        return tl_h5_fail(err, TL_EINPUT, file, "is no result file of tlmpi (Conventions is not \"%s\")",
+                          TL_H5_CONVENTIONS);
+    st = tl_h5_get_int(file, "schema_version", &version, err);
+    if (st == TL_OK && version != TL_H5_SCHEMA_VERSION)
         st = tl_h5_fail(err, TL_EINPUT, file, "has schema version %lld, and this program reads version %d",
                         (long long)version, TL_H5_SCHEMA_VERSION);
-    free(conventions);
     return st;
 }
 
@@ -152,7 +157,8 @@ tl_status tl_result_open(const char *path, tl_result **out, tl_error *err)
     result->file = -1;
 
     if ((st = open_file(path, &result->file, err)) != TL_OK || (st = check_version(result->file, err)) != TL_OK ||
-        (st = open_tables(result, err)) != TL_OK || (st = tl_h5_names_read(&result->names, result->file, err)) != TL_OK) {
+        (st = open_tables(result, err)) != TL_OK ||
+        (st = tl_h5_names_read(&result->names, result->file, err)) != TL_OK) {
         tl_result_close(result);
         return st;
     }
@@ -213,8 +219,8 @@ tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t fi
     tl_status st = TL_OK;
     const read_table *table = table_of(result, schema);
     if (table == NULL || first > table->nrows || n > table->nrows - first)
-        return tl_fail(err, TL_EINTERNAL, "rows %llu to %llu of table %s are not in the file", (unsigned long long)first,
-                       (unsigned long long)(first + n), schema->name);
+        return tl_fail(err, TL_EINTERNAL, "rows %llu to %llu of table %s are not in the file",
+                       (unsigned long long)first, (unsigned long long)(first + n), schema->name);
     if (n == 0)
         return TL_OK;
 

@@ -32,10 +32,11 @@ tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *sche
     if (table->encoded == NULL)
         return tl_fail_memory(err, "a table's chunk");
 
-    if ((group = H5Gopen2(file, "/tables", H5P_DEFAULT)) < 0 || (table->row_type = tl_h5_row_type(schema)) < 0 ||
-        (space = H5Screate_simple(1, &none, &any)) < 0 || (plist = creation_plist(table->chunk_rows)) < 0 ||
-        (table->dataset = H5Dcreate2(group, schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT)) < 0 ||
-        tl_h5_mark_table(table->dataset, schema) < 0 || tl_h5_describe(table->dataset, schema) < 0)
+    if ((group = H5Gopen2(file, "/tables", H5P_DEFAULT)) >= 0 && (table->row_type = tl_h5_row_type(schema)) >= 0 &&
+        (space = H5Screate_simple(1, &none, &any)) >= 0 && (plist = creation_plist(table->chunk_rows)) >= 0)
+        table->dataset = H5Dcreate2(group, schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    if (table->dataset < 0 || tl_h5_mark_table(table->dataset, schema) < 0 ||
+        tl_h5_describe(table->dataset, schema) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "table %s", schema->name);
     tl_h5_close(plist);
     tl_h5_close(space);

@@ -2,7 +2,7 @@
  *
  *     CLASS, VERSION, TITLE, FIELD_i_NAME      mark a table for PyTables and pandas
  *     description, scope                       the question that it answers; where its rows come from
- *     FIELD_i_TYPE, _UNITS, _ROLE, _DOC        per column; a time is ns since the root's epoch_ns, a name is a row of /names
+ *     FIELD_i_TYPE, _UNITS, _ROLE, _DOC        per column; a time is ns since epoch_ns, a name is a row of /names
  *     FIELD_i_FILL                             the cell without a value, in PyTables' way
  */
 #ifndef TLMPI_STORE_H5_SCHEMA_H
@@ -28,8 +28,8 @@ typedef struct tl_h5_schema {
     TL_VEC(void *) owned;       /* texts and lists of labels */
 } tl_h5_schema;
 
-/* Reads the schema of the table called `name`.  TL_EINPUT: a type or an attribute that we do not write; TL_ENOMEM.  After a
- * failure *out must be freed as well. */
+/* Reads the schema of the table called `name`.  TL_EINPUT: a type or an attribute that we do not write; TL_ENOMEM.
+ * After a failure *out must be freed as well. */
 tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err);
 
 void tl_h5_free_schema(tl_h5_schema *schema);

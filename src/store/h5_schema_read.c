@@ -11,7 +11,7 @@
 
 /* More than any table has, and little enough for any memory. */
 #define MAX_FIELDS 512
-#define MAX_TEXT 65536u
+#define MAX_TEXT   65536u
 
 void tl_h5_free_schema(tl_h5_schema *s)
 {
@@ -56,7 +56,8 @@ static tl_status read_word(hid_t dataset, const char *name, const char *const *w
     while (words[i] != NULL && strcmp(words[i], text) != 0)
         i++;
     if (words[i] == NULL)
-        st = tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know", name, text);
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know", name,
+                        text);
     *out = i;
     free(text);
     return st;

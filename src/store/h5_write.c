@@ -2,11 +2,12 @@
  *
  *     create   NAME.part (part.c), the frame of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
- *     finish   last chunks, index tables and views (h5_ranks.c); close; open again and compare; NAME.part becomes NAME
+ *     finish   last chunks, index tables and views (h5_ranks.c)
+ *              close; open again and compare; NAME.part becomes NAME
  *
- * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the file
- * may succeed after rows were lost.  So every call is checked, the first failure is final, and nothing gets the final name
- * that has not been read back.
+ * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the
+ * file may succeed after rows were lost.  So every call is checked, the first failure is final, and nothing gets the
+ * final name that has not been read back.
  */
 #include "h5.h"
 #include "h5_names.h"
@@ -27,7 +28,7 @@ struct tl_store {
     hid_t file;
     tl_h5_names names;
     TL_VEC(stored) tables;
-    tl_error broken;            /* the first failure, after which there is no way but to give up; status TL_OK: none */
+    tl_error broken; /* the first failure, after which there is no way but to give up; status TL_OK: none */
 };
 
 /* Keeps the first failure. */
@@ -155,7 +156,8 @@ tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chun
     return note(store, st, &why, err);
 }
 
-tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, uint64_t first, uint64_t n, tl_error *err)
+tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, uint64_t first, uint64_t n,
+                        tl_error *err)
 {
     tl_error why;
     tl_status st = still_whole(store, err);
@@ -244,7 +246,7 @@ static tl_status prove_file(const char *part, const expected *want, size_t n, ui
     tl_result_close(result);
     if (st == TL_OK)
         return TL_OK;
-    return tl_fail(err, st == TL_ENOMEM ? st : TL_EOUTPUT, "%s does not read back: %s", part, why.text);
+    return tl_fail(err, st == TL_ENOMEM ? st : TL_EOUTPUT, "does not read back: %s", why.text);
 }
 
 /* What must be read back: the tables and the indexes. */
@@ -268,13 +270,21 @@ tl_status tl_store_finish(tl_store *store, tl_error *err)
 {
     expected *want = NULL;
     size_t nwant = 0;
-    tl_status st = still_whole(store, err);
+    uint64_t nnames = 0;
 
-    if (st == TL_OK && (st = write_rest(store, err)) == TL_OK && (st = list_expected(store, &want, &nwant, err)) == TL_OK) {
-        uint64_t nnames = store->names.nwritten;
-        if ((st = close_file(store, err)) == TL_OK && (st = prove_file(store->part.part, want, nwant, nnames, err)) == TL_OK)
-            st = tl_part_publish(&store->part, err);
+    tl_status st = still_whole(store, err);
+    if (st == TL_OK)
+        st = write_rest(store, err);
+    if (st == TL_OK)
+        st = list_expected(store, &want, &nwant, err);
+    if (st == TL_OK) {
+        nnames = store->names.nwritten;
+        st = close_file(store, err);
     }
+    if (st == TL_OK)
+        st = prove_file(store->part.part, want, nwant, nnames, err);
+    if (st == TL_OK)
+        st = tl_part_publish(&store->part, err);
     free(want);
     tl_store_abandon(store);
     return st;

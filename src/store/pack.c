@@ -1,9 +1,9 @@
 /* pack.c - rows as they lie in the file, and whole chunks of them as HDF5 stores them.
  *
- *   rows in memory      a a a a . . . .  b b b b b b b b  c . . . . . . .      padded for the CPU
- *   packed              a a a a b b b b b b b b c                              cells in order
- *   shuffled            a a a ...  a a a ...  a a a ...                        byte 0 of every row, byte 1 of every row, ...
- *   encoded             one zlib stream of the shuffled chunk
+ *   rows in memory   a a a a . . . .  b b b b b b b b  c . . . . . . .    padded for the CPU
+ *   packed           a a a a b b b b b b b b c                            cells in order
+ *   shuffled         a a a ...  a a a ...  a a a ...                      byte 0 of every row, byte 1 of every row, ...
+ *   encoded          one zlib stream of the shuffled chunk
  *
  * The shuffle is the one of HDF5's filter with the packed row as its element, and the stream is what its deflate filter
  * reads, so the chunk is an ordinary one to every reader of the file.
@@ -112,8 +112,8 @@ static void pack_column(column c, const tl_field *field, int64_t epoch_ns, const
     }
 }
 
-/* Column by column, so that the type is looked at once and not for each cell; a block of rows at a time, so that the rows
- * stay in the first-level cache meanwhile. */
+/* Column by column, so that the type is looked at once and not for each cell; a block of rows at a time, so that the
+ * rows stay in the first-level cache meanwhile. */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, const uint32_t *file_id, void *out)
 {
     enum { BLOCK = 128 };
@@ -141,8 +141,8 @@ static inline void swap_parts(uint64_t *a, uint64_t *b, unsigned shift, uint64_t
     *a ^= t << shift;
 }
 
-/* w[r] holds eight bytes of row r; afterwards w[b] holds byte b of the eight rows.  A square is transposed by swapping its
- * off-diagonal quarters, then theirs, then theirs. */
+/* w[r] holds eight bytes of row r; afterwards w[b] holds byte b of the eight rows.  A square is transposed by swapping
+ * its off-diagonal quarters, then theirs, then theirs. */
 static inline void transpose_8x8(uint64_t w[8])
 {
     for (int i = 0; i < 4; i++)
@@ -154,10 +154,10 @@ static inline void transpose_8x8(uint64_t w[8])
         swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
 
-enum { TILE = 64 };     /* rows that are transposed together: a cache line of each plane */
+enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane */
 
-/* Bytes [at, at + 8) of TILE rows to eight lines of their planes, n bytes apart.  The planes of a chunk lie a power of two
- * apart and share their place in the cache: a whole line at once is written before another one takes it away. */
+/* Bytes [at, at + 8) of TILE rows to eight lines of their planes, n bytes apart.  The planes of a chunk lie a power of
+ * two apart and share their place in the cache: a whole line at once is written before another one takes it away. */
 static void shuffle_tile(const unsigned char *rows, size_t size, size_t at, unsigned char *plane, size_t n)
 {
     uint64_t line[8][TILE / 8];

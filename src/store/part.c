@@ -58,8 +58,8 @@ tl_status tl_part_created(tl_part *part, tl_error *err)
     return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
 }
 
-/* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on every
- * file system: the file is whole all the same. */
+/* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on
+ * every file system: the file is whole all the same. */
 static tl_status sync_folder(const char *path, tl_error *err)
 {
     const char *slash = strrchr(path, '/');

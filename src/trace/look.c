@@ -251,7 +251,8 @@ static void read_tail_text(look *l, tl_text t)
     }
     for (n = 0; n < base.n && base.p[n] >= '0' && base.p[n] <= '9'; n++)
         ;
-    if (!l->meta.has_base && tl_decimal_to_int(base.p, n, &l->meta.base_ns))
+    /* A number that nothing follows may be cut. */
+    if (!l->meta.has_base && n < base.n && tl_decimal_to_int(base.p, n, &l->meta.base_ns))
         l->meta.has_base = true;
 }
 

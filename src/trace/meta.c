@@ -51,6 +51,7 @@ typedef struct parsing {
     size_t ngroup_key, group_key_cap;
     tl_pg_config *group;            /* the one being read, NULL beyond the limit */
     size_t nranks;                  /* of all groups together */
+    bool whole;                     /* the outermost value has ended */
     bool no_memory;
 } parsing;
 
@@ -363,6 +364,7 @@ static int on_end(void *ctx)
         p->ignored--;
     else
         p->at--;
+    p->whole = p->at == 0 && p->ignored == 0;
     return 1;
 }
 
@@ -386,7 +388,8 @@ static const yajl_callbacks callbacks = {
 
 /* -------------------------------------------------------------------------------------------------- the document */
 
-/* One pass over the text.  *refused: it is no JSON, rather than cut: a repair may help. */
+/* One pass over the text.  *refused: it is no JSON, rather than cut: a repair may help.  yajl is not told of the end: it
+ * would take a number that is cut for the whole of it. */
 static tl_status parse_once(const char *text, size_t n, place root, tl_meta *meta, bool *refused, tl_error *err)
 {
     parsing p = { .meta = meta, .root = root };
@@ -401,21 +404,19 @@ static tl_status parse_once(const char *text, size_t n, place root, tl_meta *met
     yajl_status status = yajl_parse(h, (const unsigned char *)text, n);
     *refused = status == yajl_status_error;
     size_t at = yajl_get_bytes_consumed(h);
-    if (status == yajl_status_ok)
-        status = yajl_complete_parse(h);
 
     tl_status st = TL_OK;
     if (p.no_memory) {
         st = tl_fail_memory(err, "reading the metadata of a trace");
-    } else if (status != yajl_status_ok && !*refused) {
-        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", n);
-    } else if (status != yajl_status_ok) {
+    } else if (*refused) {
         unsigned char *words = yajl_get_error(h, 0, NULL, 0);
         size_t length = words != NULL ? strcspn((const char *)words, "\n") : 0;
         st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected JSON, found none (%.*s)", at, (int)length,
                      words != NULL ? (const char *)words : "");
         if (words != NULL)
             yajl_free_error(h, words);
+    } else if (!p.whole) {
+        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", n);
     }
     yajl_free(h);
     free(p.group_key);

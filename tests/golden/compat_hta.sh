@@ -1,8 +1,8 @@
 #!/bin/sh
 # compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
 #
-# TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case is a
-# job in one mode; all six tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
+# TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case
+# is a job in one mode; all six tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
@@ -32,8 +32,8 @@ has_tables()
     return 1
 }
 
-# equal GOLDEN OPTION FILE... - one run, and its tables.  Where HTA found nothing to analyse, the program must say so (3:
-# nothing usable) and write no table either.
+# equal GOLDEN OPTION FILE... - one run, and its tables.  Where HTA found nothing to analyse, the program must say so
+# (3: nothing usable) and write no table either.
 equal()
 {
     golden=$1 option=$2

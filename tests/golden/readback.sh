@@ -18,6 +18,7 @@ for data in "$work/job" "$here/../../data/stories/truncated" "$here/../../data/s
     # Debian's modules are those of its own python3.
     /usr/bin/python3 "$here/readback.py" "$tlmpi" "$work/out.h5" > "$work/readback" 2>&1
     grep -v ' passed, ' "$work/readback"
+    # shellcheck disable=SC2046  # three numbers
     set -- $(tail -1 "$work/readback" | tr -d a-z,)
     if [ $# -eq 3 ]; then
         passed=$((passed + $1)) failed=$((failed + $2))

@@ -50,7 +50,7 @@ void sample_fill(const sample_plan *plan, uint64_t first, size_t n, tl_sample *r
 typedef struct piece {
     uint64_t first;
     size_t n;
-    bool whole_chunks;          /* what fills a chunk goes encoded */
+    bool whole_chunks; /* what fills a chunk goes encoded */
 } piece;
 
 static tl_status send_piece(tl_store *store, const sample_plan *plan, const piece *p, tl_error *err)
@@ -169,8 +169,8 @@ tl_status sample_write(const char *path, const sample_plan *plan, tl_error *err)
     if ((st = tl_store_attr_int(store, "epoch_ns", SAMPLE_EPOCH_NS, err)) != TL_OK ||
         (st = tl_store_attr_text(store, "command_line", "sample .", err)) != TL_OK ||
         (st = tl_store_add_table(store, &tl_sample_schema, err)) != TL_OK ||
-        (st = tl_store_add_table(store, &tl_remark_schema, err)) != TL_OK || (st = send_rows(store, plan, err)) != TL_OK ||
-        (st = send_rest(store, err)) != TL_OK) {
+        (st = tl_store_add_table(store, &tl_remark_schema, err)) != TL_OK ||
+        (st = send_rows(store, plan, err)) != TL_OK || (st = send_rest(store, err)) != TL_OK) {
         tl_store_abandon(store);
         return st;
     }

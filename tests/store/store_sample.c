@@ -11,7 +11,8 @@ int main(int argc, char **argv)
     tl_error err;
     if (argc < 4)
         return 2;
-    sample_plan plan = { .nrows = strtoull(argv[2], NULL, 10), .nranks = atoi(argv[3]),
+    sample_plan plan = { .nrows = strtoull(argv[2], NULL, 10),
+                         .nranks = atoi(argv[3]),
                          .seed = argc > 4 ? (unsigned)atoi(argv[4]) : 0 };
     if (sample_write(argv[1], &plan, &err) == TL_OK)
         return 0;

@@ -49,7 +49,7 @@ static inline int scratch_remove(void)
 /* The path of a name in the folder; good for the next eight calls. */
 static inline const char *scratch_path(const char *name)
 {
-    static char paths[8][512];
+    static char paths[8][1024];
     static unsigned next;
     char *path = paths[next++ % 8];
     snprintf(path, sizeof paths[0], "%s/%s", scratch_folder, name);

@@ -2,8 +2,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/report/print.h"
+#include "unit.h"
 
-#include <CUnit/Basic.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +128,8 @@ static void hostile_names_stay_in_their_cell(void)
     expect(TL_FORMAT_JSON, &plain, 1, &column, 1,
            "[\n{\"name\": \"a\\\"b\\\\c\\n\\u001b[31m\\u0001\\u007f\\ufffd\xc3\xa9\\u009b\\u202e\"}\n]\n");
     expect(TL_FORMAT_CSV, &plain, 1, &column, 1,
-           "name\n\"a\"\"b\\c\n\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xe2\x80\xae\"\n");
+           "name\n\"a\"\"b\\c\n\xef\xbf\xbd[31m"
+           "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xe2\x80\xae\"\n");
     expect(TL_FORMAT_TABLE, &plain, 1, &column, 1, "name\na\"b\\c??[31m???\xc3\xa9??\n");
 
     the_name = (tl_text){ "a\0b", 3 };
@@ -277,28 +278,25 @@ static void a_full_disk_is_said(void)
     fclose(out);
 }
 
+static const unit_test tests[] = {
+    TEST(every_type_has_its_text),
+    TEST(no_value_is_empty_null_or_a_dash),
+    TEST(one_empty_cell_is_still_a_line),
+    TEST(infinity_is_no_json),
+    TEST(doubles_are_short_and_read_back),
+    TEST(hostile_names_stay_in_their_cell),
+    TEST(csv_quotes_what_a_reader_would_split),
+    TEST(a_full_text_cell_has_no_end),
+    TEST(an_enum_without_label_is_its_number),
+    TEST(no_rows_are_a_header_or_an_empty_array),
+    TEST(wide_text_is_cut_where_asked),
+    TEST(packed_rows_print_as_loose_ones),
+    TEST(a_table_of_any_length_prints_every_row_once),
+    TEST(no_memory_is_said_and_nothing_leaks),
+    TEST(a_full_disk_is_said),
+};
+
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite s = CU_add_suite("print", NULL, NULL);
-    CU_ADD_TEST(s, every_type_has_its_text);
-    CU_ADD_TEST(s, no_value_is_empty_null_or_a_dash);
-    CU_ADD_TEST(s, one_empty_cell_is_still_a_line);
-    CU_ADD_TEST(s, infinity_is_no_json);
-    CU_ADD_TEST(s, doubles_are_short_and_read_back);
-    CU_ADD_TEST(s, hostile_names_stay_in_their_cell);
-    CU_ADD_TEST(s, csv_quotes_what_a_reader_would_split);
-    CU_ADD_TEST(s, a_full_text_cell_has_no_end);
-    CU_ADD_TEST(s, an_enum_without_label_is_its_number);
-    CU_ADD_TEST(s, no_rows_are_a_header_or_an_empty_array);
-    CU_ADD_TEST(s, wide_text_is_cut_where_asked);
-    CU_ADD_TEST(s, packed_rows_print_as_loose_ones);
-    CU_ADD_TEST(s, a_table_of_any_length_prints_every_row_once);
-    CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
-    CU_ADD_TEST(s, a_full_disk_is_said);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    return unit_main("print", tests, COUNT(tests));
 }

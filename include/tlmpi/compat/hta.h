@@ -8,8 +8,8 @@
  *     st = tl_compat_hta(&options, &incomplete, err);
  *
  * writes into out_dir load_summary.csv, events_by_category.csv, profiler_steps.csv, temporal_breakdown.csv,
- * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not show,
- * among them where HTA itself would have given up and what was done instead.
+ * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not
+ * show, among them where HTA itself would have given up and what was done instead.
  */
 #ifndef TLMPI_COMPAT_HTA_H
 #define TLMPI_COMPAT_HTA_H
@@ -32,14 +32,14 @@ typedef struct tl_hta_options {
     bool include_last_step;     /* the last profiler step stays (include_last_profiler_step=True) */
 } tl_hta_options;
 
-/* The rank that HTA gives a file: the number behind the first "rank": in the text that has white space after the colon, on
- * one line; 0 where there is none.  Names and structure do not count.  Reads up to that place; a damaged file is searched
- * as far as it can be read.  TL_EINPUT: it cannot be opened. */
+/* The rank that HTA gives a file: the number behind the first "rank": in the text that has white space after the colon,
+ * on one line; 0 where there is none.  Names and structure do not count.  Reads up to that place; a damaged file is
+ * searched as far as it can be read.  TL_EINPUT: it cannot be opened. */
 tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err);
 
-/* Reads the files and writes the tables.  A file that cannot be used is left out, and *incomplete is set, as it is where a
- * file is damaged.  TL_EINPUT: no file has a row to analyse (notes.txt tells why, the tables are not written); TL_EOUTPUT;
- * TL_ENOMEM.  Each table appears whole or not at all. */
+/* Reads the files and writes the tables.  A file that cannot be used is left out, and *incomplete is set, as it is
+ * where a file is damaged.  TL_EINPUT: no file has a row to analyse (notes.txt tells why, the tables are not written);
+ * TL_EOUTPUT; TL_ENOMEM.  Each table appears whole or not at all. */
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err);
 
 #endif

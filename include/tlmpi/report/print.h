@@ -28,17 +28,19 @@ typedef struct tl_printer {
     size_t ncolumns;
     tl_text (*name)(void *arg, uint32_t id);    /* text of a NAME cell; NULL prints the id */
     void *name_arg;
-    size_t text_width;                  /* TABLE: a longer text is cut to so many characters, "..." its end; 0 for never */
+    size_t text_width;                  /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
     /* private: */
     bool any;                           /* JSON: a row has been printed */
     struct tl_print_wait *wait;         /* TABLE: rows that wait until the widths are known */
 } tl_printer;
 
 /* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value.  Columns are as wide as
- * their widest cell so far, of 1,000 rows at a time: memory does not grow with the table.  CSV: RFC 4180 with a header
- * and "\n" line ends, no value is an empty cell.  JSON: an array of row objects, no value and infinities are null, enums
- * their labels.  No value: a NaN, an unknown time, no name.
- * False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case and frees what is held. */
+ * their widest cell so far, of 1,000 rows at a time: memory does not grow with the table.
+ * CSV: RFC 4180 with a header and "\n" line ends, no value is an empty cell.
+ * JSON: an array of row objects, no value and infinities are null, enums their labels.
+ * No value: a NaN, an unknown time, no name.
+ * False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case; it frees what is
+ * held. */
 bool tl_print_begin(tl_printer *printer);
 bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
 bool tl_print_end(tl_printer *printer);

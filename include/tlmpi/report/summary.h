@@ -1,7 +1,7 @@
 /* summary.h - what a run found, on one screen of 80 columns.
  *
- * In this order: what was read, the one table, the largest loss in a sentence, what cannot be trusted or is not there, the
- * files, the next command.  Facts only: every number stands in a table of the result file too.
+ * In this order: what was read, the one table, the largest loss in a sentence, what cannot be trusted or is not there,
+ * the files, the next command.  Facts only: every number stands in a table of the result file too.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
@@ -30,7 +30,7 @@ typedef struct tl_summary {
     int64_t output_bytes;
 } tl_summary;
 
-/* Colours are used where out is a terminal, NO_COLOR is not set and TERM is not "dumb". */
+/* Colours are used where out may be shown them (terminal.h). */
 void tl_print_summary(FILE *out, const tl_summary *summary);
 
 #endif

@@ -1,0 +1,292 @@
+#!/bin/sh
+# cli.sh TLMPI - the command line from end to end: statuses, help, suggestions, show in all its formats, nothing said twice
+# under mpirun.
+#
+# The traces are made here, three small ranks.  Prints what failed and, last, "N passed, N failed, N skipped".
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib.sh
+. "$here/lib.sh"
+tlmpi=$(program "${1:?usage: cli.sh TLMPI}") || exit 2
+work=$(scratch)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mpi_settings
+cd "$work" || exit 2
+
+# Three ranks, three steps of 1 ms; in each a kernel whose name is hard to print, an all-reduce half under it, and a copy.
+python3 - <<'PYTHON'
+import json, os
+os.mkdir("traces")
+for rank in range(3):
+    events = []
+    def add(cat, name, ts, dur, **args):
+        events.append(dict(ph="X", cat=cat, name=name, pid=rank, tid=args.get("stream", 1), ts=ts, dur=dur, args=args))
+    for step in range(4, 7):
+        t = step * 1000
+        add("user_annotation", f"ProfilerStep#{step}", t, 1000)
+        for k, (cat, name, start, dur, stream) in enumerate([
+                ("kernel", 'gemm<"a,b", 1>\tn\u00e9', 100, 300 + 10 * rank, 7),
+                ("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 300, 200, 20),
+                ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 600, 50, 7)]):
+            correlation = step * 10 + k
+            add("cuda_runtime", "cudaLaunchKernel", t + 10 + k, 5, correlation=correlation)
+            add(cat, name, t + start, dur, device=rank, stream=stream, correlation=correlation)
+    with open(f"traces/rank-{rank}.json", "w") as f:
+        json.dump(dict(schemaVersion=1, distributedInfo=dict(backend="nccl", rank=rank, world_size=3),
+                       baseTimeNanoseconds=1700000000000000000, traceEvents=events, traceName="t"), f)
+os.mkdir("cut")
+for rank in range(3):
+    text = open(f"traces/rank-{rank}.json").read()
+    open(f"cut/rank-{rank}.json", "w").write(text if rank != 1 else text[:len(text) // 2])
+os.mkdir("empty")
+os.mkdir("hopeless")
+open("hopeless/rank-0.json", "w").close()
+PYTHON
+
+# status WANT COMMAND... - the exit status; what it says goes to out and err
+status()
+{
+    want=$1
+    shift
+    "$@" > out 2> err
+    got=$?
+    check "status $want of: $*" test "$got" -eq "$want" || { echo "  got $got"; head -3 err; }
+}
+
+# says FILE TEXT / silent FILE / lines N FILE - what stands in out or err
+says() { check "says '$2'" grep -qF -- "$2" "$1" || head -5 "$1"; }
+silent() { check "$1 is silent" test ! -s "$1" || head -5 "$1"; }
+lines() { check "$1 lines in $2" test "$(wc -l < "$2")" -eq "$1" || head -20 "$2"; }
+
+# python WHAT CODE - a check in Python; out is the text of the last command, rows() what it holds as JSON
+python()
+{
+    check "$1" python3 -c "
+import csv, io, json
+out = open('out', newline='').read()
+def rows(): return json.loads(out)
+$2"
+}
+
+echo "-- help, version, usage"
+status 0 "$tlmpi" --version
+python "one line with a version" "import re; assert re.fullmatch(r'tlmpi \d+\.\d+\.\d+\n', out), out"
+silent err
+for command in run check show describe compat; do
+    status 0 "$tlmpi" "$command" --help
+    says out "tlmpi $command"
+    says out "Exit status"
+    check "help of $command fits 80 columns" awk 'length > 80 { exit 1 }' out
+done
+status 0 "$tlmpi" --help
+says out "--reproducible"
+status 0 "$tlmpi" -h
+for word in run check show describe compat; do
+    says out "$word"
+done
+status 2 "$tlmpi"
+silent out
+says err "no traces named"
+status 2 "$tlmpi" shwo x.h5
+says err "did you mean tlmpi show?"
+status 2 "$tlmpi" show --fromat=csv x.h5
+says err "did you mean --format?"
+status 2 "$tlmpi" --top=3 traces
+says err "--top is an option of tlmpi show"
+status 2 "$tlmpi" --no-such-thing traces
+says err "there is no option --no-such-thing"
+status 2 "$tlmpi" -X traces
+status 2 "$tlmpi" traces --force=yes
+status 2 "$tlmpi" traces -o
+says err "--output wants a value"
+status 2 "$tlmpi" traces --output --force
+says err "--output wants a value"
+status 2 "$tlmpi" traces --run=0
+says err "--run takes"
+status 2 "$tlmpi" show x.h5 breakdown --rank=3-1
+status 2 "$tlmpi" show x.h5 breakdown --format=xml
+says err "table, csv or json"
+status 2 "$tlmpi" compat htaa traces -o d
+says err "did you mean hta?"
+status 2 "$tlmpi" compat hta traces
+says err "-o DIR"
+check "a refused command leaves nothing behind" test "$(ls)" = "$(printf 'cut\nempty\nerr\nhopeless\nout\ntraces')"
+
+echo "-- run"
+status 0 "$tlmpi" traces
+says out "3 traces, 3 of 3 ranks"
+says out "3 steps (4-6)"
+says out "Next: tlmpi show traces.h5 breakdown"
+check "the summary fits 80 columns" awk 'length > 80 { exit 1 }' out
+check "no escape sequences in a file" sh -c '! grep -q "$(printf "\033")" out'
+status 4 "$tlmpi" traces
+says err "-f"
+status 0 "$tlmpi" run -f traces
+status 0 "$tlmpi" -f -o other traces/
+check "PREFIX.h5 is written" test -s other.h5
+status 0 "$tlmpi" -fo third -- traces
+check "-fo PREFIX" test -s third.h5
+status 1 "$tlmpi" cut
+says out "rank 1"
+status 3 "$tlmpi" empty
+status 3 "$tlmpi" hopeless
+status 3 "$tlmpi" nowhere/at/all
+status 4 "$tlmpi" traces -o nowhere/at/all
+check "no file of a run that failed" test ! -e hopeless.h5 -a ! -e empty.h5
+mkdir show && cp traces/rank-0.json show
+status 2 "$tlmpi" show
+status 0 "$tlmpi" ./show
+check "./show names a folder" test -s show.h5
+(cd traces && "$tlmpi" . > /dev/null 2>&1)
+check ". writes tlmpi.h5" test -s traces/tlmpi.h5
+rm -f traces/tlmpi.h5
+status 0 "$tlmpi" check traces
+says out "rank-2.json"
+check "check writes nothing" test ! -e check.h5
+
+echo "-- digest"
+status 0 "$tlmpi" -f --digest traces
+silent err
+cp out digest
+check "a digest is lines of a table and a hash" awk 'NF != 2 || $2 !~ /^[0-9a-f]+$/ { exit 1 }' digest
+says digest "breakdown "
+status 0 "$tlmpi" show traces.h5 --digest
+check "show gives the digest of the run" cmp digest out
+
+echo "-- show"
+status 0 "$tlmpi" show traces.h5
+for table in breakdown interval rank step; do
+    says out "$table"
+done
+status 0 "$tlmpi" show traces.h5 --format json
+python "the list of tables as JSON" "assert {'breakdown', 'interval'} <= {r['table'] for r in rows()}"
+status 0 "$tlmpi" show traces.h5 interval --format=json
+cp out interval.json
+python "27 intervals with their names" "
+r = rows()
+assert len(r) == 27 and list(r[0])[:4] == ['rank', 'device', 'stream', 'start_ns']
+assert r[0]['name'] == 'gemm<\"a,b\", 1>\tn\u00e9' and r[0]['kind'] == 'compute' and r[0]['step'] == 4"
+status 0 "$tlmpi" show traces.h5 interval --format=csv
+python "CSV says the same" "
+c = list(csv.DictReader(io.StringIO(out)))
+j = json.load(open('interval.json'))
+assert [{k: str(v) for k, v in r.items()} for r in j] == c"
+status 0 "$tlmpi" show traces.h5 interval
+lines 28 out
+check "a table holds no tab" sh -c '! grep -q "$(printf "\t")" out'
+status 0 "$tlmpi" show traces.h5 interval --width 12
+says out "gemm<\"a,b..."
+status 0 "$tlmpi" show traces.h5 breakdown --step=-1 --rank=-1 --format json
+python "the whole job is one row" "
+r = rows()
+assert [(x['rank'], x['step']) for x in r] == [(-1, -1)]
+x = r[0]; assert x['wall_ns'] == x['compute_ns'] + x['comm_exposed_ns'] + x['copy_exposed_ns'] + x['idle_ns']"
+status 0 "$tlmpi" show traces.h5 breakdown --rank -1 --format json
+python "a negative number may follow" "assert {x['rank'] for x in rows()} == {-1} and len(rows()) == 4"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 0,2 --step 5-6 --columns step,rank --format csv
+python "ranks, steps and columns" "assert out == 'step,rank\n5,0\n6,0\n5,2\n6,2\n', out"
+status 0 "$tlmpi" show traces.h5 interval --rank 1-2 --format json
+python "intervals of two ranks" "
+assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1, 2)]"
+status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
+lines 1 out
+status 0 "$tlmpi" show traces.h5 interval --top 2 --format json
+python "the first two rows" "assert rows() == json.load(open('interval.json'))[:2]"
+for top in 1 4 26 27 100; do
+    status 0 "$tlmpi" show traces.h5 interval --sort start_ns:desc --top "$top" --format json
+    python "the last $top starts" "
+j = json.load(open('interval.json'))
+assert rows() == sorted(j, key=lambda r: -r['start_ns'])[:$top]"
+done
+status 0 "$tlmpi" show traces.h5 interval --sort name --format json
+python "sorted by name, ties in their order" "
+assert rows() == sorted(json.load(open('interval.json')), key=lambda r: r['name'].encode())"
+status 0 "$tlmpi" show traces.h5 breakdown --sort compute_ns --top 1 --rank 0-2 --format json
+python "a measure is sorted largest first" "assert (rows()[0]['rank'], rows()[0]['step']) == (2, -1)"
+status 2 "$tlmpi" show traces.h5 brekdown
+says err "did you mean breakdown?"
+says err "interval"
+status 2 "$tlmpi" show traces.h5 breakdown --columns rank,wall
+says err "idle_ns"
+status 2 "$tlmpi" show traces.h5 breakdown --sort wall_ns:up
+status 2 "$tlmpi" show traces.h5 rank --step 4
+says err "no column 'step'"
+status 2 "$tlmpi" show traces.h5 --top 3
+status 3 "$tlmpi" show nowhere.h5
+status 3 "$tlmpi" show traces/rank-0.json
+status 0 "$tlmpi" show traces.h5 step --format csv -o step.csv
+silent out
+lines 10 step.csv
+status 4 "$tlmpi" show traces.h5 step --format csv -o step.csv
+status 0 "$tlmpi" show traces.h5 step --format csv -f -o step.csv
+status 0 "$tlmpi" show traces.h5 step --format csv -o -
+check "- is standard output" cmp out step.csv
+check "a closed pipe is no failure" sh -c '
+    { for i in 1 2 3 4 5 6 7 8 9 10; do "$1" show traces.h5 interval || exit 1; done; } 2> err | head -1 > /dev/null
+    test ! -s err' sh "$tlmpi"
+if [ -c /dev/full ]; then
+    check "a full disk is status 4" sh -c '"$1" show traces.h5 interval > /dev/full 2> err; test $? -eq 4' sh "$tlmpi"
+    says err "could be written"
+fi
+
+echo "-- describe"
+status 0 "$tlmpi" describe
+check "the manual fits 80 columns" awk 'length > 80 { exit 1 }' out
+for word in breakdown interval comm_exposed_ns "one of: compute, comm"; do
+    says out "$word"
+done
+cp out manual
+status 0 "$tlmpi" describe breakdown
+says out "idle_ns"
+check "one table is less than all" test "$(wc -l < out)" -lt "$(wc -l < manual)"
+"$tlmpi" show traces.h5 breakdown --format csv | head -1 | tr ',' '\n' > columns
+check "every column of the file has its line" sh -c 'while read -r c; do grep -q "^  $c  *int" out || exit 1; done < columns'
+status 2 "$tlmpi" describe brekdown
+says err "did you mean breakdown?"
+
+echo "-- compat"
+status 0 "$tlmpi" compat hta traces -o hta/deep
+check "HTA's tables" test -s hta/deep/temporal_breakdown.csv -a -s hta/deep/profiler_steps.csv
+status 4 "$tlmpi" compat hta traces -o hta/deep
+says err "-f"
+status 0 "$tlmpi" compat hta traces -f -o hta/deep
+status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
+status 3 "$tlmpi" compat hta empty -o hta/none
+status 2 "$tlmpi" compat
+
+echo "-- under mpirun"
+# once COMMAND... - the same words on stdout and the same status as from one process
+once()
+{
+    "$tlmpi" "$@" > alone 2> alone.err
+    want=$?
+    mpirun -n 5 "$tlmpi" "$@" > out 2> err
+    check "status $want under mpirun: $*" test $? -eq "$want"
+    check "the same words under mpirun: $*" cmp -s alone out || diff alone out | head -5
+}
+if ! command -v mpirun > /dev/null; then
+    skip "no mpirun"
+elif mpirun -n 2 "$tlmpi" --version 2>&1 | grep -q "built without MPI"; then
+    skip "mpirun: a program built without MPI"
+else
+    once --version
+    once show --help
+    once show traces.h5 interval --format csv
+    once show traces.h5 interval
+    once show traces.h5 nothing
+    once describe
+    once --bogus
+    once -f --digest traces
+    once -f --digest cut
+    once show nowhere.h5
+    check "a message is said once" test "$(grep -c '^tlmpi: ' err)" -eq 1
+    status 0 mpirun -n 5 "$tlmpi" -f -o five traces
+    check "one summary" test "$(grep -c '^Largest loss' out)" -eq 1
+    says out "on 5 procs"
+    check "mpirun's own terminal gets no colours" sh -c '! grep -q "$(printf "\033")" out'
+    status 0 mpirun -n 5 "$tlmpi" compat hta traces -o hta/five
+    check "the same tables" diff -r hta/deep hta/five
+fi
+
+summary

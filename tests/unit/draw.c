@@ -1,0 +1,114 @@
+/* draw.c - see draw.h. */
+#include "draw.h"
+#include "tlmpi/analysis/registry.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void draw_steps(drawing *d, const char *time)
+{
+    for (size_t i = 0, to; time[i] != 0; i = to) {
+        for (to = i + 1; time[to] == time[i]; to++)
+            ;
+        if (isdigit((unsigned char)time[i]))
+            d->steps[d->view.nsteps++] = (tl_step_window){ (int64_t)i * US, (int64_t)to * US, time[i] - '0', TL_NO_NAME };
+    }
+}
+
+static void draw_host(drawing *d, const char *time)
+{
+    for (size_t i = 0; time[i] != 0; i++)
+        if (islower((unsigned char)time[i]))
+            d->launches[d->view.nlaunches++] = (tl_launch){ (int64_t)i * US, (int64_t)(i + 1) * US, time[i], TL_NO_NAME,
+                                                            (uint32_t)i, 0, 0 };
+}
+
+static void draw_kernels(drawing *d, uint8_t kind, int device, int stream, const char *time)
+{
+    for (size_t i = 0, to; time[i] != 0; i = to) {
+        for (to = i + 1; time[i] != '|' && time[to] == time[i]; to++)
+            ;
+        if (!isupper((unsigned char)time[i]) && time[i] != '|')
+            continue;
+        d->kernels[d->view.nkernels] = (tl_kernel){
+            .start_ns = (int64_t)i * US, .end_ns = (int64_t)(time[i] == '|' ? i : to) * US, .launch_ns = TL_TIME_UNKNOWN,
+            .launch_end_ns = TL_TIME_UNKNOWN, .correlation = tolower((unsigned char)time[i]), .bytes = -1,
+            .name = tl_names_intern(&d->names, time + i, 1), .launch = TL_NONE, .uid = (uint32_t)d->view.nkernels,
+            .device = device, .stream = stream, .step = -1, .kind = kind,
+        };
+        d->view.nkernels++;
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const tl_kernel *x = a, *y = b;
+    int64_t difference = x->device != y->device   ? x->device - y->device
+                         : x->stream != y->stream ? x->stream - y->stream
+                                                  : x->start_ns - y->start_ns;
+    return difference < 0 ? -1 : difference > 0;
+}
+
+static void join_launches(drawing *d)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        for (size_t l = 0; l < d->view.nlaunches; l++)
+            if (d->launches[l].correlation == d->kernels[i].correlation) {
+                d->kernels[i].launch = (uint32_t)l;
+                d->kernels[i].launch_ns = d->launches[l].start_ns;
+                d->kernels[i].launch_end_ns = d->launches[l].end_ns;
+            }
+}
+
+static void draw_line(drawing *d, const char *line)
+{
+    char word[16];
+    int device = 0, stream = 7;
+    const char *time = strchr(line, ':');
+
+    sscanf(line, "%15[a-z]", word);
+    if (strchr(line, '/') != NULL)
+        sscanf(line, "%*[a-z] %d/%d", &device, &stream);
+    else
+        sscanf(line, "%*[a-z] %d", &stream);
+    for (time++; *time == ' '; time++)
+        ;
+    if (strcmp(word, "steps") == 0)
+        draw_steps(d, time);
+    else if (strcmp(word, "host") == 0)
+        draw_host(d, time);
+    for (uint8_t kind = 0; tl_kind_labels[kind] != NULL; kind++)
+        if (strcmp(word, tl_kind_labels[kind]) == 0)
+            draw_kernels(d, kind, device, stream, time);
+}
+
+drawing *draw(const char *line, ...)
+{
+    drawing *d = calloc(1, sizeof *d);
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    va_list more;
+
+    if (d == NULL || !tl_tables_init(&d->out, schemas, n))
+        abort();
+    d->view.kernels = d->kernels;
+    d->view.launches = d->launches;
+    d->view.steps = d->steps;
+    d->view.names = &d->names;
+    va_start(more, line);
+    for (; line != NULL; line = va_arg(more, const char *))
+        draw_line(d, line);
+    va_end(more);
+    qsort(d->kernels, d->view.nkernels, sizeof *d->kernels, by_place);
+    join_launches(d);
+    return d;
+}
+
+void drawing_free(drawing *d)
+{
+    tl_tables_free(&d->out);
+    tl_names_free(&d->names);
+    free(d);
+}

@@ -1,0 +1,279 @@
+/* test_base.c - memory, errors, text and the log. */
+#include "unit.h"
+
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void sizes_that_overflow_are_refused(void)
+{
+    CU_ASSERT_PTR_NULL(tl_calloc(SIZE_MAX / 2, 3));
+    CU_ASSERT_PTR_NULL(tl_strndup("", SIZE_MAX));
+
+    int *v = NULL;
+    size_t cap = 0;
+    CU_ASSERT_FALSE(tl_grow((void **)&v, &cap, SIZE_MAX / 2, sizeof *v));
+    CU_ASSERT_PTR_NULL(v);
+    CU_ASSERT_EQUAL(cap, 0);
+}
+
+static void nothing_is_memory_too(void)
+{
+    void *a = tl_calloc(0, 8), *b = tl_malloc(0);
+    CU_ASSERT_PTR_NOT_NULL(a);
+    CU_ASSERT_PTR_NOT_NULL(b);
+    free(a);
+    free(b);
+}
+
+static void a_growing_array_keeps_its_elements(void)
+{
+    TL_VEC(int) vec = { 0 };
+    size_t moves = 0, cap = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        CU_ASSERT_FATAL(tl_vec_room(&vec));
+        vec.v[vec.n++] = i;
+        moves += cap != vec.cap;
+        cap = vec.cap;
+    }
+    for (int i = 0; i < 100000; i++)
+        CU_ASSERT_EQUAL(vec.v[i], i);
+    CU_ASSERT(moves < 20);
+    free(vec.v);
+}
+
+static void the_kth_allocation_fails_and_harms_nothing(void)
+{
+    int *v = NULL;
+    size_t cap = 0;
+    CU_ASSERT_FATAL(tl_grow((void **)&v, &cap, 1, sizeof *v));
+    v[0] = 7;
+
+    int *before = v;
+    size_t cap_before = cap;
+    tl_mem_fail_after(2);
+    void *first = tl_malloc(1);
+    CU_ASSERT_PTR_NOT_NULL(first);
+    CU_ASSERT_PTR_NULL(tl_malloc(1));
+    CU_ASSERT_PTR_NULL(tl_calloc(1, 1));
+    CU_ASSERT_PTR_NULL(tl_strndup("a", 1));
+    CU_ASSERT_FALSE(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
+    CU_ASSERT_PTR_EQUAL(v, before);
+    CU_ASSERT_EQUAL(cap, cap_before);
+    CU_ASSERT_EQUAL(v[0], 7);
+    CU_ASSERT(tl_grow((void **)&v, &cap, cap, sizeof *v));
+    tl_mem_fail_after(0);
+
+    CU_ASSERT(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
+    CU_ASSERT_EQUAL(v[0], 7);
+    free(first);
+    free(v);
+}
+
+static void a_copy_ends_where_it_was_cut(void)
+{
+    char *copy = tl_strndup("kernel", 4);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+    CU_ASSERT_STRING_EQUAL(copy, "kern");
+    free(copy);
+}
+
+static void an_error_is_one_line(void)
+{
+    tl_error err = { 0 };
+    CU_ASSERT_EQUAL(tl_fail(&err, TL_EINPUT, "%s: %s\n", "a\nb", "gone"), TL_EINPUT);
+    CU_ASSERT_EQUAL(err.status, TL_EINPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "a b: gone");
+    CU_ASSERT_EQUAL(tl_fail(NULL, TL_EUSAGE, "nobody listens"), TL_EUSAGE);
+
+    tl_fail(&err, TL_EOUTPUT, "rank %d: %s", 3, err.text);
+    CU_ASSERT_STRING_EQUAL(err.text, "rank 3: a b: gone");
+
+    char longer[3000];
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    tl_fail(&err, TL_EINPUT, "%s", longer);
+    CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
+
+    CU_ASSERT_EQUAL(tl_fail_memory(&err, "names"), TL_ENOMEM);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "names"));
+}
+
+static void a_needle_is_found_anywhere(void)
+{
+    CU_ASSERT(tl_text_has(TL_TEXT("aaab"), "aab"));
+    CU_ASSERT(tl_text_has(TL_TEXT("aab"), "aab"));
+    CU_ASSERT(tl_text_has(TL_TEXT("a\0b"), "b"));
+    CU_ASSERT(tl_text_has(TL_TEXT(""), ""));
+    CU_ASSERT_FALSE(tl_text_has(TL_TEXT("aa"), "aab"));
+    CU_ASSERT_FALSE(tl_text_has(TL_TEXT("abab"), "abc"));
+    CU_ASSERT_FALSE(tl_text_has((tl_text){ NULL, 0 }, "a"));
+    CU_ASSERT_FALSE(tl_text_has((tl_text){ "needle", 3 }, "needle"));
+    CU_ASSERT(tl_text_is(TL_TEXT("kernel"), "kernel"));
+    CU_ASSERT_FALSE(tl_text_is(TL_TEXT("kernels"), "kernel"));
+    CU_ASSERT(tl_text_starts(TL_TEXT("kernels"), "kernel"));
+    CU_ASSERT_FALSE(tl_text_starts(TL_TEXT("kern"), "kernel"));
+}
+
+static void utf8_ends_at_the_first_byte_that_is_not(void)
+{
+    static const struct {
+        tl_text text;
+        size_t valid;
+    } cases[] = {
+        { TL_TEXT(""), 0 },
+        { TL_TEXT("plain ascii, longer than eight bytes"), 36 },
+        { TL_TEXT("caf\xc3\xa9"), 5 },
+        { TL_TEXT("caf\xc3"), 3 },                      /* cut */
+        { TL_TEXT("12345678\x80"), 8 },                 /* a follower without a leader */
+        { TL_TEXT("\xc0\x80"), 0 },                     /* 0 in two bytes */
+        { TL_TEXT("\xc1\xbf"), 0 },
+        { TL_TEXT("\xe0\x9f\xbf"), 0 },                 /* two bytes would do */
+        { TL_TEXT("\xe0\xa0\x80"), 3 },
+        { TL_TEXT("\xed\x9f\xbf"), 3 },
+        { TL_TEXT("\xed\xa0\x80"), 0 },                 /* a surrogate */
+        { TL_TEXT("\xef\xbf\xbf"), 3 },
+        { TL_TEXT("\xf0\x8f\xbf\xbf"), 0 },             /* three bytes would do */
+        { TL_TEXT("\xf0\x90\x80\x80"), 4 },
+        { TL_TEXT("\xf4\x8f\xbf\xbf"), 4 },
+        { TL_TEXT("\xf4\x90\x80\x80"), 0 },             /* above U+10FFFF */
+        { TL_TEXT("\xf5\x80\x80\x80"), 0 },
+        { TL_TEXT("a\xf0\x90\x80" "b"), 1 },
+        { TL_TEXT("\xe2\x82\xac\xe2\x28\xa1"), 3 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CU_ASSERT_EQUAL(tl_text_utf8(cases[i].text), cases[i].valid);
+}
+
+static bool prints_as(const char *text, size_t room, const char *shown)
+{
+    char out[64];
+    memset(out, '#', sizeof out);
+    tl_printable(out, room, text);
+    return strcmp(out, shown) == 0 && out[room] == '#';
+}
+
+static void what_is_shown_cannot_move_the_cursor(void)
+{
+    CU_ASSERT(prints_as("plain", 16, "plain"));
+    CU_ASSERT(prints_as("\x1b[2J\r\n\t\x7f", 16, "?[2J????"));
+    CU_ASSERT(prints_as("\xc2\x9b" "2J", 16, "?2J"));           /* an escape sequence to some terminals */
+    CU_ASSERT(prints_as("caf\xc3\xa9 \xe2\x82\xac", 16, "caf\xc3\xa9 \xe2\x82\xac"));
+    CU_ASSERT(prints_as("a\xff\xfe" "b\xc3", 16, "a??b?"));
+    CU_ASSERT(prints_as("caf\xc3\xa9", 5, "caf"));              /* no half characters */
+    CU_ASSERT(prints_as("caf\xc3\xa9", 6, "caf\xc3\xa9"));
+    CU_ASSERT(prints_as("abc", 1, ""));
+    CU_ASSERT(prints_as("abc", 3, "ab"));
+}
+
+static void a_silent_proc_keeps_its_words(void)
+{
+    tl_log_setup(false, TL_NORMAL);
+    CU_ASSERT_PTR_NULL(tl_log_take());
+    tl_warn("%s: \x1b[31m%d", "a.json", 3);
+    tl_note("not at this loudness");
+    tl_warn("second\n");
+    char *lines = tl_log_take();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+    CU_ASSERT_STRING_EQUAL(lines, "tlmpi: warning: a.json: ?[31m3\ntlmpi: warning: second\n");
+    free(lines);
+    CU_ASSERT_PTR_NULL(tl_log_take());
+
+    tl_log_setup(false, TL_VERBOSE);
+    tl_note("read %d", 5);
+    lines = tl_log_take();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+    CU_ASSERT_STRING_EQUAL(lines, "tlmpi: read 5\n");
+    free(lines);
+
+    tl_log_setup(false, TL_QUIET);
+    tl_warn("nobody wants to know");
+    CU_ASSERT_PTR_NULL(tl_log_take());
+    tl_log_setup(true, TL_NORMAL);
+}
+
+static void what_is_kept_is_bounded(void)
+{
+    tl_log_setup(false, TL_NORMAL);
+    for (int i = 0; i < 100000; i++)
+        tl_warn("event %d is wrong", i);
+    char *lines = tl_log_take();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+    size_t n = strlen(lines), nlines = 0;
+    for (size_t i = 0; i < n; i++)
+        nlines += lines[i] == '\n';
+    CU_ASSERT(n < 300000);
+    const char *last = strstr(lines, " more lines are left out\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(last);
+    while (last > lines && last[-1] != ' ')
+        last--;
+    CU_ASSERT_EQUAL(strtoul(last, NULL, 10) + nlines - 1, 100000);
+    free(lines);
+
+    /* Without memory the words are lost, and that they are is said when there is memory again. */
+    tl_mem_fail_after(1);
+    tl_warn("lost");
+    CU_ASSERT_PTR_NULL(tl_log_take());
+    tl_mem_fail_after(0);
+    lines = tl_log_take();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+    CU_ASSERT_STRING_EQUAL(lines, "tlmpi: warning: 1 more lines are left out\n");
+    free(lines);
+    tl_log_setup(true, TL_NORMAL);
+}
+
+static void the_speaker_writes_to_stderr(void)
+{
+    FILE *file = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fflush(stderr);
+    int terminal = dup(STDERR_FILENO);
+    CU_ASSERT_FATAL(terminal >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+
+    tl_log_setup(true, TL_NORMAL);
+    tl_warn("one");
+    tl_log_say("tlmpi: warning: two\n");
+    tl_log_say(NULL);
+    char *kept = tl_log_take();
+    tl_log_setup(false, TL_NORMAL);
+    tl_log_say("tlmpi: warning: not mine to say\n");
+    tl_log_setup(true, TL_NORMAL);
+
+    fflush(stderr);
+    CU_ASSERT(dup2(terminal, STDERR_FILENO) >= 0);
+    close(terminal);
+    CU_ASSERT_PTR_NULL(kept);
+
+    char said[200] = "";
+    rewind(file);
+    size_t n = fread(said, 1, sizeof said - 1, file);
+    said[n] = '\0';
+    CU_ASSERT_STRING_EQUAL(said, "tlmpi: warning: one\ntlmpi: warning: two\n");
+    fclose(file);
+}
+
+static const unit_test tests[] = {
+    TEST(sizes_that_overflow_are_refused),
+    TEST(nothing_is_memory_too),
+    TEST(a_growing_array_keeps_its_elements),
+    TEST(the_kth_allocation_fails_and_harms_nothing),
+    TEST(a_copy_ends_where_it_was_cut),
+    TEST(an_error_is_one_line),
+    TEST(a_needle_is_found_anywhere),
+    TEST(utf8_ends_at_the_first_byte_that_is_not),
+    TEST(what_is_shown_cannot_move_the_cursor),
+    TEST(a_silent_proc_keeps_its_words),
+    TEST(what_is_kept_is_bounded),
+    TEST(the_speaker_writes_to_stderr),
+};
+
+int main(void)
+{
+    return unit_main("base", tests, COUNT(tests));
+}

@@ -1,0 +1,268 @@
+/* test_reader.c - text to columns: what is kept, repaired or lost, and that both event readers say the same. */
+#include "scratch.h"
+#include "tlmpi/trace/reader.h"
+#include "unit.h"
+
+static tl_trace read_text(const char *text, size_t n, bool yajl_only)
+{
+    const tl_read_options options = { .keep = ~0u, .yajl_only = yajl_only, .raw = true };
+    tl_trace trace;
+    tl_error err = { 0 };
+    tl_trace_read(scratch_write("reader.json", text, n), &options, &trace, &err);
+    return trace;
+}
+
+static tl_trace read_entries(const char *entries)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "{\"traceEvents\": [%s], \"traceName\": \"t\"}", entries);
+    return read_text(text, strlen(text), false);
+}
+
+static const char *name_of(const tl_trace *t, size_t i)
+{
+    return tl_names_text(&t->events.names, t->events.name[i]).p;
+}
+
+static uint64_t hash_of(const tl_trace *t)
+{
+    const tl_events *e = &t->events;
+    uint64_t h = tl_hash_bytes(e->names.bytes != NULL ? e->names.bytes : "", e->names.nbytes);
+    const uint64_t more[] = { e->n, t->report.entries, t->report.kept, t->report.dropped, t->report.repaired,
+                              (uint64_t)t->report.first_bad_byte, t->report.cut, t->report.fractional_ts, e->copies.n,
+                              e->colls.n, e->waits.n };
+    for (size_t i = 0; i < COUNT(more); i++)
+        h = tl_hash_mix(h, more[i]);
+    for (size_t i = 0; i < e->n; i++) {
+        const uint64_t cells[] = { (uint64_t)e->ts_ns[i], (uint64_t)e->dur_ns[i], (uint64_t)e->corr[i], e->name[i],
+                                   e->track[i], e->lane[i], e->uid[i], e->external[i], e->category[i], e->flags[i] };
+        for (size_t k = 0; k < COUNT(cells); k++)
+            h = tl_hash_mix(h, cells[k]);
+    }
+    return h;
+}
+
+static void a_kernel_becomes_columns(void)
+{
+    tl_trace t = read_entries(
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k<int>\", \"pid\": 1, \"tid\": 7, \"ts\": 6851234567890.123,"
+        " \"dur\": 812.4, \"args\": {\"External id\": 9, \"device\": 1, \"stream\": 7, \"correlation\": 90211,"
+        " \"grid\": [1, 2, 3], \"Collective name\": \"allreduce\", \"In msg nelems\": 4194304, \"Seq\": 118}}");
+    const tl_events *e = &t.events;
+    CU_ASSERT_EQUAL_FATAL(e->n, 1);
+    CU_ASSERT_EQUAL(e->ts_ns[0], INT64_C(6851234567890123));
+    CU_ASSERT_EQUAL(e->dur_ns[0], 812400);
+    CU_ASSERT_EQUAL(e->corr[0], 90211);
+    CU_ASSERT_EQUAL(e->external[0], 9);
+    CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].device, 1);
+    CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].stream, 7);
+    CU_ASSERT_EQUAL(e->tracks.v[e->track[0]].tid, 7);
+    CU_ASSERT_EQUAL(tl_event_cat(e, 0), TL_CAT_KERNEL);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "k<int>");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(tl_events_coll(e, 0));
+    CU_ASSERT_EQUAL(tl_events_coll(e, 0)->in_nelems, 4194304);
+    CU_ASSERT_EQUAL(tl_events_coll(e, 0)->seq, 118);
+    CU_ASSERT_PTR_NULL(tl_events_coll(e, 1));
+    CU_ASSERT_EQUAL(t.report.first_bad_byte, -1);
+    tl_trace_free(&t);
+}
+
+static void the_last_of_equal_keys_counts(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"name\":\"b\",\"args\":{\"stream\":1,\"stream\":5}}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "b");
+    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 5);
+    tl_trace_free(&t);
+}
+
+static void times_may_be_texts(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"17.5\",\"dur\":\"2\"}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+    CU_ASSERT_EQUAL(t.events.ts_ns[0], 17500);
+    CU_ASSERT_EQUAL(t.events.dur_ns[0], 2000);
+    CU_ASSERT_EQUAL(t.report.dropped + t.report.repaired, 0);
+    tl_trace_free(&t);
+}
+
+static void a_negative_or_missing_dur_is_zero_and_counted(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-2},{\"ph\":\"X\",\"name\":\"a\",\"ts\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
+    CU_ASSERT_EQUAL(t.events.dur_ns[0], 0);
+    CU_ASSERT_EQUAL(t.report.repaired, 2);
+    CU_ASSERT_EQUAL(t.report.dropped, 0);
+    CU_ASSERT_EQUAL(t.report.first_bad_byte, 17);
+    tl_trace_free(&t);
+}
+
+static void a_time_that_cannot_be_costs_its_entry(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":99999999999999999999,\"dur\":1},"
+                              "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1e300},{\"ph\":\"X\",\"name\":\"c\",\"dur\":1},"
+                              "{\"ph\":\"X\",\"name\":\"d\",\"ts\":true,\"dur\":1},{\"ph\":\"X\",\"name\":\"e\",\"ts\":1,\"dur\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "e");
+    CU_ASSERT_EQUAL(t.events.uid[0], 4);
+    CU_ASSERT_EQUAL(t.report.dropped, 4);
+    tl_trace_free(&t);
+}
+
+static void almost_json_is_repaired(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\x01\xff" "b\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":NaN,\"x\":-inf,"
+                              "\"y\":N/A,}},{\"ph\":\"X\",\"name\":\"C:\\dir\",\"ts\":1,\"dur\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "a \xEF\xBF\xBD" "b");
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 1), "C:\\dir");
+    CU_ASSERT_EQUAL(t.report.repaired, 2);
+    CU_ASSERT_EQUAL(t.report.dropped, 0);
+    tl_trace_free(&t);
+}
+
+static void an_entry_that_is_no_json_costs_itself_alone(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"name\":\"un \"quoted\" b\",\"ts\":2,"
+                              "\"dur\":1},{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 1), "c");
+    CU_ASSERT_EQUAL(t.report.dropped, 1);
+    CU_ASSERT_FALSE(t.report.cut);
+    CU_ASSERT_STRING_EQUAL(t.meta.trace_name, "t");
+    tl_trace_free(&t);
+}
+
+static void escapes_are_resolved(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"n\\u0061me\":\"\\u00e9\\\"\\/\",\"ts\":1,\"dur\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "\xC3\xA9\"/");
+    tl_trace_free(&t);
+}
+
+/* Every prefix of a trace gives each entry that is whole in it, and says that it is cut. */
+static void every_cut_gives_every_whole_entry(void)
+{
+    static const char text[] = "{\"schemaVersion\": 1, \"traceEvents\": [\n"
+                               "  {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a{\",\"ts\":1.5,\"dur\":1,\"args\":{\"stream\":7}},\n"
+                               "  {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\\\"\",\"ts\":2.5,\"dur\":1,\"args\":{\"stream\":7}}\n"
+                               "], \"traceName\": \"x\"}";
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        tl_trace t = read_text(text, n, false);
+        const char *first = strstr(text, "7}},") + 3, *second = strstr(first, "7}}") + 3;
+        size_t whole = (size_t)(n >= (size_t)(first - text)) + (n >= (size_t)(second - text));
+        CU_ASSERT_EQUAL(t.events.n, whole);
+        CU_ASSERT_TRUE(t.report.cut);
+        tl_trace_free(&t);
+    }
+}
+
+/* Damages a trace at random, a byte or a piece at a time: both readers must agree on everything, and nothing may crash. */
+static void both_readers_agree_on_damaged_text(void)
+{
+    static const char good[] =
+        "{\"schemaVersion\": 1, \"traceEvents\": [\n"
+        "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void k<4>(int*, float)\", \"pid\": 0, \"tid\": 7,\n"
+        "    \"ts\": 1698955060096688.125, \"dur\": 22,\n    \"args\": {\n      \"External id\": 0, \"queued\": 0, \"device\": 0,"
+        " \"context\": 1,\n      \"stream\": 7, \"correlation\": 1264,\n      \"registers per thread\": 16, \"grid\": [16, 1, 1],"
+        " \"occ\": 1.5e-3, \"on\": true, \"nothing\": null, \"deep\": [[{\"a\": []}]]\n    }\n  },\n"
+        "  {\"ph\": \"s\", \"id\": 1264, \"pid\": 0, \"tid\": 7, \"ts\": 12, \"cat\": \"ac2g\", \"name\": \"ac2g\"},\n"
+        "  {\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\",\"pid\":0,\"tid\":7,\"ts\":\"5.5\",\"dur\":1,\"args\":"
+        "{\"bytes\":1024,\"memory bandwidth (GB/s)\":1.25,\"stream\":7}},\n"
+        "  {\"name\": \"process_name\", \"ph\": \"M\", \"ts\": 1, \"pid\": \"Spans\", \"args\": {\"name\": \"python\"}}\n"
+        "], \"traceName\": \"x\", \"distributedInfo\": {\"rank\": 3}}";
+    static const char odd[] = "\"\\{}[],: \n0-+.eEtn\x01\x7f\x80\xc3/NaN'ux";
+    uint64_t seed = 5;
+
+    for (int round = 0; round < 1000; round++) {
+        char text[sizeof good + 64];
+        size_t n = sizeof good - 1;
+        memcpy(text, good, n);
+        for (unsigned k = 1 + unit_below(&seed, 3); k > 0; k--) {
+            size_t at = unit_below(&seed, (unsigned)n);
+            switch (unit_below(&seed, 4)) {
+            case 0:
+                text[at] = odd[unit_below(&seed, sizeof odd - 1)];
+                break;
+            case 1:
+                memmove(text + at, text + at + 1, n - at - 1);
+                n--;
+                break;
+            case 2:
+                memmove(text + at + 1, text + at, n - at);
+                text[at] = odd[unit_below(&seed, sizeof odd - 1)];
+                n++;
+                break;
+            default:
+                text[at] = (char)(text[at] ^ (1 << unit_below(&seed, 8)));
+            }
+        }
+        tl_trace fast = read_text(text, n, false), reference = read_text(text, n, true);
+        CU_ASSERT_EQUAL(hash_of(&fast), hash_of(&reference));
+        if (hash_of(&fast) != hash_of(&reference))
+            printf("\n%.*s\n%s\n%s\n", (int)n, text, fast.report.first_bad, reference.report.first_bad);
+        CU_ASSERT(fast.report.kept + fast.report.filtered + fast.report.dropped <= fast.report.entries + 1);
+        tl_trace_free(&fast);
+        tl_trace_free(&reference);
+    }
+}
+
+static void deep_nesting_is_read(void)
+{
+    size_t deep = 1000000, n = 0;
+    char *text = malloc(2 * deep + 200);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    n += (size_t)sprintf(text, "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"x\":");
+    memset(text + n, '[', deep);
+    memset(text + n + deep, ']', deep);
+    n += 2 * deep;
+    n += (size_t)sprintf(text + n, "}},{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1}]}");
+    tl_trace t = read_text(text, n, false);
+    CU_ASSERT_EQUAL(t.events.n, 2);
+    tl_trace_free(&t);
+    free(text);
+}
+
+static void without_memory_it_fails_and_says_so(void)
+{
+    static const char text[] = "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\\n\",\"ts\":1,\"dur\":1,"
+                               "\"args\":{\"stream\":7,\"bytes\":3}},{\"name\":\"b\x01\"}]}";
+    const tl_read_options options = { .keep = ~0u };
+    const char *path = scratch_write("memory.json", text, sizeof text - 1);
+    bool failed = true;
+    size_t k = 0;
+
+    while (failed && k < 1000) {
+        tl_trace t;
+        tl_error err = { 0 };
+        tl_mem_fail_after(++k);
+        tl_status st = tl_trace_read(path, &options, &t, &err);
+        tl_mem_fail_after(0);
+        failed = st != TL_OK;
+        if (failed)
+            CU_ASSERT(err.text[0] != 0);
+        tl_trace_free(&t);
+    }
+    CU_ASSERT(k > 10 && k < 1000);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_kernel_becomes_columns),
+        TEST(the_last_of_equal_keys_counts),
+        TEST(times_may_be_texts),
+        TEST(a_negative_or_missing_dur_is_zero_and_counted),
+        TEST(a_time_that_cannot_be_costs_its_entry),
+        TEST(almost_json_is_repaired),
+        TEST(an_entry_that_is_no_json_costs_itself_alone),
+        TEST(escapes_are_resolved),
+        TEST(every_cut_gives_every_whole_entry),
+        TEST(both_readers_agree_on_damaged_text),
+        TEST(deep_nesting_is_read),
+        TEST(without_memory_it_fails_and_says_so),
+    };
+    int failed = scratch_make() || unit_main("reader", tests, COUNT(tests));
+    return scratch_remove() || failed;
+}
