@@ -93,8 +93,8 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
-/* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name but
- * cannot be reached is listed all the same, so that somebody hears of it. */
+/* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
+ * but cannot be reached is listed all the same, so that somebody hears of it. */
 static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
 {
     struct stat st, target;

@@ -60,7 +60,7 @@ static void say_fault(tl_input *input, const tl_error *fault)
     say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
 }
 
-/* -------------------------------------------------------------------------------------------------------- head */
+/* ------------------------------------------------------------------------------------------------------------- head */
 
 /* The next block of text to the splitter, false at the end of the file or of our patience. */
 static bool read_block(look *l)
@@ -187,7 +187,7 @@ static void judge(look *l)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- tail */
+/* ------------------------------------------------------------------------------------------------------------- tail */
 
 static bool is_space(char c)
 {
@@ -308,7 +308,7 @@ static void read_tail(look *l)
     free(buf);
 }
 
-/* -------------------------------------------------------------------------------------------------- the whole look */
+/* --------------------------------------------------------------------------------------------------- the whole look */
 
 /* Unix time of the first entry, or -1. */
 static int64_t begin_of(const look *l)

@@ -55,7 +55,7 @@ typedef struct parsing {
     bool no_memory;
 } parsing;
 
-/* ------------------------------------------------------------------------------------------------------ values */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 /* A text of the file, cut to what fits and made safe to show. */
 static void set_shown(char *out, size_t cap, tl_text t)
@@ -169,7 +169,7 @@ static bool ranks_read(parsing *p, tl_text t)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------- values by their place */
+/* -------------------------------------------------------------------------------------------- values by their place */
 
 static bool in_document(parsing *p, tl_text t)
 {
@@ -240,7 +240,7 @@ static bool take_scalar(parsing *p, tl_text t)
     }
 }
 
-/* Opens an object or array.  *to: the place that it is, OUTSIDE when nobody asks about it.  False when memory is out. */
+/* Opens an object or array.  *to: the place that it is, OUTSIDE when nobody asks about it.  False: memory is out. */
 static bool take_bracket(parsing *p, bool object, place *to)
 {
     *to = OUTSIDE;
@@ -288,7 +288,7 @@ static bool take_bracket(parsing *p, bool object, place *to)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- yajl's callbacks */
+/* ------------------------------------------------------------------------------------------------- yajl's callbacks */
 
 static int go_on(parsing *p, bool fine)
 {
@@ -386,10 +386,10 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_start_array, .yajl_end_array = on_end,
 };
 
-/* -------------------------------------------------------------------------------------------------- the document */
+/* ----------------------------------------------------------------------------------------------------- the document */
 
-/* One pass over the text.  *refused: it is no JSON, rather than cut: a repair may help.  yajl is not told of the end: it
- * would take a number that is cut for the whole of it. */
+/* One pass over the text.  *refused: it is no JSON, rather than cut, and a repair may help.  yajl is not told of the
+ * end: it would take a number that is cut for the whole of it. */
 static tl_status parse_once(const char *text, size_t n, place root, tl_meta *meta, bool *refused, tl_error *err)
 {
     parsing p = { .meta = meta, .root = root };

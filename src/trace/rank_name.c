@@ -14,7 +14,7 @@
  * The stem is the base name without .json, .gz, .trace, .pt.  Where it tells nothing, the first rule is tried on the
  * folders above, the nearest first: rank_3/trace.json.  (worker3/ is as often a machine as a rank.)
  *
- * A time is a number of 10, 13, 16 or 19 digits, which is Unix time in s, ms, us or ns: handlers write it behind the host.
+ * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write behind the host.
  */
 #include "input.h"
 #include "tlmpi/base/text.h"
@@ -66,7 +66,7 @@ static bool has_word(tl_text t, const char *word)
     return false;
 }
 
-/* The letters that end at t's end, less one separator if there is one: the word that a number or word behind t goes with. */
+/* The letters at the end of t, less one separator if there is one: the word that goes with what stands behind t. */
 static tl_text word_before(tl_text t)
 {
     size_t end = t.n > 0 && !is_letter(t.p[t.n - 1]) && !is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
@@ -102,9 +102,9 @@ static bool is_pid_and_time(tl_text t)
 /* The number behind the first whole `word` in t that has one, -1 for none. */
 static int64_t number_after(tl_text t, const char *word)
 {
-    static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp", "etp",
-                                          "tensor", "pipeline", "data", "model", "expert", "context", "stage", "low",
-                                          "lora", NULL };
+    static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp",
+                                          "etp", "tensor", "pipeline", "data", "model", "expert", "context", "stage",
+                                          "low", "lora", NULL };
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n < t.n; i++) {
@@ -131,9 +131,9 @@ static int64_t number_at_end(tl_text t)
 {
     static const char *const others[] = { "activities", "pid", "step", "steps", "iter", "iters", "iteration", "epoch",
                                           "batch", "run", "trial", "repeat", "part", "layer", "layers", "version", "v",
-                                          "seed", "size", "bs", "port", "host", "node", "local", "world", "tp", "pp", "dp",
-                                          "ep", "cp", "sp", "vp", "mp", "job", "id", "stage", "ranks", "gpus", "rank",
-                                          "worker", NULL };
+                                          "seed", "size", "bs", "port", "host", "node", "local", "world", "tp", "pp",
+                                          "dp", "ep", "cp", "sp", "vp", "mp", "job", "id", "stage", "ranks", "gpus",
+                                          "rank", "worker", NULL };
     size_t start = t.n;
     while (start > 0 && is_digit(t.p[start - 1]))
         start--;

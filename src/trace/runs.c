@@ -7,7 +7,7 @@
  *
  * In order of time, a rank that is seen again proves that a run has ended since it was seen first: at the widest gap
  * between the two.  Where that gives more runs than any rank has files, and the runs are not set apart by time either,
- * then the times tell nothing (files that were copied, and have no other time): then the k-th file of a rank is of run k.
+ * then the times tell nothing (files that were copied, and have no other time): the k-th file of a rank is of run k.
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/discover.h"
@@ -48,7 +48,7 @@ static int by_run_and_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* ---------------------------------------------------------------------------------------------- ranks that are known */
+/* --------------------------------------------------------------------------------------------- ranks that are known */
 
 /* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
 static bool collect(deciding *d)
@@ -83,7 +83,7 @@ static bool collect(deciding *d)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- runs */
+/* ------------------------------------------------------------------------------------------------------------- runs */
 
 static int64_t gap_before(const deciding *d, size_t i)
 {
@@ -193,7 +193,7 @@ static bool sum_up(deciding *d)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------- ranks that are not known */
+/* ----------------------------------------------------------------------------------------- ranks that are not known */
 
 static int64_t distance(const run *r, int64_t ns)
 {
@@ -226,7 +226,7 @@ static void number_unknown(deciding *d)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- the run that is taken */
+/* -------------------------------------------------------------------------------------------- the run that is taken */
 
 static int by_number(const void *a, const void *b)
 {

@@ -55,7 +55,7 @@ struct tl_source {
 #endif
 };
 
-/* --------------------------------------------------------------------------------------------------- inflaters */
+/* -------------------------------------------------------------------------------------------------------- inflaters */
 
 #if TLMPI_HAVE_ISAL
 /* Makes ready for the header of a member. */
@@ -148,7 +148,7 @@ static void inflater_free(tl_source *s)
 }
 #endif
 
-/* -------------------------------------------------------------------------------------------------- the buffer */
+/* ------------------------------------------------------------------------------------------------------- the buffer */
 
 /* read() that starts again after a signal.  -1 with errno. */
 static ssize_t read_some(int fd, void *to, size_t n)
@@ -195,7 +195,7 @@ static bool magic_at(const tl_source *s)
     return have(s) >= 2 && s->in[s->at] == 0x1f && s->in[s->at + 1] == 0x8b;
 }
 
-/* ------------------------------------------------------------------------------------------------------- text */
+/* ------------------------------------------------------------------------------------------------------------- text */
 
 static size_t read_plain(tl_source *s, unsigned char *buf, size_t cap)
 {
@@ -300,7 +300,7 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
     return s->fault.status;
 }
 
-/* ------------------------------------------------------------------------------------------------ open and close */
+/* --------------------------------------------------------------------------------------------------- open and close */
 
 static tl_status open_file(tl_source *s, tl_error *err)
 {

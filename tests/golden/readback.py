@@ -70,6 +70,10 @@ def main():
                 named = data.attrs["FIELD_%d_NAME" % i]
                 named = named.decode() if isinstance(named, bytes) else str(named)
                 check(named == field, "%s: FIELD_%d_NAME" % (table, i), named)
+                units = data.attrs.get("FIELD_%d_UNITS" % i, b"")
+                units = units.decode() if isinstance(units, bytes) else str(units)
+                check(units == ("ns" if field.endswith("_ns") else "byte" if "byte" in field else ""),
+                      "%s.%s: units" % (table, field), units)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 frame = pandas.read_hdf(path, "/tables/" + table)
@@ -95,7 +99,7 @@ def main():
 
     dumped = subprocess.run(["h5dump", "-H", "-A", path], check=False, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace")
     check("H5T_ENUM" in dumped and '"compute"' in dumped, "h5dump shows the labels of enums")
-    check("units" in dumped and '"ns"' in dumped, "h5dump shows units")
+    check("UNITS" in dumped and '"ns"' in dumped, "h5dump shows units")
     print("%d passed, %d failed, 0 skipped" % (passed, failed))
     return 1 if failed else 0
 

@@ -76,7 +76,9 @@ static inline const char *scratch_text(const char *name, const char *text)
 /* One gzip member of the text to out, which has room for it; its length. */
 static inline size_t scratch_gzip(const void *text, size_t n, int level, unsigned char *out, size_t cap)
 {
-    z_stream z = { .next_in = (unsigned char *)(size_t)text, .avail_in = (uInt)n, .next_out = out, .avail_out = (uInt)cap };
+    z_stream z = {
+        .next_in = (unsigned char *)(size_t)text, .avail_in = (uInt)n, .next_out = out, .avail_out = (uInt)cap
+    };
     if (deflateInit2(&z, level, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
         deflate(&z, Z_FINISH) != Z_STREAM_END || deflateEnd(&z) != Z_OK) {
         fprintf(stderr, "cannot deflate\n");

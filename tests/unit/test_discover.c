@@ -99,8 +99,11 @@ static tl_input look_at_text(const char *name, const char *text, bool deep)
 
 static void the_head_tells_rank_and_begin(void)
 {
-    tl_input t = look_at_text("a.json", "\xEF\xBB\xBF \n{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"world_size\": 8},"
-                              "\"traceEvents\": [{\"ph\": \"M\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 1700000000000000.5}]}", false);
+    tl_input t =
+        look_at_text("a.json",
+                     "\xEF\xBB\xBF \n{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"world_size\": 8},"
+                     "\"traceEvents\": [{\"ph\": \"M\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 1700000000000000.5}]}",
+                     false);
     CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
     CU_ASSERT_EQUAL(t.meta_rank, 3);
     CU_ASSERT_EQUAL(t.name_rank, -1);
@@ -109,7 +112,9 @@ static void the_head_tells_rank_and_begin(void)
     CU_ASSERT_STRING_EQUAL(t.why, "");
     CU_ASSERT(t.bytes > 100 && t.mtime_ns > DAY_ONE);
 
-    t = look_at_text("a.json", "{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [{\"ph\": \"X\", \"ts\": \"7.001\"}]}", false);
+    t = look_at_text(
+        "a.json",
+        "{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [{\"ph\": \"X\", \"ts\": \"7.001\"}]}", false);
     CU_ASSERT_EQUAL(t.meta_rank, -1);
     CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE + 7001);
 
@@ -149,16 +154,17 @@ static char *trace_with(size_t n, const char *more)
         exit(1);
     size_t at = (size_t)sprintf(text, "{\"traceEvents\": [");
     for (size_t i = 0; i < n; i++)
-        at += (size_t)sprintf(text + at, "%s{\"ph\": \"X\", \"name\": \"event %zu\", \"ts\": %zu, \"dur\": 1}", i ? ",\n" : "", i,
-                              i * 7 % 1000 + 1);
+        at += (size_t)sprintf(text + at, "%s{\"ph\": \"X\", \"name\": \"event %zu\", \"ts\": %zu, \"dur\": 1}",
+                              i ? ",\n" : "", i, i * 7 % 1000 + 1);
     sprintf(text + at, "]%s", more);
     return text;
 }
 
 static void the_tail_is_for_a_deep_look(void)
 {
-    static const char more[] = ", \"distributedInfo\": {\"rank\": 9, \"world_size\": 10, \"pg_config\": [{\"ranks\": \"[0]\"}],"
-                               " \"x\": \"}\\\"{\"}, \"traceName\": \"distributedInfo\", \"baseTimeNanoseconds\":1700000000000000000\n}";
+    static const char more[] =
+        ", \"distributedInfo\": {\"rank\": 9, \"world_size\": 10, \"pg_config\": [{\"ranks\": \"[0]\"}],"
+        " \"x\": \"}\\\"{\"}, \"traceName\": \"distributedInfo\", \"baseTimeNanoseconds\":1700000000000000000\n}";
     static const size_t sizes[] = { 10, 3000, 60000 };
     for (size_t i = 0; i < 3; i++) {
         char *text = trace_with(sizes[i], more);
@@ -230,13 +236,15 @@ static void kinds_are_told_apart(void)
 /* A trace in gzip, cut everywhere: from the first byte of text behind the bracket on it is a trace. */
 static void a_cut_gzip_is_a_trace_once_it_begins(void)
 {
-    static const char text[] = "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 6}]}";
+    static const char text[] =
+        "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 6}]}";
     unsigned char packed[512];
     size_t n = scratch_gzip(text, strlen(text), 0, packed, sizeof packed);
     int traces = 0;
     for (size_t k = 2; k <= n; k++) {
         tl_input t = look_at(scratch_write("cut.json.gz", packed, k), true);
-        CU_ASSERT_EQUAL(t.kind, k >= 15 + strlen("{\"schemaVersion\": 1, \"traceEvents\": [") ? TL_INPUT_TRACE : TL_INPUT_UNREADABLE);
+        CU_ASSERT_EQUAL(t.kind, k >= 15 + strlen("{\"schemaVersion\": 1, \"traceEvents\": [") ? TL_INPUT_TRACE
+                                                                                              : TL_INPUT_UNREADABLE);
         CU_ASSERT(t.kind == TL_INPUT_TRACE || strstr(t.why, "cut short") != NULL);
         traces += t.kind == TL_INPUT_TRACE;
     }
@@ -259,7 +267,7 @@ static void what_cannot_be_opened_says_so(void)
     CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "folder"));
 
-    snprintf(path, sizeof path, "%s/", scratch_folder);        /* of a long path the end is shown, and the reason whole */
+    snprintf(path, sizeof path, "%s/", scratch_folder); /* of a long path the end is shown, and the reason whole */
     for (int i = 0; i < 200; i++)
         strcat(path, "./");
     strcat(path, "gone.json");
@@ -330,7 +338,8 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_TRUE(has_path(&inventory, "set/no.h5"));
     size_t found = 0;
     for (size_t i = 0; i < inventory.inputs.n; i++)
-        found += strstr(inventory.inputs.v[i].path, "one.json") != NULL && strstr(inventory.inputs.v[i].path, "/up/") == NULL;
+        found += strstr(inventory.inputs.v[i].path, "one.json") != NULL &&
+                 strstr(inventory.inputs.v[i].path, "/up/") == NULL;
     CU_ASSERT_EQUAL(found, 1);
     tl_inventory_free(&inventory);
     tl_inventory_sort(&inventory);

@@ -660,7 +660,8 @@ static void the_start_is_the_base_plus_the_zero(void)
     options.ns = true;
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"),
-                                  "\n0,start.json,UNKNOWN GPU,1,1000.5,1000.5,1,1000.5,float64,0.0,,,7000,1007500,2\n"));
+                                  "\n0,start.json,UNKNOWN GPU,1,1000.5,1000.5,1,1000.5,float64,0.0,,,7000,"
+                                  "1007500,2\n"));
 
     scratch_text("start.json", "{\"traceEvents\": [" OP("x", "1000", "2") "]}");
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);

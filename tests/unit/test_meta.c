@@ -25,16 +25,19 @@ static void a_document_of_kineto_is_understood(void)
 {
     tl_meta m;
     static const int32_t two[] = { 0, 1 };
-    CU_ASSERT_EQUAL(parse("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n"
-                          "    {\"id\": 0, \"name\": \"NVIDIA H100\", \"numSms\": 132},\n"
-                          "    {\"id\": 1, \"name\": \"another\"}],\n"
-                          "  \"distributedInfo\": {\"backend\": \"cpu:gloo,cuda:nccl\", \"rank\": 3, \"world_size\": 8,\n"
-                          "    \"pg_count\": 2, \"pg_config\": [\n"
-                          "      {\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": 2, \"ranks\": [0, 1]},\n"
-                          "      {\"pg_name\": 7, \"ranks\": []}], \"nccl_version\": \"2.21.5\"},\n"
-                          "  \"displayTimeUnit\": \"ms\", \"host_name\": \"node-17\",\n"
-                          "  \"baseTimeNanoseconds\": 1767189312000000000,\n"
-                          "  \"traceEvents\": [],\n  \"traceName\": \"/tmp/x.json\"}", &m), TL_OK);
+    CU_ASSERT_EQUAL(
+        parse("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n"
+              "    {\"id\": 0, \"name\": \"NVIDIA H100\", \"numSms\": 132},\n"
+              "    {\"id\": 1, \"name\": \"another\"}],\n"
+              "  \"distributedInfo\": {\"backend\": \"cpu:gloo,cuda:nccl\", \"rank\": 3, \"world_size\": 8,\n"
+              "    \"pg_count\": 2, \"pg_config\": [\n"
+              "      {\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": 2, \"ranks\": [0, 1]},\n"
+              "      {\"pg_name\": 7, \"ranks\": []}], \"nccl_version\": \"2.21.5\"},\n"
+              "  \"displayTimeUnit\": \"ms\", \"host_name\": \"node-17\",\n"
+              "  \"baseTimeNanoseconds\": 1767189312000000000,\n"
+              "  \"traceEvents\": [],\n  \"traceName\": \"/tmp/x.json\"}",
+              &m),
+        TL_OK);
     CU_ASSERT_EQUAL(m.rank, 3);
     CU_ASSERT_EQUAL(m.world_size, 8);
     CU_ASSERT_TRUE(m.has_base);
@@ -120,9 +123,11 @@ static void groups_may_be_a_map(void)
 {
     tl_meta m;
     static const int32_t low[] = { 0, 1 }, high[] = { 2, 3 };
-    CU_ASSERT_EQUAL(parse("{\"distributedInfo\": {\"pg_config\": {\"\\u0061\": {\"ranks\": [0, 1], \"pg_desc\": \"d\"},"
-                          " \"b\": [2, 3], \"c\\n\": \"[0,\\u00201]\", \"d\": {\"pg_name\": \"e\"}, \"f\": 4, \"g\": null}}}",
-                          &m), TL_OK);
+    CU_ASSERT_EQUAL(
+        parse("{\"distributedInfo\": {\"pg_config\": {\"\\u0061\": {\"ranks\": [0, 1], \"pg_desc\": \"d\"},"
+              " \"b\": [2, 3], \"c\\n\": \"[0,\\u00201]\", \"d\": {\"pg_name\": \"e\"}, \"f\": 4, \"g\": null}}}",
+              &m),
+        TL_OK);
     CU_ASSERT_EQUAL_FATAL(m.groups.n, 4);
     CU_ASSERT_STRING_EQUAL(m.groups.v[0].name, "a");
     CU_ASSERT_STRING_EQUAL(m.groups.v[0].desc, "d");
@@ -139,9 +144,12 @@ static void of_equal_keys_the_last_counts(void)
 {
     tl_meta m;
     static const int32_t last[] = { 4 };
-    CU_ASSERT_EQUAL(parse("{\"distributedInfo\": {\"rank\": 1, \"rank\": 2, \"pg_config\": [{\"ranks\": [1]}, {\"ranks\": [2]}],"
-                          " \"pg_config\": [{\"pg_name\": \"a\", \"pg_name\": \"b\", \"ranks\": [3, 3], \"ranks\": [4]}]},"
-                          " \"deviceProperties\": [{}, {}, {}], \"deviceProperties\": [{\"name\": \"y\"}]}", &m), TL_OK);
+    CU_ASSERT_EQUAL(
+        parse("{\"distributedInfo\": {\"rank\": 1, \"rank\": 2, \"pg_config\": [{\"ranks\": [1]}, {\"ranks\": [2]}],"
+              " \"pg_config\": [{\"pg_name\": \"a\", \"pg_name\": \"b\", \"ranks\": [3, 3], \"ranks\": [4]}]},"
+              " \"deviceProperties\": [{}, {}, {}], \"deviceProperties\": [{\"name\": \"y\"}]}",
+              &m),
+        TL_OK);
     CU_ASSERT_EQUAL(m.rank, 2);
     CU_ASSERT_EQUAL(m.ndevices, 1);
     CU_ASSERT_STRING_EQUAL(m.device, "y");
@@ -154,10 +162,13 @@ static void of_equal_keys_the_last_counts(void)
 static void keys_count_only_where_they_belong(void)
 {
     tl_meta m;
-    CU_ASSERT_EQUAL(parse("{\"rank\": 9, \"world_size\": 9, \"metadata\": {\"distributedInfo\": {\"rank\": 8}, \"schema\": 1,"
-                          " \"nodes\": [], \"host_name\": \"no\", \"baseTimeNanoseconds\": 5},"
-                          " \"x\": [[{\"distributedInfo\": {\"rank\": 7}}]], \"distributedInfo\": {\"more\": {\"rank\": 6},"
-                          " \"traceName\": \"no\", \"pg_configs\": [{\"pg_name\": \"no\"}], \"hostname\": \"yes\"}}", &m), TL_OK);
+    CU_ASSERT_EQUAL(
+        parse("{\"rank\": 9, \"world_size\": 9, \"metadata\": {\"distributedInfo\": {\"rank\": 8}, \"schema\": 1,"
+              " \"nodes\": [], \"host_name\": \"no\", \"baseTimeNanoseconds\": 5},"
+              " \"x\": [[{\"distributedInfo\": {\"rank\": 7}}]], \"distributedInfo\": {\"more\": {\"rank\": 6},"
+              " \"traceName\": \"no\", \"pg_configs\": [{\"pg_name\": \"no\"}], \"hostname\": \"yes\"}}",
+              &m),
+        TL_OK);
     CU_ASSERT(m.rank == -1 && m.world_size == -1 && !m.has_base && !m.has_schema && !m.has_nodes && m.groups.n == 0);
     CU_ASSERT_STRING_EQUAL(m.trace_name, "");
     CU_ASSERT_STRING_EQUAL(m.host, "yes");
@@ -172,13 +183,15 @@ static void keys_count_only_where_they_belong(void)
 
 static void what_was_read_before_a_fault_stays(void)
 {
-    static const char *const endings[] = { "", "\"pg", ", \"x\": [[", ", \"x\": }", ", \"\xff", ", 5", ", \"a\" \"b\"}}", "]" };
+    static const char *const endings[] = { "",         "\"pg", ", \"x\": [[",     ", \"x\": }",
+                                           ", \"\xff", ", 5",  ", \"a\" \"b\"}}", "]" };
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char text[128];
         tl_meta m;
         snprintf(text, sizeof text, "{\"baseTimeNanoseconds\": 12, \"distributedInfo\": {\"rank\": 3%s", endings[i]);
         if (i == 1)
-            snprintf(text, sizeof text, "{\"baseTimeNanoseconds\": 12, \"distributedInfo\": {\"rank\": 3, %s", endings[i]);
+            snprintf(text, sizeof text, "{\"baseTimeNanoseconds\": 12, \"distributedInfo\": {\"rank\": 3, %s",
+                     endings[i]);
         CU_ASSERT_EQUAL(parse(text, &m), TL_EINPUT);
         CU_ASSERT_EQUAL(m.base_ns, 12);
         CU_ASSERT_EQUAL(m.rank, i == 0 ? -1 : 3);       /* without a sign behind it, the 3 may be a 34 */
@@ -202,8 +215,10 @@ static void almost_json_is_read(void)
     for (size_t i = 0; i < sizeof oddities / sizeof oddities[0]; i++) {
         char text[256];
         tl_meta m;
-        snprintf(text, sizeof text, "\xEF\xBB\xBF{%s, \"distributedInfo\": {\"rank\": 3, \"pg_config\": [{\"ranks\": [4]}]},"
-                                    " \"deviceProperties\": [{}]}\n", oddities[i]);
+        snprintf(text, sizeof text,
+                 "\xEF\xBB\xBF{%s, \"distributedInfo\": {\"rank\": 3, \"pg_config\": [{\"ranks\": [4]}]},"
+                 " \"deviceProperties\": [{}]}\n",
+                 oddities[i]);
         CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
         CU_ASSERT_EQUAL(m.rank, 3);
         CU_ASSERT_EQUAL(m.ndevices, 1);
@@ -293,8 +308,9 @@ static void one_object_may_stand_alone(void)
 
 static void no_memory_is_said_and_nothing_leaks(void)
 {
-    static const char text[] = "{\"x\": NaN, \"distributedInfo\": {\"pg_config\": {\"a\": [0, 1], \"b\": {\"pg_name\": \"c\","
-                               " \"pg_desc\": \"d\", \"ranks\": \"[1]\"}}}}";
+    static const char text[] =
+        "{\"x\": NaN, \"distributedInfo\": {\"pg_config\": {\"a\": [0, 1], \"b\": {\"pg_name\": \"c\","
+        " \"pg_desc\": \"d\", \"ranks\": \"[1]\"}}}}";
     int failed = 0;
     for (size_t k = 1; k < 40; k++) {
         tl_meta m = TL_META_INIT;
