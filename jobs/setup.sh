@@ -37,9 +37,13 @@ if command -v dpkg-query > /dev/null && command -v apt-get > /dev/null; then
     fi
 fi
 
-cmake -S "$top" -B "$top/build" -G Ninja "$@" > "$top/build-setup.log" 2>&1 || {
-    cat "$top/build-setup.log" >&2
+# A folder that is configured already keeps its generator.
+if [ ! -f "$top/build/CMakeCache.txt" ]; then
+    set -- -G Ninja "$@"
+fi
+mkdir -p "$top/build"
+if ! cmake -S "$top" -B "$top/build" "$@" > "$top/build/setup.log" 2>&1; then
+    cat "$top/build/setup.log" >&2
     exit 1
-}
-mv "$top/build-setup.log" "$top/build/setup.log"
+fi
 cmake --build "$top/build"

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "outfile.h"
 #include "select.h"
+#include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/print.h"
 #include "tlmpi/report/terminal.h"
@@ -55,25 +56,6 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
     }
     ok = tl_print_end(&printer) && ok;
     return status_of(&printer, ok, err);
-}
-
-/* ---- digests ---- */
-
-static tl_status digest_tables(tl_result *result, FILE *out, tl_error *err)
-{
-    uint64_t hash;
-    tl_status st = TL_OK;
-    for (size_t i = 0; i < tl_result_ntables(result) && st == TL_OK; i++) {
-        const tl_schema *table = tl_result_table(result, i);
-        st = tl_result_digest(result, table, &hash, err);
-        if (st == TL_OK)
-            fprintf(out, "%s %016" PRIx64 "\n", table->name, hash);
-    }
-    if (st == TL_OK)
-        st = tl_result_digest_names(result, &hash, err);
-    if (st == TL_OK)
-        fprintf(out, "names %016" PRIx64 "\n", hash);
-    return st;
 }
 
 /* ---- rows ---- */
@@ -185,7 +167,7 @@ static tl_status show_file(const tl_cli *cli, tl_error *err)
         st = tl_outfile_open(&file, cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         if (cli->run.digest)
-            st = digest_tables(result, file.out, err);
+            st = tl_print_digests(file.out, result, err);
         else if (cli->nwords == 1)
             st = list_tables(cli, result, file.out, err);
         else

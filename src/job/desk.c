@@ -3,11 +3,11 @@
 #include "event_tables.h"
 #include "letters.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/report/terminal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -102,7 +102,7 @@ static void reply(tl_desk *d, int to, int tag, const void *bytes, size_t n)
 static void show_progress(tl_desk *d)
 {
     time_t now = time(NULL);
-    bool terminal = isatty(STDERR_FILENO);
+    bool terminal = tl_is_terminal(stderr);
     if (!d->progress || now < d->shown + (terminal ? 1 : 30))
         return;
     if (d->shown != 0)
@@ -129,7 +129,7 @@ static bool place_names(tl_desk *d, tl_letter *counts, uint32_t nnames, uint32_t
 }
 
 /* Gives one trace its place; its turn has come. */
-static bool place(tl_desk *d, struct waiting *w, int32_t rank)
+static bool place(tl_desk *d, struct waiting *w)
 {
     tl_counts_head head;
     tl_letter out = { 0 };
@@ -149,7 +149,7 @@ static bool place(tl_desk *d, struct waiting *w, int32_t rank)
         note_failure(d, tl_fail_memory(&d->error, "the names"));
 
     for (size_t t = 0; whole && t < d->ntables && d->store != NULL && d->status == TL_OK; t++)
-        note_failure(d, tl_store_rank(d->store, d->tables[t], rank, d->nrows[t], rows[t], &d->error));
+        note_failure(d, tl_store_rank(d->store, d->tables[t], head.rank, d->nrows[t], rows[t], &d->error));
 
     tl_place_head answer = { d->epoch_ns, whole && d->store != NULL && d->status == TL_OK, 0 };
     whole = tl_letter_put(&out, &answer, sizeof answer) && tl_letter_put(&out, d->nrows, d->ntables * sizeof *d->nrows) &&
@@ -178,7 +178,7 @@ static bool take_counts(tl_desk *d, int from, const void *bytes, size_t n)
         return false;
     while ((size_t)d->placed < d->plan->n && d->waiting[d->placed].here) {
         struct waiting *turn = &d->waiting[d->placed];
-        if (!place(d, turn, (int32_t)d->plan->items[d->placed].rank))
+        if (!place(d, turn))
             return false;
         free(turn->counts.v);
         turn->counts = (tl_letter){ 0 };
@@ -268,7 +268,7 @@ void tl_desk_serve_out(tl_desk *d)
         else
             spins = 0;
     }
-    if (d->progress && d->shown != 0 && isatty(STDERR_FILENO))
+    if (d->progress && d->shown != 0 && tl_is_terminal(stderr))
         fprintf(stderr, "\r\033[K");
 }
 

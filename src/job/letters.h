@@ -38,7 +38,8 @@ static inline bool tl_letter_get(tl_letter *l, void *bytes, size_t n)
 /* COUNTS: this, rows of each event table (uint64_t each), then each name: its length (uint32_t) and bytes. */
 typedef struct tl_counts_head {
     int64_t item, first_ns;
-    uint32_t ntables, nnames;
+    int32_t rank;
+    uint32_t ntables, nnames, padding;
 } tl_counts_head;
 
 /* PLACE: this, first row in each event table (uint64_t each), then the row of each name (uint32_t each). */

@@ -57,18 +57,24 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
     return TL_OK;
 }
 
-/* Each proc: a look at its share of the files. */
-static tl_status look_at_share(const buffer *paths, buffer *looks, tl_error *err)
+/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read; of
+ * several, those are looked at to their end whose head does not name the rank, or all (`deep`). */
+static tl_status look_at_share(const buffer *paths, bool deep, buffer *looks, tl_error *err)
 {
     size_t n = 0, number = 0;
 
+    looks->n = 0;
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1)
         n++;
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, number++) {
         if (number % (size_t)tl_par_nprocs() != (size_t)tl_par_proc())
             continue;
         tl_input look = { .path = paths->v + at };
-        tl_input_look(&look, n > 1);
+        tl_input_look(&look, deep);
+        if (!deep && n > 1 && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
+            look = (tl_input){ .path = paths->v + at };
+            tl_input_look(&look, true);
+        }
         look.path = NULL;
         if (!put(looks, &look, sizeof look))
             return tl_fail_memory(err, "the list of files");
@@ -94,12 +100,24 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
 
 /* ---------------------------------------------------------------------------------------------------- the plan */
 
+/* By rank; what can be read before what cannot. */
 static int by_rank(const void *a, const void *b)
 {
     const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
     return strcmp(x->path, y->path);
+}
+
+/* Traces of the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where
+ * there is no other. */
+static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
+{
+    if (in->rank < 0 || in->rank > INT32_MAX)
+        return false;
+    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
 }
 
 /* What stands in a plan's message before the two texts of an item. */
@@ -109,7 +127,7 @@ typedef struct item_head {
     int32_t rank_source, unreadable;
 } item_head;
 
-/* Proc 0: the traces of the chosen run, in rank order. */
+/* Proc 0: what is to be read, a file a rank, in rank order. */
 static bool write_plan(const tl_inventory *inventory, buffer *out)
 {
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
@@ -117,14 +135,15 @@ static bool write_plan(const tl_inventory *inventory, buffer *out)
     bool whole = chosen != NULL;
 
     for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
-        const tl_input *in = &inventory->inputs.v[i];
-        if (in->kind != TL_INPUT_OTHER && in->run == inventory->run)
-            chosen[n++] = in;
+        if (is_chosen(inventory, &inventory->inputs.v[i]))
+            chosen[n++] = &inventory->inputs.v[i];
     }
     if (whole)
         qsort(chosen, n, sizeof *chosen, by_rank);
     for (size_t i = 0; whole && i < n; i++) {
         const tl_input *in = chosen[i];
+        if (i > 0 && in->rank == chosen[i - 1]->rank)
+            continue;
         item_head head = { in->rank, in->mtime_ns, in->bytes, (int32_t)in->rank_source, in->kind == TL_INPUT_UNREADABLE };
         whole = put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
                 put(out, in->why, strlen(in->why) + 1);
@@ -146,36 +165,61 @@ static bool read_plan(buffer *message, tl_plan *plan)
         memcpy(&head, message->v + at, sizeof head);
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
         plan->items[plan->n++] = (tl_plan_item){ path, head.rank, head.mtime_ns, head.bytes,
-                                                 (tl_rank_source)head.rank_source, head.unreadable != 0, why };
+                                                 (tl_rank_source)head.rank_source, false, head.unreadable != 0, why };
         at = (size_t)(why + strlen(why) + 1 - message->v);
     }
+    if (plan->n == 1)
+        plan->items[0].alone = true;
     return true;
+}
+
+/* Collective: one round of looks, and what proc 0 makes of them. */
+static tl_status look_round(const tl_options *options, const buffer *paths, bool deep, buffer *looks,
+                            tl_inventory *inventory, tl_error *err)
+{
+    void *all = NULL;
+    size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
+    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : look_at_share(paths, deep, looks, err);
+
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_par_gather(looks->v, looks->n, &all, &nall, sizes, err);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        merge_looks(inventory, all, sizes);
+        st = tl_inventory_decide(inventory, options->run > 0 ? options->run : 0, err);
+    }
+    free(all);
+    free(sizes);
+    return tl_par_agree(st, err);
+}
+
+/* Whether runs were told apart without knowing when some trace began: its base time stands behind its events. */
+static bool needs_deep_look(const tl_inventory *inventory)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE &&
+                   inventory->inputs.v[i].begin_ns == inventory->inputs.v[i].mtime_ns;
+    return inventory->nruns > 1 && unknown;
 }
 
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
     buffer paths = { 0 }, looks = { 0 }, message = { 0 };
-    void *all = NULL;
-    size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
-    bool first = tl_par_proc() == 0;
+    bool first = tl_par_proc() == 0, deep = false;
 
-    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : TL_OK;
-    if (st == TL_OK && first)
-        st = list_files(options, &plan->inventory, &paths, err);
+    tl_status st = first ? list_files(options, &plan->inventory, &paths, err) : TL_OK;
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = share(&paths, err);
-    if (st != TL_OK)
-        goto done;
-
-    st = tl_par_agree(look_at_share(&paths, &looks, err), err);
-    if (st != TL_OK)
-        goto done;
-    st = tl_par_gather(looks.v, looks.n, &all, &nall, sizes, err);
-    if (st == TL_OK && first) {
-        merge_looks(&plan->inventory, all, sizes);
-        st = tl_inventory_decide(&plan->inventory, options->run > 0 ? options->run : 0, err);
+    if (st == TL_OK)
+        st = look_round(options, &paths, false, &looks, &plan->inventory, err);
+    if (st == TL_OK) {
+        deep = first && needs_deep_look(&plan->inventory);
+        tl_par_bcast(&deep, sizeof deep, 0);
     }
+    if (st == TL_OK && deep)
+        st = look_round(options, &paths, true, &looks, &plan->inventory, err);
     if (st == TL_OK && first && !write_plan(&plan->inventory, &message))
         st = tl_fail_memory(err, "the plan");
     st = tl_par_agree(st, err);
@@ -186,13 +230,9 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         message.v = NULL;
         st = tl_par_agree(st, err);
     }
-
-done:
     free(paths.v);
     free(looks.v);
     free(message.v);
-    free(all);
-    free(sizes);
     return st;
 }
 

@@ -103,7 +103,7 @@ static bool collect_names(const tl_tables *tables, const tl_names *names, used_n
 static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
                          const used_names *used, tl_letter *out)
 {
-    tl_counts_head head = { item, result->first_ns, (uint32_t)ntables, used->n };
+    tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
     bool whole = tl_letter_put(out, &head, sizeof head);
     for (size_t t = 0; whole && t < ntables; t++) {
         uint64_t rows = tables[t]->n;
@@ -179,7 +179,7 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
                  write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
     if (!whole) {
         /* The desk waits for this trace's turn: it must hear of it, if only that it has no rows. */
-        tl_counts_head none = { item, TL_TIME_UNKNOWN, (uint32_t)ntables, 0 };
+        tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
         char letter[sizeof none + sizeof first] = { 0 };
         memcpy(letter, &none, sizeof none);
         send(post, TL_LETTER_COUNTS, letter, sizeof none + ntables * sizeof *first);

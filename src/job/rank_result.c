@@ -37,8 +37,9 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     const tl_read_report *report = &trace->report;
     const tl_meta *meta = &trace->meta;
 
-    row->rank = (int32_t)item->rank;
-    row->rank_from = (uint8_t)item->rank_source;
+    bool told = item->alone && meta->rank >= 0 && meta->rank <= INT32_MAX;
+    row->rank = (int32_t)(told ? meta->rank : item->rank);
+    row->rank_from = (uint8_t)(told ? TL_RANK_META : item->rank_source);
     row->clock_base = meta->has_base ? 0 : 1;
     row->base_time_ns = meta->has_base ? meta->base_ns : 0;
     row->world_size = meta->world_size > 0 && meta->world_size <= INT32_MAX ? (int32_t)meta->world_size : -1;
@@ -145,6 +146,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         row.status = TL_RANK_UNREADABLE;
         text_cell(row.error, sizeof row.error, why.text);
     }
+    out->rank = row.rank;
     out->first_ns = first_start(&out->tables);
     out->names = trace.events.names;                /* the rest of the trace has served */
     trace.events.names = (tl_names){ 0 };

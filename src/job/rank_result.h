@@ -8,6 +8,7 @@
 #include "tlmpi/trace/classify.h"
 
 typedef struct tl_rank_result {
+    int32_t rank;               /* the item's, or what the text of a file that is alone says */
     tl_tables tables;           /* one for each schema of the registry */
     tl_names names;             /* of the NAME cells */
     int64_t first_ns;           /* first start in the interval table, TL_TIME_UNKNOWN without rows */

@@ -14,6 +14,7 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/report/terminal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -52,9 +53,12 @@ static tl_status prepare(job *j, tl_error *err)
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_plan_make(j->options, &j->plan, err);
-    if (st == TL_OK && j->plan.n == 0)
+    if (st == TL_OK && j->plan.n == 0) {
+        if (is_first())
+            tl_tell_problems(&j->plan, &j->tables);
         st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz)", j->options->paths[0],
                      j->options->npaths > 1 ? " ..." : "");
+    }
     return st;
 }
 
@@ -149,11 +153,13 @@ static tl_status reduce(job *j, tl_error *err)
     return st;
 }
 
-/* Proc 0: reductions, the file, the words.  Returns the exit status. */
+/* Proc 0: reductions, the file, the words.  *code is the exit status that the traces call for. */
 static tl_status finish(job *j, double start_s, int *code, tl_error *err)
 {
-    *code = tl_exit_of(&j->tables);
-    tl_tell_problems(&j->plan, &j->tables);
+    bool summary = !j->options->digest && !j->options->quiet;
+    *code = tl_exit_of(&j->plan, &j->tables);
+    if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
+        tl_tell_problems(&j->plan, &j->tables);     /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the traces could be read");
     tl_status st = reduce(j, err);
@@ -165,7 +171,7 @@ static tl_status finish(job *j, double start_s, int *code, tl_error *err)
     }
     if (st == TL_OK && j->options->digest)
         st = tl_tell_digest(j->output, err);
-    else if (st == TL_OK && !j->options->quiet)
+    else if (st == TL_OK && summary)
         tl_tell_summary(&j->plan, &j->tables, j->options, j->output, now_s() - start_s);
     return st;
 }
@@ -250,7 +256,7 @@ int tl_check(const tl_options *options)
     if (st == TL_OK)
         st = gather(&j, &err);
     if (st == TL_OK && is_first()) {
-        code = tl_exit_of(&j.tables);
+        code = tl_exit_of(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);
         tl_tell_problems(&j.plan, &j.tables);
     }

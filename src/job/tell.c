@@ -1,15 +1,16 @@
 /* tell.c - see tell.h. */
 #include "tell.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/job/digest.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/print.h"
 #include "tlmpi/report/summary.h"
-#include "tlmpi/store/result.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -20,10 +21,22 @@ static const tl_rank *rank_rows(tl_tables *job, size_t *n)
     return (const tl_rank *)(const void *)ranks->rows;
 }
 
-int tl_exit_of(tl_tables *job)
+/* Whether the file is one of those that were to be read. */
+static bool is_planned(const tl_plan *plan, const tl_input *in)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (strcmp(plan->items[i].path, in->path) == 0)
+            return true;
+    return false;
+}
+
+int tl_exit_of(const tl_plan *plan, tl_tables *job)
 {
     size_t n, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);
+
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
+        damaged += plan->inventory.inputs.v[i].kind == TL_INPUT_UNREADABLE;
 
     for (size_t i = 0; i < n; i++) {
         unreadable += ranks[i].status == TL_RANK_UNREADABLE;
@@ -65,9 +78,13 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     size_t n;
     const tl_rank *ranks = rank_rows(job, &n);
 
-    for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].kind == TL_INPUT_OTHER)
-            tl_warn("left alone: %s", inventory->inputs.v[i].why);
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *in = &inventory->inputs.v[i];
+        if (in->kind == TL_INPUT_OTHER)
+            tl_warn("left alone: %s", in->why);
+        else if (in->kind == TL_INPUT_UNREADABLE && !is_planned(plan, in))
+            tl_warn("cannot be read: %s", in->why);
+    }
     for (size_t i = 0; i < n; i++) {
         if (ranks[i].error[0] == 0)
             continue;
@@ -99,7 +116,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *opti
 
     s.ranks = rank_rows(job, &s.nranks);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].kind == TL_INPUT_OTHER)
+        if (inventory->inputs.v[i].kind == TL_INPUT_OTHER ||
+            (inventory->inputs.v[i].kind == TL_INPUT_UNREADABLE && !is_planned(plan, &inventory->inputs.v[i])))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
     tl_print_summary(stdout, &s);
     free(skipped);
@@ -129,20 +147,10 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 tl_status tl_tell_digest(const char *path, tl_error *err)
 {
     tl_result *result;
-    uint64_t digest;
     tl_status st = tl_result_open(path, &result, err);
     if (st != TL_OK)
         return st;
-    for (size_t i = 0; st == TL_OK && i < tl_result_ntables(result); i++) {
-        const tl_schema *table = tl_result_table(result, i);
-        st = tl_result_digest(result, table, &digest, err);
-        if (st == TL_OK)
-            printf("%s %016" PRIx64 "\n", table->name, digest);
-    }
-    if (st == TL_OK)
-        st = tl_result_digest_names(result, &digest, err);
-    if (st == TL_OK)
-        printf("names %016" PRIx64 "\n", digest);
+    st = tl_print_digests(stdout, result, err);
     tl_result_close(result);
     return st;
 }

@@ -20,7 +20,7 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
 /* "table hash" lines of a result file. */
 tl_status tl_tell_digest(const char *path, tl_error *err);
 
-/* The exit status that the ranks' states call for. */
-int tl_exit_of(tl_tables *job);
+/* The exit status that the state of the input calls for. */
+int tl_exit_of(const tl_plan *plan, tl_tables *job);
 
 #endif

@@ -8,27 +8,29 @@
 #include <string.h>
 #include <time.h>
 
-/* The first waits of a row only let others run; then sleeps double from 20 us to 5 ms.  What a proc sleeps through is
- * then never much longer than what it has waited already, and a proc that waits for minutes wakes 200 times a second. */
+/* A row of waits: the first only let others run, then sleeps double from 20 us to 5 ms, and after a second of those they
+ * are 20 ms.  So a proc sleeps through little more than it has waited already, and one that waits for minutes wakes 50
+ * times a second, which costs it less than a thousandth of a core. */
 #define YIELDS 8
+#define DOUBLINGS 8
+#define LONG_NAPS 200
 #define FIRST_NAP_NS 20000L
-#define LONGEST_NAP_NS 5000000L
+#define LONG_NAP_NS 5000000L
+#define LONGEST_NAP_NS 20000000L
 
 void tl_par_nap(unsigned *spins)
 {
     unsigned n = *spins;
-    long ns = LONGEST_NAP_NS;
 
-    if (n < YIELDS + 16)
+    if (n < YIELDS + DOUBLINGS + LONG_NAPS)
         (*spins)++;
     if (n < YIELDS) {
         sched_yield();
         return;
     }
-    if (n - YIELDS < 8)
-        ns = FIRST_NAP_NS << (n - YIELDS);
-    struct timespec pause = { .tv_sec = 0, .tv_nsec = ns < LONGEST_NAP_NS ? ns : LONGEST_NAP_NS };
-    nanosleep(&pause, NULL);
+    n -= YIELDS;
+    long ns = n < DOUBLINGS ? FIRST_NAP_NS << n : n < DOUBLINGS + LONG_NAPS ? LONG_NAP_NS : LONGEST_NAP_NS;
+    nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
 }
 
 /* Each launcher tells its processes how many they are.  srun does so whether or not it offers them a way to find each

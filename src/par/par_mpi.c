@@ -24,6 +24,19 @@
 /* The tag of gathered pieces, the largest that every MPI has; callers use smaller ones. */
 #define GATHER_TAG 32767
 
+/* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
+ *
+ *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
+ *   depth    Where a message cannot be copied straight from the other's memory it goes in fragments of 32 KB, of which
+ *            this many are under way at a time.  Each batch waits for a nap of the sender to end: by the default of 3,
+ *            a megabyte takes ten naps, and so it takes one. */
+static const struct {
+    const char *variable, *value;
+} settings[] = {
+    { "OMPI_MCA_mpi_yield_when_idle", "1" },
+    { "OMPI_MCA_pml_ob1_send_pipeline_depth", "64" },
+};
+
 static int proc, nprocs = 1;
 static bool running;            /* between MPI_Init and MPI_Finalize */
 static uint64_t *sizes_of;      /* on proc 0: room for a gather's sizes and requests, an entry a proc */
@@ -54,8 +67,8 @@ void tl_par_start(int *argc, char ***argv)
     if (!tl_par_launched())
         return;
 
-    /* Even the waits inside of MPI_Init and MPI_Finalize should let others run.  The user's own setting wins. */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        setenv(settings[i].variable, settings[i].value, 0);
     MPI_Init(argc, argv);
     running = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &proc);

@@ -1,5 +1,6 @@
 /* event_yajl.c - one entry through yajl: the reference reader, and the one for everything that is not plain. */
 #include "fields.h"
+#include "keys.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>

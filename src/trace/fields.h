@@ -47,13 +47,10 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
-/* The key of that spelling, in the entry itself or in its args. */
-tl_key tl_key_of_entry(const char *p, size_t n);
-tl_key tl_key_of_args(const char *p, size_t n);
-
-/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly.  False: leave it to
- * yajl; *f is then undefined.  text must have 64 readable bytes behind it.  Values point into text. */
-bool tl_event_read_fast(tl_text text, tl_fields *f);
+/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
+ * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
+ * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text. */
+size_t tl_event_read_fast(const char *p, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {

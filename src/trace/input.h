@@ -2,8 +2,12 @@
 #ifndef TLMPI_TRACE_INPUT_H
 #define TLMPI_TRACE_INPUT_H
 
+#include "tlmpi/base/text.h"
 #include "tlmpi/trace/discover.h"
 #include <sys/stat.h>
+
+/* The digits of the rank in the path that tl_rank_of_name finds; empty where it finds none. */
+tl_text tl_rank_digits(const char *path);
 
 /* The Unix time in ns that the file's name holds ("host_21147.1698955063520869240.pt.trace.json"), or -1. */
 int64_t tl_time_of_name(const char *path);

@@ -101,7 +101,7 @@ static bool take_entry(look *l, tl_text text)
     tl_fields f;
     size_t ignored;
 
-    if (!tl_event_read_fast(text, &f) && !tl_event_read_yajl(&l->scratch, text, &f, &ignored))
+    if (!tl_event_read_yajl(&l->scratch, text, &f, &ignored))
         return l->scratch.no_memory;
     const tl_value *ph = tl_fields_get(&f, TL_KEY_PH), *ts = tl_fields_get(&f, TL_KEY_TS);
     if (!l->has_first)

@@ -7,17 +7,17 @@
  *                but not where the word before it makes it another number: local_rank_0  tp_rank_1  lora_rank_16
  *     worker     the same with "worker": worker0_step_12.1698  dlrm_kineto.worker3
  *                but not in worker-3_1234.1698955063520869240, where it is part of a host's name, before a process id
+ *     folder     rule rank for the folders above, the nearest first: rank_3/trace.json
+ *                (but not rule worker: worker3/ is as often a machine)
  *     number     the whole stem is a number, or words and a number at its end: megatron_kineto_0  trace_3  7
  *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
  *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
  *
- * The stem is the base name without .json, .gz, .trace, .pt.  Where it tells nothing, the first rule is tried on the
- * folders above, the nearest first: rank_3/trace.json.  (worker3/ is as often a machine as a rank.)
+ * The stem is the base name without .json, .gz, .trace, .pt.
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write behind the host.
  */
 #include "input.h"
-#include "tlmpi/base/text.h"
 
 #define RANK_DIGITS_MAX 9           /* fits 32 bits, with room */
 #define WEAK_BELOW 100000
@@ -99,8 +99,8 @@ static bool is_pid_and_time(tl_text t)
     return pid > 0 && pid + 1 < t.n && t.p[pid + 1] == '.' && digits_at(t, pid + 2) >= 10;
 }
 
-/* The number behind the first whole `word` in t that has one, -1 for none. */
-static int64_t number_after(tl_text t, const char *word)
+/* The digits behind the first whole `word` in t that has some; empty for none. */
+static tl_text number_after(tl_text t, const char *word)
 {
     static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp",
                                           "etp", "tensor", "pipeline", "data", "model", "expert", "context", "stage",
@@ -121,13 +121,13 @@ static int64_t number_after(tl_text t, const char *word)
             continue;
         if (strcmp(word, "worker") == 0 && is_pid_and_time((tl_text){ t.p + end, t.n - end }))
             continue;
-        return value_of(t.p + at, length);
+        return (tl_text){ t.p + at, length };
     }
-    return -1;
+    return (tl_text){ t.p, 0 };
 }
 
-/* The number at the end of the stem. */
-static int64_t number_at_end(tl_text t)
+/* The digits at the end of the stem; empty where they are no rank. */
+static tl_text number_at_end(tl_text t)
 {
     static const char *const others[] = { "activities", "pid", "step", "steps", "iter", "iters", "iteration", "epoch",
                                           "batch", "run", "trial", "repeat", "part", "layer", "layers", "version", "v",
@@ -137,18 +137,17 @@ static int64_t number_at_end(tl_text t)
     size_t start = t.n;
     while (start > 0 && is_digit(t.p[start - 1]))
         start--;
-    size_t length = t.n - start;
-    if (length == 0 || length > RANK_DIGITS_MAX || value_of(t.p + start, length) >= WEAK_BELOW)
-        return -1;
+    tl_text digits = { t.p + start, t.n - start }, none = { t.p, 0 };
+    if (digits.n == 0 || digits.n > RANK_DIGITS_MAX || value_of(digits.p, digits.n) >= WEAK_BELOW)
+        return none;
     if (start == 0)
-        return value_of(t.p, length);
+        return digits;
 
-    tl_text before = { t.p, start };
     char separator = t.p[start - 1];
-    tl_text word = word_before(before);
+    tl_text word = word_before((tl_text){ t.p, start });
     if ((separator != '_' && separator != '-') || word.n == 0 || is_one_of(word, others))
-        return -1;
-    return value_of(t.p + start, length);
+        return none;
+    return digits;
 }
 
 static tl_text last_part(tl_text path)
@@ -170,29 +169,33 @@ static tl_text stem_of(tl_text base)
     return base;
 }
 
-static int64_t rank_word_in(tl_text part)
+static tl_text rank_word_in(tl_text part)
 {
-    int64_t rank = number_after(part, "rank");
-    return rank >= 0 ? rank : number_after(part, "worker");
+    tl_text digits = number_after(part, "rank");
+    return digits.n > 0 ? digits : number_after(part, "worker");
 }
 
-int64_t tl_rank_of_name(const char *path)
+tl_text tl_rank_digits(const char *path)
 {
     tl_text left = { path, strlen(path) };
     tl_text base = last_part(left);
     tl_text stem = stem_of(base);
+    tl_text digits = rank_word_in(stem);
 
-    int64_t rank = rank_word_in(stem);
-    if (rank < 0)
-        rank = number_at_end(stem);
     left.n -= base.n;
-    while (rank < 0 && left.n > 0) {
+    while (digits.n == 0 && left.n > 0) {
         left.n--;                       /* the slash */
         tl_text folder = last_part(left);
-        rank = number_after(folder, "rank");
+        digits = number_after(folder, "rank");
         left.n -= folder.n;
     }
-    return rank;
+    return digits.n > 0 ? digits : number_at_end(stem);
+}
+
+int64_t tl_rank_of_name(const char *path)
+{
+    tl_text digits = tl_rank_digits(path);
+    return digits.n > 0 ? value_of(digits.p, digits.n) : -1;
 }
 
 int64_t tl_time_of_name(const char *path)
@@ -217,5 +220,5 @@ int64_t tl_time_of_name(const char *path)
 bool tl_name_says_trace(const char *path)
 {
     tl_text base = last_part((tl_text){ path, strlen(path) });
-    return has_word(base, "trace") || has_word(base, "kineto") || rank_word_in(stem_of(base)) >= 0;
+    return has_word(base, "trace") || has_word(base, "kineto") || rank_word_in(stem_of(base)).n > 0;
 }

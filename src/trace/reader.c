@@ -15,6 +15,7 @@ typedef struct reading {
     const tl_read_options *options;
     tl_trace *trace;
     tl_split split;
+    tl_fields fields;           /* of the entry at hand */
     tl_yajl_scratch scratch;
     char *repaired;             /* room for a repaired entry */
     size_t repaired_cap;
@@ -31,10 +32,18 @@ static void note_bad(tl_read_report *report, uint64_t offset, const char *expect
              (unsigned long long)offset, expected, done);
 }
 
+/* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
+static size_t probe(void *arg, const char *p)
+{
+    reading *r = arg;
+    return tl_event_read_fast(p, &r->fields);
+}
+
 /* Reads an entry that the fast reader left alone.  *mended: only after a repair.  *fault: offset in the entry of what yajl
  * refused. */
-static bool read_carefully(reading *r, tl_text text, tl_fields *f, bool *mended, size_t *fault)
+static bool read_carefully(reading *r, tl_text text, bool *mended, size_t *fault)
 {
+    tl_fields *f = &r->fields;
     size_t ignored;
     *mended = false;
     if (tl_event_read_yajl(&r->scratch, text, f, fault))
@@ -52,20 +61,20 @@ static bool read_carefully(reading *r, tl_text text, tl_fields *f, bool *mended,
 static bool take_entry(reading *r, const tl_piece *piece)
 {
     tl_read_report *report = &r->trace->report;
-    tl_fields f;
     bool mended = false;
     size_t fault = 0;
     const char *why = "";
 
-    if ((r->options->yajl_only || !tl_event_read_fast(piece->text, &f)) &&
-        !read_carefully(r, piece->text, &f, &mended, &fault)) {
+    bool fast = piece->probed ||
+                (!r->options->yajl_only && tl_event_read_fast(piece->text.p, &r->fields) == piece->text.n);
+    if (!fast && !read_carefully(r, piece->text, &mended, &fault)) {
         if (report->no_memory)
             return true;
         report->dropped++;
         note_bad(report, piece->offset + fault, "expected JSON, found an entry that is none", "dropped that entry");
         return false;
     }
-    tl_taken taken = tl_events_take(&r->trace->events, r->options, &f, piece->uid, &report->fractional_ts, &why);
+    tl_taken taken = tl_events_take(&r->trace->events, r->options, &r->fields, piece->uid, &report->fractional_ts, &why);
     switch (taken) {
     case TL_TAKEN_KEPT:
     case TL_TAKEN_REPAIRED:
@@ -190,6 +199,10 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     if (st != TL_OK)
         return st;
     tl_split_init(&r.split);
+    if (!options->yajl_only) {
+        r.split.probe = probe;
+        r.split.probe_arg = &r;
+    }
     read_entries(&r, source);
     read_end(&r, source);
     tl_source_close(source);

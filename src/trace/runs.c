@@ -5,12 +5,18 @@
  *     time    0 1  2 3            0  1 2 3         1 0 2          files, by the rank they know
  *             '--run 0--'         '--run 1--'      run 2          (not complete: rank 3 is missing)
  *
- * In order of time, a rank that is seen again proves that a run has ended since it was seen first: at the widest gap
- * between the two.  Where that gives more runs than any rank has files, and the runs are not set apart by time either,
- * then the times tell nothing (files that were copied, and have no other time): the k-th file of a rank is of run k.
+ * By time: a rank that is seen again proves that a run has ended since it was seen first, at the widest gap between.
+ * That is believed when it makes no more runs than a rank has files, or when the runs are set apart: the shortest gap
+ * between two is longer than the longest inside one.
+ *
+ * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
+ * That is believed when it makes as many runs as a rank has files, each rank once in each.
+ *
+ * Time goes first, unless all that is known is when the file was written: copying changes that.  Where neither is to be
+ * believed, the k-th file of a rank, in order of time, is of run k.
  */
+#include "input.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/trace/discover.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,37 +144,95 @@ static bool set_apart(const deciding *d)
     return between > inside;
 }
 
-/* How often a rank occurs, at most; with `assign` the k-th file of a rank becomes one of run k. */
-static bool count_files(deciding *d, bool assign, size_t *most)
+/* The k-th file of a rank becomes one of run k. */
+static bool cut_by_count(deciding *d)
 {
     tl_map seen = { 0 };            /* rank -> files of it so far */
     bool fine = true;
 
-    *most = 0;
+    d->nruns = 1;
     for (size_t i = 0; i < d->nknown && fine; i++) {
         uint64_t rank = (uint64_t)d->known[i]->rank;
         uint32_t before = tl_map_get(&seen, rank);
         before = before == TL_MAP_NONE ? 0 : before;
-        if (assign)
-            d->known[i]->run = (int32_t)before;
-        if (before + 1 > *most)
-            *most = before + 1;
+        d->known[i]->run = (int32_t)before;
+        if (before + 1 > d->nruns)
+            d->nruns = before + 1;
         fine = tl_map_put(&seen, rank, before + 1) == 0;
     }
     tl_map_free(&seen);
     return fine;
 }
 
+/* What two files of one run have in common: the path around the rank in it; the folder, where the rank is not in it. */
+static uint64_t family_of(const tl_input *t)
+{
+    tl_text digits = tl_rank_digits(t->path);
+    if (digits.n == 0 || t->name_rank != t->rank) {
+        const char *base = strrchr(t->path, '/');
+        return tl_hash_bytes(t->path, base != NULL ? (size_t)(base - t->path) : 0);
+    }
+    const char *behind = digits.p + digits.n;
+    uint64_t before = tl_hash_bytes(t->path, (size_t)(digits.p - t->path));
+    return tl_hash_mix(before, tl_hash_bytes(behind, strlen(behind)));
+}
+
+/* Runs by name, the one with the oldest file first.  *once: no rank is twice in one of them. */
+static bool cut_by_name(deciding *d, bool *once)
+{
+    tl_map family = { 0 }, member = { 0 };      /* family -> run; (run, rank) -> it has one */
+    bool fine = true;
+
+    *once = true;
+    d->nruns = 0;
+    for (size_t i = 0; i < d->nknown && fine; i++) {
+        uint64_t key = family_of(d->known[i]);
+        uint32_t at = tl_map_get(&family, key);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)d->nruns++;
+            fine = tl_map_put(&family, key, at) == 0;
+        }
+        d->known[i]->run = (int32_t)at;
+        key = (uint64_t)at << 32 | (uint64_t)d->known[i]->rank;     /* ranks fit 32 bits */
+        *once = *once && tl_map_get(&member, key) == TL_MAP_NONE;
+        fine = fine && tl_map_put(&member, key, 0) == 0;
+    }
+    tl_map_free(&family);
+    tl_map_free(&member);
+    return fine;
+}
+
+static bool times_are_their_own(const deciding *d)
+{
+    for (size_t i = 0; i < d->nknown; i++)
+        if (d->known[i]->begin_ns == d->known[i]->mtime_ns)
+            return false;
+    return true;
+}
+
 static bool part_into_runs(deciding *d)
 {
-    size_t most;
-    if (!cut_by_time(d) || !count_files(d, false, &most))
+    if (!cut_by_count(d))
         return false;
-    if (d->nruns > most && most > 0 && !set_apart(d)) {
-        d->nruns = most;
-        return count_files(d, true, &most);
+    if (d->nruns == 1)
+        return true;
+    size_t most = d->nruns;         /* files of one rank, at most */
+    bool timed = times_are_their_own(d), once;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (timed == (turn == 0)) {
+            if (!cut_by_time(d))
+                return false;
+            if (d->nruns <= most || set_apart(d))
+                return true;
+        } else {
+            if (!cut_by_name(d, &once))
+                return false;
+            if (d->nruns == most && once)
+                return true;
+        }
     }
-    return true;
+    return cut_by_count(d);
 }
 
 /* Fills in d->runs from the traces that know their rank. */

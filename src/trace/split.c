@@ -64,6 +64,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
 void tl_split_fill(tl_split *s, size_t n)
 {
     s->end += n;
+    s->buf[s->end] = 0;                 /* ends whatever a probe reads */
 }
 
 void tl_split_eof(tl_split *s)
@@ -385,9 +386,17 @@ tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
             if (!gap_run(s, &bad))
                 return s->eof ? TL_PIECE_END : TL_PIECE_MORE;
             if (bad) {
-                *piece = (tl_piece){ { s->buf + s->at, 1 }, s->base + s->at, s->nentries - 1 };
+                *piece = (tl_piece){ { s->buf + s->at, 1 }, s->base + s->at, s->nentries - 1, false };
                 tl_split_resync(s);
                 return TL_PIECE_BAD;
+            }
+            if (s->state == ENTRY && s->probe != NULL) {
+                size_t n = s->probe(s->probe_arg, s->buf + s->at);
+                if (n > 0) {
+                    s->scan = s->at + n;
+                    *piece = (tl_piece){ text_here(s), s->base + s->at, s->nentries - 1, true };
+                    return TL_PIECE_ENTRY;
+                }
             }
             break;
         case ENTRY:
@@ -396,7 +405,7 @@ tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
                 break;
             }
             bool whole = entry_run(s);
-            *piece = (tl_piece){ text_here(s), s->base + s->at, s->nentries - 1 };
+            *piece = (tl_piece){ text_here(s), s->base + s->at, s->nentries - 1, false };
             if (whole)
                 return TL_PIECE_ENTRY;
             if (s->scan - s->at >= s->long_at) {

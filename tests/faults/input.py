@@ -128,6 +128,19 @@ def texts(checks, program, options):
                 checks.that("rank-%d.json" % rank in run.stderr + run.stdout, what + ": the file is named", run.stderr[-300:])
 
 
+def repaired_alone(checks, program):
+    """What could be repaired is complete and usable: it is said, and the exit status stays 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        write(data, 1, document(1, replaced(11, kernel(5).replace('"device"', '"memory bandwidth (GB/s)": inf, "device"'))))
+        run = Run(program, [data], out)
+        row = run.ranks().get(1, {})
+        checks.that(run.status == 0, "a repaired entry alone: exit status 0", run.status)
+        checks.that(row.get("repaired") == 1 and row.get("intervals") == EVENTS, "a repaired entry alone: is counted", row)
+
+
 def spans(text):
     """[start, end) of each event in a document."""
     at, found = len(head(0)), []
@@ -297,6 +310,7 @@ def main():
     program = os.path.abspath(sys.argv[1])
     for options in ((), ("--parser", "yajl"), ("--no-filter",)):
         texts(checks, program, options)
+    repaired_alone(checks, program)
     cut_texts(checks, program)
     gzips(checks, program)
     files(checks, program)

@@ -45,7 +45,8 @@ static void names_tell_ranks(void)
         { "/a/rank_3/trace.json", 3 },
         { "runs/rank_3/rank_4/more/trace.json", 4 },
         { "rank_3/rank_5.json", 5 },
-        { "rank_3/trace_6.json", 6 },
+        { "rank_3/trace_6.json", 3 },
+        { "more/trace_6.json", 6 },
 
         { "ip-172-31-16-248.us-east-2.compute.internal_21147.1698955063520869240.pt.trace.json", -1 },
         { "pytorchjob-worker-3_1234.1698955063520869240.pt.trace.json", -1 },

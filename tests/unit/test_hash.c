@@ -37,7 +37,8 @@ static void keys_are_those_of_every_version(void)
         { "Memset", UINT64_C(0x510d8c6263bbcdf4) },
         { "ProfilerStep#7", UINT64_C(0x00daf5aa1e90b8b0) },
         { "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", UINT64_C(0x20754f676d74d4d0) },
-        { "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>, at::detail::Array<char*, 1> >",
+        { "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>, at::detail::Array<char*, 1> "
+          ">",
           UINT64_C(0x6c8bed43079840d4) },
     };
     for (size_t i = 0; i < COUNT(known); i++)
@@ -148,8 +149,8 @@ static void a_map_without_memory_keeps_what_it_has(void)
         CU_ASSERT_EQUAL(map.cap, 0);
     }
     uint32_t n = 0;
-    while (map.cap == 0 || map.n < map.cap / 2)
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, n * 3, n), 0), n++;
+    for (; map.cap == 0 || map.n < map.cap / 2; n++)
+        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, n * 3, n), 0);
     tl_mem_fail_after(1);
     CU_ASSERT_EQUAL(tl_map_put(&map, 1, 1), -1);
     tl_mem_fail_after(0);

@@ -93,6 +93,53 @@ static void times_that_tell_nothing_are_not_believed(void)
     runs_are("0a 1a 2a | 0b 3b | 1c 2c 3c", 3, 2);         /* apart in time, though no rank has more than two files */
 }
 
+/* The time of the file is all that is known: it may be that of a copy, and the names are the better witness. */
+static void names_go_before_times_of_files(void)
+{
+    static const struct {
+        const char *path;
+        int64_t rank;
+        double at;
+        int32_t by_name, by_time;
+    } files[] = {
+        { "a/rank_0.json", 0, 0, 0, 0 },
+        { "a/rank_1.json", 1, 20, 0, 1 },
+        { "a/rank_2.json", 2, 21, 0, 1 },
+        { "b/rank_0.json", 0, 22, 1, 1 },
+    };
+    for (int timed = 0; timed < 2; timed++) {
+        tl_inventory_free(&inventory);
+        for (size_t i = 0; i < 4; i++) {
+            add(files[i].path, files[i].rank, files[i].at);
+            tl_input *t = of(files[i].path);
+            t->name_rank = t->meta_rank;
+            t->mtime_ns = timed ? t->begin_ns + 1 : t->begin_ns;
+        }
+        CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+        CU_ASSERT_EQUAL(inventory.nruns, 2);
+        for (size_t i = 0; i < 4; i++)
+            CU_ASSERT_EQUAL(of(files[i].path)->run, timed ? files[i].by_time : files[i].by_name);
+    }
+}
+
+/* Two steps of a job on two machines: the names make four families, so they are no runs. */
+static void names_that_part_too_much_are_not_believed(void)
+{
+    static const char *const paths[] = { "n0/rank0_step1.json", "n1/rank1_step1.json", "n0/rank0_step2.json",
+                                         "n1/rank1_step2.json" };
+    tl_inventory_free(&inventory);
+    for (int i = 0; i < 4; i++) {
+        add(paths[i], i % 2, i / 2 * 60 + i * 0.1);
+        tl_input *t = of(paths[i]);
+        t->name_rank = t->meta_rank;
+        t->mtime_ns = t->begin_ns;
+    }
+    CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+    CU_ASSERT_EQUAL(inventory.nruns, 2);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(of(paths[i])->run, i / 2);
+}
+
 static void one_run_can_be_asked_for(void)
 {
     runs_are("0a 1a | 0b 1b | 0c", 3, 1);
@@ -223,6 +270,8 @@ int main(void)
     CU_ADD_TEST(s, runs_end_at_the_widest_gap);
     CU_ADD_TEST(s, the_newest_complete_run_is_taken);
     CU_ADD_TEST(s, times_that_tell_nothing_are_not_believed);
+    CU_ADD_TEST(s, names_go_before_times_of_files);
+    CU_ADD_TEST(s, names_that_part_too_much_are_not_believed);
     CU_ADD_TEST(s, one_run_can_be_asked_for);
     CU_ADD_TEST(s, ranks_come_from_meta_then_name_then_order);
     CU_ADD_TEST(s, without_any_rank_all_are_one_run);

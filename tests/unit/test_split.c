@@ -201,10 +201,11 @@ static void an_endless_entry_is_given_up(void)
     size_t n = TL_ENTRY_MAX + (1 << 20);
     char *text = malloc(n + 100);
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    strcpy(text, "[{\"name\":\"");
-    memset(text + 10, 'x', n);
-    strcpy(text + 10 + n, "\"},\n{\"ph\":\"b\"}]");
-    found f = feed(text, strlen(text), 100000);
+    static const char head[] = "[{\"name\":\"", tail[] = "\"},\n{\"ph\":\"b\"}]";
+    memset(text, 'x', n);
+    memcpy(text, head, sizeof head - 1);
+    memcpy(text + n, tail, sizeof tail);
+    found f = feed(text, n + sizeof tail - 1, 100000);
     CU_ASSERT_STRING_EQUAL(f.entries, "{\"ph\":\"b\"}\n");
     CU_ASSERT_TRUE(f.cut);
     free(text);

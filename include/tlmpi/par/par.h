@@ -54,7 +54,8 @@ bool tl_par_probe(tl_message *message);
 /* Local.  Takes the message that tl_par_probe found, into `bytes` of message->n. */
 void tl_par_take(const tl_message *message, void *bytes);
 
-/* Local.  Sleeps a little; the more often it is called in a row (*spins, start with 0), the longer, up to 5 ms. */
+/* Local.  Sleeps a little; the more often it is called in a row (*spins, start with 0), the longer: up to 5 ms, and 20 ms
+ * after a second of waiting. */
 void tl_par_nap(unsigned *spins);
 
 /* Ends all procs, for faults of ours alone; code is 1..125. */

@@ -45,9 +45,16 @@ typedef struct tl_piece {
     tl_text text;       /* ENTRY: whole; BAD, LONG: what there is of it.  Valid until the next call */
     uint64_t offset;    /* in the text, of text.p[0] */
     uint32_t uid;       /* position in the array, from 0 */
+    bool probed;        /* ENTRY: the probe has recognised it */
 } tl_piece;
 
 typedef struct tl_split {
+    /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.  It
+     * must be right: an entry is then not looked at for its end.  Behind the text so far stand a 0 and 63 bytes that may be
+     * read. */
+    size_t (*probe)(void *arg, const char *p);
+    void *probe_arg;
+
     char *buf;                      /* [at, end) is not yet used */
     size_t cap, at, end;
     size_t scan;                    /* bytes of buf looked at */
