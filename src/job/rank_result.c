@@ -11,7 +11,8 @@ static void text_cell(char *cell, size_t size, const char *text)
     tl_cell_text(cell, size, text, strlen(text));
 }
 
-/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json. */
+/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns since
+ * 1970: 13 digits or more. */
 static void host_of_name(const char *path, char *cell, size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -21,7 +22,7 @@ static void host_of_name(const char *path, char *cell, size_t size)
         return;
     while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')       /* the time */
         pid--;
-    if (pid == trace || pid == name || *--pid != '.')
+    if (trace - pid < 13 || pid == name || *--pid != '.')
         return;
     const char *end = pid;
     while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')

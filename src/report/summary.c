@@ -255,7 +255,7 @@ static void say_loss(FILE *out, const tl_summary *s, const tl_look *look)
     size_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
-        if (row == NULL)
+        if (row == NULL || row->wall_ns == 0)
             continue;
         working++;
         const char *row_name;

@@ -196,7 +196,7 @@ static void waiting_burns_no_processor(void)
         sum += out[i];
     if (me == 0)
         printf("%.1f ms a proc ... ", sum * 1000 / all);
-    CU_ASSERT(sum < 0.015 * all);
+    CU_ASSERT(sum < 0.01 * all);
     free(out);
 }
 
