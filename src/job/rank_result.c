@@ -61,7 +61,9 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
         host_of_name(item->path, row->host, sizeof row->host);
     text_cell(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
-    row->status = report->cut ? TL_RANK_CUT : report->dropped > 0 ? TL_RANK_DAMAGED : TL_RANK_OK;
+    row->status = report->cut                                   ? TL_RANK_CUT
+                  : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
+                                                                : TL_RANK_OK;
 }
 
 /* What the device did, in a few numbers. */

@@ -34,9 +34,11 @@ void tl_par_nap(unsigned *spins)
 }
 
 /* Each launcher tells its processes how many they are.  srun does so whether or not it offers them a way to find each
- * other; where it does not, MPI_Init says so, which is better than as many lone runs on one output. */
+ * other; where it does not, MPI_Init says so, which is better than as many lone runs on one output.  A batch script's
+ * own processes have a SLURM_PROCID too, so that alone says nothing about who was launched. */
 static const char *const size_variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS" };
 static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
+static const char *const place_variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -49,6 +51,16 @@ int tl_local_copies(void)
             return (int)n;
     }
     return 1;
+}
+
+bool tl_local_first(void)
+{
+    for (size_t i = 0; i < COUNT(place_variables); i++) {
+        const char *value = getenv(place_variables[i]);
+        if (value != NULL)
+            return strtol(value, NULL, 10) == 0;
+    }
+    return true;
 }
 
 bool tl_par_launched(void)

@@ -7,6 +7,9 @@
 /* How many processes the launcher started together with this one; 1 without a launcher. */
 int tl_local_copies(void);
 
+/* Whether this is the first of them, as far as the launcher tells. */
+bool tl_local_first(void);
+
 /* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */
 bool tl_local_send(int tag, const void *bytes, size_t n);
 bool tl_local_probe(tl_message *message);

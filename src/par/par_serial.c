@@ -6,16 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* As many runs on one output as the launcher has started would be a mess: none of them starts.  mpirun hangs when many
+ * processes end while it still starts others, hence the sleep. */
+static _Noreturn void refuse(void)
+{
+    if (tl_local_first())
+        fprintf(stderr, "tlmpi: built without MPI, so it runs alone; a launcher started %d of it\n", tl_local_copies());
+    nanosleep(&(struct timespec){ .tv_sec = 2 }, NULL);
+    exit(2);
+}
 
 void tl_par_start(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    if (tl_local_copies() > 1) {
-        fprintf(stderr, "tlmpi: built without MPI, and started %d times together: run it without a launcher\n",
-                tl_local_copies());
-        exit(2);
-    }
+    if (tl_local_copies() > 1)
+        refuse();
 }
 
 void tl_par_end(void)

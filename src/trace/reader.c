@@ -177,7 +177,8 @@ static void read_end(reading *r, const tl_source *source)
     report->entries = r->split.nentries;
     report->has_events = r->split.found;
     report->cut = !r->split.complete;
-    if (r->source_error.status != TL_OK && report->first_bad_byte < 0) {
+    report->source_fault = r->source_error.status != TL_OK;
+    if (report->source_fault && report->first_bad_byte < 0) {
         report->first_bad_byte = (int64_t)report->text_bytes;
         snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
     }

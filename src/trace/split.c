@@ -336,8 +336,27 @@ static tl_text text_here(const tl_split *s)
     return (tl_text){ s->buf + s->at, s->scan - s->at };
 }
 
-/* In the array, before an entry: false when the buffer is used up.  Sets *bad where something stands that is no entry. */
-static bool gap_run(tl_split *s, bool *bad)
+static bool is_bare(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
+}
+
+/* A number or bare word at scan that ends where an element may end: *end is behind it, else 0.  False: more of the text
+ * must be seen to tell. */
+static bool bare_element(const tl_split *s, size_t *end)
+{
+    size_t i = s->scan;
+    while (i < s->end && is_bare(s->buf[i]))
+        i++;
+    size_t next = skip_space(s, i);
+    bool over = next < s->end && (s->buf[next] == ',' || s->buf[next] == ']');
+    *end = i > s->scan && over ? i : 0;
+    return next < s->end || s->eof || i == s->scan || next - s->scan > LOOK_AHEAD;
+}
+
+/* In the array, before an entry: false when the buffer is used up.  Sets *bad where something stands that is no entry, and
+ * *bad_end to its end where that is known. */
+static bool gap_run(tl_split *s, bool *bad, size_t *bad_end)
 {
     while (s->scan < s->end) {
         char c = s->buf[s->scan];
@@ -358,6 +377,8 @@ static bool gap_run(tl_split *s, bool *bad)
             if (s->bare)
                 s->complete = true;
         } else {
+            if (!bare_element(s, bad_end))
+                return false;
             *bad = true;
             s->nentries++;
         }
@@ -375,6 +396,7 @@ tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
     }
     for (;;) {
         bool bad = false;
+        size_t bad_end = 0;
         switch (s->state) {
         case DOC:
             if (!doc_run(s))
@@ -383,11 +405,14 @@ tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
                 return s->eof ? TL_PIECE_END : TL_PIECE_MORE;
             break;
         case GAP:
-            if (!gap_run(s, &bad))
+            if (!gap_run(s, &bad, &bad_end))
                 return s->eof ? TL_PIECE_END : TL_PIECE_MORE;
             if (bad) {
                 *piece = (tl_piece){ { s->buf + s->at, 1 }, s->base + s->at, s->nentries - 1, false };
-                tl_split_resync(s);
+                if (bad_end > 0)
+                    s->scan = bad_end;
+                else
+                    tl_split_resync(s);
                 return TL_PIECE_BAD;
             }
             if (s->state == ENTRY && s->probe != NULL) {

@@ -162,7 +162,9 @@ static void a_bare_quote_in_the_last_entry_still_finds_the_end(void)
 static void what_is_no_entry_is_passed_over(void)
 {
     check("{\"traceEvents\":[{\"ph\":\"a\"}, 7, \"x\", null, {\"ph\":\"b\"}]}", "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n",
-          "{\"traceEvents\":[]}", 1, true);
+          "{\"traceEvents\":[]}", 2, true);
+    check("{\"traceEvents\":[{\"ph\":\"a\"}, null, 7, {\"ph\":\"b\"}, true]}", "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n",
+          "{\"traceEvents\":[]}", 3, true);
 }
 
 static void commas_too_many_do_no_harm(void)

@@ -27,7 +27,8 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
 
 #define TL_RANK_FIELDS(F, T)                                                                                              \
     F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, STATUS, status, LABEL, "", "ok; damaged: some entries were lost; cut: the file ends early; "                      \
+    F(T, STATUS, status, LABEL, "", "ok; damaged: some entries were lost, or a checksum is wrong; cut: the file ends "     \
+                                    "early; "                                                                             \
                                     "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")         \
     F(T, RANK_FROM, rank_from, SOURCE, "", "what named the rank: distributedInfo, the file's name, or its place in order") \
     F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                    \
