@@ -1,43 +1,28 @@
 /* kineto.c - which keys and values an event has in the profiler's file. */
-#include "kineto.h"
-#include "json.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "trace.h"
 
-#define BASE_NS INT64_C(1751410836000000000)
 #define HOST_PID 4100                   /* of rank 0 */
 #define AUTOGRAD_TID 120                /* of the second host thread, from the first */
-#define LISTED_RANKS 30                 /* a longer list of members is cut */
-
-struct trace {
-    struct json *json;
-    struct format format;
-    const struct job *job;
-    int rank;
-    enum part part;
-    int64_t index;                      /* Ev Idx of the next host event */
-    char members[LISTED_RANKS * 6 + 8]; /* "[0, 1, 2]" */
-};
 
 /* --- pieces of an event ------------------------------------------------------------------------------------------- */
 
-static int device_of(const struct trace *t)
+int device_of(const struct trace *t)
 {
     return t->rank % t->format.devices;
 }
 
-static int64_t host_pid(const struct trace *t)
+int64_t host_pid(const struct trace *t)
 {
     return HOST_PID + t->rank;
 }
 
-static int64_t host_tid(const struct trace *t, int thread)
+int64_t host_tid(const struct trace *t, int thread)
 {
     return host_pid(t) + thread * AUTOGRAD_TID;
 }
 
 /* Whole microseconds are cut, not rounded: what lay inside of something else still does. */
-static void time_value(struct trace *t, int64_t unix_ns)
+void time_value(struct trace *t, int64_t unix_ns)
 {
     if (t->format.absolute)
         json_int(t->json, unix_ns / 1000);
@@ -73,19 +58,19 @@ static void begin_span(struct trace *t, const char *category, const struct event
     json_begin(j, '{', false);
 }
 
-static void end_span(struct trace *t)
+void end_span(struct trace *t)
 {
     json_end(t->json, '}');
     json_end(t->json, '}');
 }
 
-static void arg_int(struct trace *t, const char *key, int64_t value, bool line)
+void arg_int(struct trace *t, const char *key, int64_t value, bool line)
 {
     json_key(t->json, key, line);
     json_int(t->json, value);
 }
 
-static void arg_text(struct trace *t, const char *key, const char *value, bool line)
+void arg_text(struct trace *t, const char *key, const char *value, bool line)
 {
     json_key(t->json, key, line);
     json_text(t->json, value);
@@ -327,187 +312,4 @@ void trace_event(void *trace, const struct event *e)
         device_event(t, e, kinds[e->kind].category);
         break;
     }
-}
-
-/* --- around the events -------------------------------------------------------------------------------------------- */
-
-static void device_properties(struct trace *t)
-{
-    bool rocm = t->job->vendor == VENDOR_ROCM;
-
-    json_key(t->json, "deviceProperties", true);
-    json_begin(t->json, '[', false);
-    for (int i = 0; i < t->format.devices; i++) {
-        json_begin(t->json, '{', false);
-        arg_int(t, "id", i, true);
-        arg_text(t, "name", rocm ? "AMD Instinct MI300X" : "NVIDIA A100-SXM4-80GB", false);
-        arg_int(t, "totalGlobalMem", rocm ? INT64_C(206141652992) : INT64_C(85174583296), false);
-        arg_int(t, "computeMajor", rocm ? 9 : 8, true);
-        arg_int(t, "computeMinor", rocm ? 4 : 0, false);
-        arg_int(t, "maxThreadsPerBlock", 1024, true);
-        arg_int(t, "maxThreadsPerMultiprocessor", 2048, false);
-        arg_int(t, "regsPerBlock", 65536, true);
-        arg_int(t, "warpSize", rocm ? 64 : 32, false);
-        arg_int(t, "sharedMemPerBlock", rocm ? 65536 : 49152, true);
-        arg_int(t, "numSms", rocm ? 304 : 108, false);
-        json_end(t->json, '}');
-    }
-    json_end(t->json, ']');
-}
-
-static void distributed_info(struct trace *t)
-{
-    struct json *j = t->json;
-
-    json_key(j, "distributedInfo", true);
-    json_begin(j, '{', true);
-    arg_text(t, "backend", "nccl", false);
-    arg_int(t, "rank", t->rank, false);
-    arg_int(t, "world_size", t->job->ranks, false);
-    arg_int(t, "pg_count", 1, false);
-    json_key(j, "pg_config", false);
-    json_begin(j, '[', true);
-    json_begin(j, '{', true);
-    arg_text(t, "pg_name", "0", false);
-    arg_text(t, "pg_desc", "default_pg", false);
-    arg_text(t, "backend_config", "cuda:nccl", false);
-    arg_int(t, "pg_size", t->job->ranks, false);
-    json_key(j, "ranks", false);
-    json_begin(j, '[', true);
-    for (int i = 0; i < t->job->ranks; i++)
-        json_int(j, i);
-    json_end(j, ']');
-    json_end(j, '}');
-    json_end(j, ']');
-    arg_text(t, "nccl_version", "2.21.5", false);
-    json_end(j, '}');
-}
-
-static void name_members(struct trace *t)
-{
-    int n = t->job->ranks, at = snprintf(t->members, sizeof t->members, "[");
-    for (int i = 0; i < n && i < LISTED_RANKS; i++)
-        at += snprintf(t->members + at, sizeof t->members - (size_t)at, i == 0 ? "%d" : ", %d", i);
-    snprintf(t->members + at, sizeof t->members - (size_t)at, n > LISTED_RANKS ? ", ...]" : "]");
-}
-
-struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank)
-{
-    struct trace *t = calloc(1, sizeof *t);
-    if (t == NULL)
-        return NULL;
-    t->json = json_open(path, format->layout, format->gzip);
-    if (t->json == NULL) {
-        free(t);
-        return NULL;
-    }
-    t->format = *format;
-    t->job = job;
-    t->rank = rank;
-    name_members(t);
-
-    json_begin(t->json, '{', false);
-    arg_int(t, "schemaVersion", 1, true);
-    device_properties(t);
-    distributed_info(t);
-    arg_int(t, "record_shapes", 1, true);
-    arg_int(t, "with_stack", job->frames > 0 ? 1 : 0, true);
-    json_key(t->json, "host_name", true);
-    json_text_number(t->json, "node", rank / format->devices);
-    if (!format->absolute) {
-        arg_text(t, "displayTimeUnit", "ms", true);
-        arg_int(t, "baseTimeNanoseconds", BASE_NS, true);
-    }
-    json_key(t->json, "traceEvents", true);
-    json_begin(t->json, '[', false);
-    return t;
-}
-
-static void metadata(struct trace *t, const char *what, int64_t pid, int64_t tid, int64_t at_ns, const char *key,
-                     const char *text, int64_t number)
-{
-    json_begin(t->json, '{', false);
-    arg_text(t, "name", what, true);
-    arg_text(t, "ph", "M", false);
-    json_key(t->json, "ts", false);
-    time_value(t, at_ns);
-    arg_int(t, "pid", pid, false);
-    arg_int(t, "tid", tid, false);
-    json_key(t->json, "args", true);
-    json_begin(t->json, '{', false);
-    json_key(t->json, key, true);
-    if (text == NULL)
-        json_int(t->json, number);
-    else if (number < 0)
-        json_text(t->json, text);
-    else
-        json_text_number(t->json, text, number);
-    end_span(t);
-}
-
-static void process(struct trace *t, int64_t pid, int64_t at_ns, const char *label, int64_t number, int64_t place)
-{
-    metadata(t, "process_name", pid, 0, at_ns, "name", "python", -1);
-    metadata(t, "process_labels", pid, 0, at_ns, "labels", label, number);
-    metadata(t, "process_sort_index", pid, 0, at_ns, "sort_index", NULL, place);
-}
-
-static void instant(struct trace *t, const char *name, const char *pid, const char *tid, int64_t at_ns)
-{
-    json_begin(t->json, '{', false);
-    arg_text(t, "name", name, true);
-    arg_text(t, "ph", "i", false);
-    arg_text(t, "s", "g", false);
-    arg_text(t, "pid", pid, true);
-    arg_text(t, "tid", tid, false);
-    json_key(t->json, "ts", false);
-    time_value(t, at_ns);
-    json_end(t->json, '}');
-}
-
-/* The span of the whole recording, on a track of its own. */
-static void whole_span(struct trace *t, const struct window *window)
-{
-    json_begin(t->json, '{', false);
-    arg_text(t, "ph", "X", true);
-    arg_text(t, "cat", "Trace", false);
-    json_key(t->json, "ts", false);
-    time_value(t, window->start_ns);
-    arg_int(t, "dur", (window->end_ns - window->start_ns) / 1000, false);
-    arg_text(t, "pid", "Spans", true);
-    arg_text(t, "tid", "PyTorch Profiler", false);
-    arg_text(t, "name", "PyTorch Profiler (0)", true);
-    json_key(t->json, "args", true);
-    json_begin(t->json, '{', false);
-    arg_int(t, "Op count", 0, true);
-    end_span(t);
-}
-
-int64_t trace_bytes(const struct trace *t)
-{
-    return json_bytes(t->json);
-}
-
-bool trace_close(struct trace *t, const struct window *window)
-{
-    int64_t at = window->start_ns;
-
-    process(t, host_pid(t), at, "CPU", -1, host_pid(t));
-    for (int i = 0; i < t->format.devices; i++)
-        process(t, i, at, "GPU ", i, 16777216 + i);
-    for (int i = 0; i < 2; i++) {
-        int stream = sim_stream(t->job->vendor, i == 1);
-        metadata(t, "thread_name", device_of(t), stream, at, "name", "stream ", stream);
-        metadata(t, "thread_name", host_pid(t), host_tid(t, i), at, "name", "thread ", host_tid(t, i));
-    }
-    whole_span(t, window);
-    instant(t, "Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", at);
-    instant(t, "Record Window End", "", "", window->end_ns);
-    json_end(t->json, ']');
-    json_key(t->json, "traceName", true);
-    json_text_number(t->json, "./traces/rank-", t->rank);
-    json_end(t->json, '}');
-    bool ok = json_close(t->json);
-    free(t);
-    return ok;
 }

@@ -102,11 +102,12 @@ static int64_t first_start(tl_tables *tables)
     return first;
 }
 
-static tl_status analyse(const tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
+static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
+    tl_events_free_columns(&trace->events);         /* the view has what the analyses need */
     for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
         if (how->tick != NULL)
             how->tick(how->tick_arg);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-/* A row of waits: the first only let others run, then sleeps double from 20 us to 5 ms, and after a second of those they
- * are 20 ms.  So a proc sleeps through little more than it has waited already, and one that waits for minutes wakes 50
- * times a second, which costs it less than a thousandth of a core. */
+/* A row of waits: the first only let others run, then sleeps double from 20 us to 5 ms, and after a second of those
+ * they are 20 ms.  So a proc sleeps through little more than it has waited already, and one that waits for minutes
+ * wakes 50 times a second, which costs it less than a thousandth of a core. */
 #define YIELDS 8
 #define DOUBLINGS 8
 #define LONG_NAPS 200

@@ -340,16 +340,21 @@ const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
     return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
 }
 
-void tl_events_free(tl_events *e)
+void tl_events_free_columns(tl_events *e)
 {
     void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->external, e->category,
                         e->flags, e->raw_ts, e->raw_dur, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
                         e->colls.v, e->waits.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
-    tl_names_free(&e->names);
     tl_map_free(&e->track_map);
     tl_map_free(&e->lane_map);
     tl_map_free(&e->category_map);
-    *e = (tl_events){ 0 };
+    *e = (tl_events){ .names = e->names };
+}
+
+void tl_events_free(tl_events *e)
+{
+    tl_events_free_columns(e);
+    tl_names_free(&e->names);
 }

@@ -10,6 +10,7 @@
 #include "tlmpi/trace/link.h"
 #include "link_comm.h"
 #include "link_step.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 typedef struct linking {
@@ -17,10 +18,12 @@ typedef struct linking {
     const tl_events *e;
     const tl_rules *rules;
     tl_linked *out;
-    tl_map wanted;              /* correlations of device work and waits */
-    tl_map calls;               /* correlation -> its first launch; later ones of that number follow by `next` */
-    uint32_t *next;             /* launch -> another with the same correlation, TL_NONE */
+    tl_map calls;               /* correlation of device work -> its first launch, NO_CALL; more follow by `next` */
+    uint32_t *next;             /* launch -> another with the same correlation, NO_CALL */
 } linking;
+
+/* Not TL_NONE, which the map keeps for what is not in it. */
+#define NO_CALL (TL_NONE - 1)
 
 static int64_t absolute(const tl_trace *t, int64_t ns)
 {
@@ -32,6 +35,11 @@ static int64_t absolute(const tl_trace *t, int64_t ns)
 static bool is_gpu_work(const tl_events *e, size_t i)
 {
     return TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK && e->flags[i] & TL_EVENT_HAS_TS;
+}
+
+static bool is_sync(const tl_events *e, size_t i)
+{
+    return tl_event_cat(e, i) == TL_CAT_SYNC && e->flags[i] & TL_EVENT_HAS_TS;
 }
 
 static bool is_call(const tl_events *e, size_t i)
@@ -83,21 +91,43 @@ static bool count_events(linking *k, size_t *nkernels, size_t *nsyncs)
 {
     *nkernels = *nsyncs = 0;
     for (size_t i = 0; i < k->e->n; i++) {
-        bool work = is_gpu_work(k->e, i), sync = tl_event_cat(k->e, i) == TL_CAT_SYNC;
+        bool work = is_gpu_work(k->e, i), sync = is_sync(k->e, i);
         *nkernels += work;
         *nsyncs += sync;
-        if ((work || sync) && correlates(k->e, i) && tl_map_put(&k->wanted, (uint64_t)k->e->corr[i], 1) != 0)
+        if ((work || sync) && correlates(k->e, i) && tl_map_put(&k->calls, (uint64_t)k->e->corr[i], NO_CALL) != 0)
             return false;
     }
     return true;
 }
 
-static int by_launch(const void *a, const void *b)
+/* A call that has queued device work. */
+static bool is_launch(const linking *k, size_t i)
 {
-    const tl_launch *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
+    return is_call(k->e, i) && correlates(k->e, i) && tl_map_get(&k->calls, (uint64_t)k->e->corr[i]) != TL_MAP_NONE;
+}
+
+/* The n events that `is` picks, in the order of `compare`.  The caller frees them; NULL when memory is out. */
+static uint32_t *pick(const linking *k, size_t n, bool (*is)(const linking *, size_t), tl_compare *compare)
+{
+    uint32_t *index = tl_malloc((n + 1) * sizeof *index);
+    size_t m = 0;
+
+    for (size_t i = 0; index != NULL && i < k->e->n; i++)
+        if (is(k, i))
+            index[m++] = (uint32_t)i;
+    if (index != NULL && !tl_sort_index(index, m, compare, k->e)) {
+        free(index);
+        index = NULL;
+    }
+    return index;
+}
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+static int by_start(const void *events, uint32_t a, uint32_t b)
+{
+    const tl_events *e = events;
+    return COMPARE(e->ts_ns[a], e->ts_ns[b]);
 }
 
 static bool collect_launches(linking *k)
@@ -106,24 +136,24 @@ static bool collect_launches(linking *k)
     size_t n = 0;
 
     for (size_t i = 0; i < e->n; i++)
-        n += is_call(e, i) && correlates(e, i) && tl_map_get(&k->wanted, (uint64_t)e->corr[i]) != TL_MAP_NONE;
+        n += is_launch(k, i);
+    uint32_t *index = pick(k, n, is_launch, by_start);
     tl_launch *v = tl_calloc(n + 1, sizeof *v);
     k->out->launches = v;
     k->next = tl_calloc(n + 1, sizeof *k->next);
-    if (v == NULL || k->next == NULL)
+    if (index == NULL || v == NULL || k->next == NULL) {
+        free(index);
         return false;
-    n = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (!is_call(e, i) || !correlates(e, i) || tl_map_get(&k->wanted, (uint64_t)e->corr[i]) == TL_MAP_NONE)
-            continue;
-        int64_t start = absolute(k->trace, e->ts_ns[i]);
-        v[n++] = (tl_launch){ start, start + e->dur_ns[i], e->corr[i], e->name[i], e->uid[i], e->track[i], 0 };
     }
-    qsort(v, n, sizeof *v, by_launch);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = index[i];
+        int64_t start = absolute(k->trace, e->ts_ns[at]);
+        v[i] = (tl_launch){ start, start + e->dur_ns[at], e->corr[at], e->name[at], e->uid[at], e->track[at], 0 };
+    }
+    free(index);
     /* Backwards, so that the chain of a number runs in order of time. */
     for (size_t i = n; i-- > 0;) {
-        uint32_t later = tl_map_get(&k->calls, (uint64_t)v[i].correlation);
-        k->next[i] = later;             /* TL_MAP_NONE is TL_NONE */
+        k->next[i] = tl_map_get(&k->calls, (uint64_t)v[i].correlation);
         if (tl_map_put(&k->calls, (uint64_t)v[i].correlation, (uint32_t)i) != 0)
             return false;
     }
@@ -139,10 +169,10 @@ static uint32_t launch_of(const linking *k, size_t event, int64_t start_ns)
     if (!correlates(k->e, event))
         return TL_NONE;
     uint32_t found = tl_map_get(&k->calls, (uint64_t)k->e->corr[event]);
-    for (uint32_t i = found; i != TL_NONE; i = k->next[i])
+    for (uint32_t i = found; i != NO_CALL; i = k->next[i])
         if (k->out->launches[i].start_ns <= start_ns)
             found = i;
-    return found;
+    return found != NO_CALL ? found : TL_NONE;
 }
 
 /* -------------------------------------------------------------------------------------------------- device work */
@@ -186,104 +216,106 @@ static void classify(const linking *k, size_t event, tl_kernel *kernel, const tl
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
 }
 
-static int by_place(const void *a, const void *b)
+/* Device and stream, then time, then file order: the order of kernels and waits in a view. */
+static int by_place(const void *events, uint32_t a, uint32_t b)
 {
-    const tl_kernel *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
+    const tl_events *e = events;
+    if (e->lane[a] != e->lane[b] || e->track[a] != e->track[b]) {
+        int32_t device[2], stream[2];
+        place_of(e, a, &device[0], &stream[0]);
+        place_of(e, b, &device[1], &stream[1]);
+        if (device[0] != device[1])
+            return COMPARE(device[0], device[1]);
+        if (stream[0] != stream[1])
+            return COMPARE(stream[0], stream[1]);
+    }
+    if (e->ts_ns[a] != e->ts_ns[b])
+        return COMPARE(e->ts_ns[a], e->ts_ns[b]);
+    return COMPARE(e->dur_ns[a], e->dur_ns[b]);
+}
+
+static bool is_kernel(const linking *k, size_t i)
+{
+    return is_gpu_work(k->e, i);
+}
+
+static void fill_kernel(const linking *k, uint32_t at, tl_kernel *kernel, const tl_rule **rule_of_name,
+                        tl_comm_evidence *evidence)
+{
+    const tl_events *e = k->e;
+    const tl_copy_args *copy = tl_events_copy(e, at);
+
+    kernel->start_ns = absolute(k->trace, e->ts_ns[at]);
+    kernel->end_ns = kernel->start_ns + e->dur_ns[at];
+    kernel->correlation = e->flags[at] & TL_EVENT_HAS_CORR ? e->corr[at] : -1;
+    kernel->bytes = copy != NULL ? copy->bytes : -1;
+    kernel->name = e->name[at];
+    kernel->uid = e->uid[at];
+    place_of(e, at, &kernel->device, &kernel->stream);
+    kernel->launch = launch_of(k, at, kernel->start_ns);
+    kernel->launch_ns = TL_TIME_UNKNOWN;
+    if (kernel->launch != TL_NONE) {
+        tl_launch *launch = &k->out->launches[kernel->launch];
+        kernel->launch_ns = launch->start_ns;
+        launch->nkernels++;
+    }
+    kernel->step = tl_step_at(k->out->steps, k->out->view.nsteps,
+                              kernel->launch != TL_NONE ? kernel->launch_ns : kernel->start_ns);
+    classify(k, at, kernel, rule_of_name, evidence);
 }
 
 static bool collect_kernels(linking *k, size_t n)
 {
-    const tl_events *e = k->e;
+    uint32_t *index = pick(k, n, is_kernel, by_place);
     tl_kernel *v = tl_calloc(n + 1, sizeof *v);
-    const tl_rule **rule_of_name = tl_calloc(e->names.n + 1, sizeof *rule_of_name);
+    const tl_rule **rule_of_name = tl_calloc(k->e->names.n + 1, sizeof *rule_of_name);
     tl_comm_evidence evidence = { .trace = k->trace, .base_ns = absolute(k->trace, 0) };
+    bool whole = index != NULL && v != NULL && rule_of_name != NULL;
 
     k->out->kernels = v;
-    if (v == NULL || rule_of_name == NULL) {
-        free(rule_of_name);
-        return false;
-    }
-    n = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (!is_gpu_work(e, i))
-            continue;
-        tl_kernel *kernel = &v[n++];
-        const tl_copy_args *copy = tl_events_copy(e, (uint32_t)i);
-        kernel->start_ns = absolute(k->trace, e->ts_ns[i]);
-        kernel->end_ns = kernel->start_ns + e->dur_ns[i];
-        kernel->correlation = e->flags[i] & TL_EVENT_HAS_CORR ? e->corr[i] : -1;
-        kernel->bytes = copy != NULL ? copy->bytes : -1;
-        kernel->name = e->name[i];
-        kernel->uid = e->uid[i];
-        place_of(e, i, &kernel->device, &kernel->stream);
-        kernel->launch = launch_of(k, i, kernel->start_ns);
-        kernel->launch_ns = kernel->launch_end_ns = TL_TIME_UNKNOWN;
-        if (kernel->launch != TL_NONE) {
-            tl_launch *launch = &k->out->launches[kernel->launch];
-            kernel->launch_ns = launch->start_ns;
-            kernel->launch_end_ns = launch->end_ns;
-            launch->nkernels++;
-        }
-        kernel->step = tl_step_at(k->out->steps, k->out->view.nsteps,
-                                  kernel->launch != TL_NONE ? kernel->launch_ns : kernel->start_ns);
-        classify(k, i, kernel, rule_of_name, &evidence);
-    }
-    free(rule_of_name);
-    bool whole = !evidence.no_memory;
+    for (size_t i = 0; whole && i < n; i++)
+        fill_kernel(k, index[i], &v[i], rule_of_name, &evidence);
+    whole = whole && !evidence.no_memory;
     tl_comm_evidence_free(&evidence);
-    qsort(v, n, sizeof *v, by_place);
+    free(rule_of_name);
+    free(index);
     k->out->view.kernels = v;
-    k->out->view.nkernels = n;
+    k->out->view.nkernels = whole ? n : 0;
     return whole;
 }
 
 /* ------------------------------------------------------------------------------------------------ recorded waits */
 
-static int by_sync_place(const void *a, const void *b)
+static bool is_wait(const linking *k, size_t i)
 {
-    const tl_sync *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
+    return is_sync(k->e, i);
 }
 
 static bool collect_syncs(linking *k, size_t n)
 {
     const tl_events *e = k->e;
+    uint32_t *index = pick(k, n, is_wait, by_place);
     tl_sync *v = tl_calloc(n + 1, sizeof *v);
 
     k->out->syncs = v;
-    if (v == NULL)
+    if (index == NULL || v == NULL) {
+        free(index);
         return false;
-    n = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (tl_event_cat(e, i) != TL_CAT_SYNC || !(e->flags[i] & TL_EVENT_HAS_TS))
-            continue;
-        tl_sync *sync = &v[n++];
-        sync->start_ns = absolute(k->trace, e->ts_ns[i]);
-        sync->end_ns = sync->start_ns + e->dur_ns[i];
-        sync->correlation = e->flags[i] & TL_EVENT_HAS_CORR ? e->corr[i] : -1;
-        sync->name = e->name[i];
-        sync->uid = e->uid[i];
-        place_of(e, i, &sync->device, &sync->stream);
-        uint32_t call = launch_of(k, i, sync->start_ns);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = index[i];
+        tl_sync *sync = &v[i];
+        sync->start_ns = absolute(k->trace, e->ts_ns[at]);
+        sync->end_ns = sync->start_ns + e->dur_ns[at];
+        sync->correlation = e->flags[at] & TL_EVENT_HAS_CORR ? e->corr[at] : -1;
+        sync->name = e->name[at];
+        sync->uid = e->uid[at];
+        place_of(e, at, &sync->device, &sync->stream);
+        uint32_t call = launch_of(k, at, sync->start_ns);
         sync->call_ns = call != TL_NONE ? k->out->launches[call].start_ns : TL_TIME_UNKNOWN;
         sync->step = tl_step_at(k->out->steps, k->out->view.nsteps, call != TL_NONE ? sync->call_ns : sync->start_ns);
     }
-    qsort(v, n, sizeof *v, by_sync_place);
+    free(index);
     k->out->view.syncs = v;
     k->out->view.nsyncs = n;
     return true;
@@ -299,7 +331,6 @@ tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl
                  count_events(&k, &nkernels, &nsyncs) && collect_launches(&k) && collect_kernels(&k, nkernels) &&
                  collect_syncs(&k, nsyncs);
     out->view.steps = out->steps;
-    tl_map_free(&k.wanted);
     tl_map_free(&k.calls);
     free(k.next);
     return whole ? TL_OK : tl_fail_memory(err, "the view of a rank");

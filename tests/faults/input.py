@@ -90,8 +90,11 @@ def check_row(checks, what, row, damage):
         checks.that(lost == damage.lost, "%s: %d entries lost" % (what, damage.lost), lost)
     if damage.repaired is not None:
         checks.that(repaired == damage.repaired, "%s: %d entries repaired" % (what, damage.repaired), repaired)
-    if lost + repaired > 0:
+    if lost > 0:
         checks.that(row["status"] in ("damaged", "cut"), what + ": status damaged", row["status"])
+    elif repaired > 0:
+        checks.that(row["status"] == "ok", what + ": nothing is missing, status ok", row["status"])
+    if lost + repaired > 0:
         checks.that(row["first_bad_byte"] >= 0, what + ": the first bad byte", row["first_bad_byte"])
         checks.that(str(row["first_bad_byte"]) in row["error"], what + ": the byte in the message", row["error"])
     elif row["status"] != "cut":
@@ -226,6 +229,9 @@ def gzips(checks, program):
             most, least = inflated.count(b'"kernel"'), inflated[:-200].count(b'"kernel"') - 1
             if b'"traceEvents": [' not in inflated:
                 checks.that(row is None or row["status"] in ("unreadable", "cut"), what + ": nothing to be had", row)
+            elif inflated.rstrip().endswith(TAIL.strip().encode()):
+                checks.that(row is not None and row["intervals"] == EVENTS and row["status"] in ("cut", "damaged"),
+                            what + ": the text is whole, the file is not", row)
             elif checks.that(row is not None and row["status"] == "cut", what + ": status cut", row):
                 checks.that(least <= row["intervals"] <= most, "%s: %d to %d kernels" % (what, least, most), row["intervals"])
 

@@ -34,7 +34,7 @@ static void draw_kernels(drawing *d, uint8_t kind, int device, int stream, const
             continue;
         d->kernels[d->view.nkernels] = (tl_kernel){
             .start_ns = (int64_t)i * US, .end_ns = (int64_t)(time[i] == '|' ? i : to) * US, .launch_ns = TL_TIME_UNKNOWN,
-            .launch_end_ns = TL_TIME_UNKNOWN, .correlation = tolower((unsigned char)time[i]), .bytes = -1,
+            .correlation = tolower((unsigned char)time[i]), .bytes = -1,
             .name = tl_names_intern(&d->names, time + i, 1), .launch = TL_NONE, .uid = (uint32_t)d->view.nkernels,
             .device = device, .stream = stream, .step = -1, .kind = kind,
         };
@@ -58,7 +58,6 @@ static void join_launches(drawing *d)
             if (d->launches[l].correlation == d->kernels[i].correlation) {
                 d->kernels[i].launch = (uint32_t)l;
                 d->kernels[i].launch_ns = d->launches[l].start_ns;
-                d->kernels[i].launch_end_ns = d->launches[l].end_ns;
             }
 }
 

@@ -50,7 +50,7 @@ static void work_is_sorted_by_place_and_joined_to_its_launch(void)
     CU_ASSERT_EQUAL(v->kernels[1].start_ns, 20000);
     CU_ASSERT_EQUAL(v->kernels[1].launch_ns, 11000);
     CU_ASSERT_EQUAL(v->kernels[2].launch_ns, 15000);
-    CU_ASSERT_EQUAL(v->kernels[2].launch_end_ns, 17000);
+    CU_ASSERT_EQUAL(v->launches[v->kernels[2].launch].end_ns, 17000);
     forget();
 }
 

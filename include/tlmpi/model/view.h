@@ -14,8 +14,8 @@
 /* One piece of device work: a kernel, a copy or a memset. */
 typedef struct tl_kernel {
     int64_t start_ns, end_ns;           /* end_ns >= start_ns */
-    int64_t launch_ns, launch_end_ns;   /* the runtime or driver call that queued it; TL_TIME_UNKNOWN when the launch is
-                                         * not in the trace */
+    int64_t launch_ns;                  /* start of the runtime or driver call that queued it; TL_TIME_UNKNOWN when the
+                                         * launch is not in the trace */
     int64_t correlation;                /* -1 when absent */
     int64_t bytes;                      /* of a copy or memset; -1 when unknown */
     uint32_t name;                      /* id in names */

@@ -116,6 +116,9 @@ typedef struct tl_events {
 
 void tl_events_free(tl_events *events);
 
+/* Frees the columns and side tables, and leaves the names. */
+void tl_events_free_columns(tl_events *events);
+
 static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 {
     return e->categories.v[e->category[i]].cat;

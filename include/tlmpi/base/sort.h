@@ -1,0 +1,19 @@
+/* sort.h - putting indices in order, where the things they point to are large or lie in columns.
+ *
+ * Traces are nearly sorted: a few streams one after the other, each in order.  A natural merge sort takes such runs as they
+ * are, so n indices in r runs cost O(n log r) comparisons.
+ */
+#ifndef TLMPI_BASE_SORT_H
+#define TLMPI_BASE_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Below, at or above 0, as a stands before, with or behind b. */
+typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
+
+/* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
+bool tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
+
+#endif

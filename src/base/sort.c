@@ -1,0 +1,48 @@
+/* sort.c - see sort.h. */
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of the run that starts at `from`: the longest stretch in order. */
+static size_t run_end(const uint32_t *v, size_t from, size_t n, tl_compare *compare, const void *context)
+{
+    size_t to = from + 1;
+    while (to < n && compare(context, v[to - 1], v[to]) <= 0)
+        to++;
+    return to;
+}
+
+/* v[from, mid) and v[mid, to) are in order; merges them, with room for the first. */
+static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *room, tl_compare *compare, const void *context)
+{
+    size_t n = mid - from, i = 0, j = mid, out = from;
+
+    memcpy(room, v + from, n * sizeof *v);
+    while (i < n && j < to)
+        v[out++] = compare(context, room[i], v[j]) <= 0 ? room[i++] : v[j++];
+    memcpy(v + out, room + i, (n - i) * sizeof *v);
+}
+
+bool tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *context)
+{
+    if (n < 2 || run_end(v, 0, n, compare, context) == n)
+        return true;
+    uint32_t *room = tl_malloc(n * sizeof *room);
+    if (room == NULL)
+        return false;
+    for (bool sorted = false; !sorted;) {
+        sorted = true;
+        for (size_t from = 0; from < n;) {
+            size_t mid = run_end(v, from, n, compare, context);
+            if (mid == n)
+                break;
+            size_t to = run_end(v, mid, n, compare, context);
+            merge(v, from, mid, to, room, compare, context);
+            sorted = sorted && from == 0 && to == n;
+            from = to;
+        }
+    }
+    free(room);
+    return true;
+}
