@@ -14,7 +14,8 @@ bool json_close(struct json *json);
 
 int64_t json_bytes(const struct json *json);
 
-/* Containers; the value of the key just written, or the next element.  `flat` ones stay on their line in LAYOUT_KINETO. */
+/* Containers; the value of the key just written, or the next element.  `flat` ones stay on their line in LAYOUT_KINETO.
+ */
 void json_begin(struct json *json, char bracket, bool flat);
 void json_end(struct json *json, char bracket);
 

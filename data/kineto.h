@@ -13,7 +13,7 @@ enum layout {
 struct format {
     enum layout layout;
     bool gzip;
-    bool absolute;      /* ts is Unix time in whole microseconds, as before 2024; else baseTimeNanoseconds and fractions */
+    bool absolute; /* ts is Unix time in whole microseconds, as before 2024; else baseTimeNanoseconds and fractions */
     int devices;        /* of a node */
 };
 

@@ -46,9 +46,11 @@ static void list_options(struct options *o, struct option list[NOPTIONS])
         { "--first-step", "N", INT, &o->job.first_step, 0, 1000000000, "number of the first ProfilerStep# (1)" },
         { "--seed", "N", LONG, &o->job.seed, 0, INT64_MAX, "what all chance comes from (1)" },
         { "--layers", "N", INT, &o->job.layers, 1, 10000000, "layers of the model: the size of a step (12)" },
-        { "--bucket-layers", "N", INT, &o->job.bucket_layers, 1, 10000000, "layers whose gradients travel together (3)" },
+        { "--bucket-layers", "N", INT, &o->job.bucket_layers, 1, 10000000,
+          "layers whose gradients travel together (3)" },
         { "--mb", "N", LONG, &o->mb, 0, 1000000, "choose the layers so that a rank's text has N MB" },
-        { "--flavour", "nvidia|rocm", FLAVOUR, &o->job.vendor, 0, 0, "kernels, calls and streams of which vendor (nvidia)" },
+        { "--flavour", "nvidia|rocm", FLAVOUR, &o->job.vendor, 0, 0,
+          "kernels, calls and streams of which vendor (nvidia)" },
         { "--python-share", "X", SHARE, &o->python_share, 0, 0, "share of the bytes that are python frames (0)" },
         { "--op-share", "X", SHARE, &o->op_share, 0, 0, "share of the bytes that are operators (0.4)" },
         { "--gpu-share", "X", SHARE, &o->gpu_share, 0, 0, "share of device events, calls and flows (what is left)" },
@@ -216,8 +218,8 @@ static int64_t total(const int64_t bytes[NPARTS])
     return bytes[PART_HOST] + bytes[PART_FRAMES] + bytes[PART_DEVICE] + bytes[PART_DEVICE_ANNOTATIONS];
 }
 
-/* Operators and frames a launch for the shares that are asked for: bytes grow in proportion to their number.  Measured in
- * one layout, so that the others hold the same events. */
+/* Operators and frames a launch for the shares that are asked for: bytes grow in proportion to their number.  Measured
+ * in one layout, so that the others hold the same events. */
 static bool set_shares(struct options *o)
 {
     const struct format usual = { .layout = LAYOUT_KINETO, .devices = o->format.devices };

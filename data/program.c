@@ -2,85 +2,113 @@
 #include "program.h"
 #include <stdlib.h>
 
-#define ADD_CUDA                                                                                                           \
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "                       \
-    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)"
-#define NORM_CUDA                                                                                                          \
-    "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, "              \
-    "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)"
-#define GEMM_CUDA(tile) "ampere_bf16_s16816gemm_bf16_" tile "_ldg8_f2f_stages_64x3_tn"
-#define GEMM_ROCM(tile)                                                                                                    \
-    "Cijk_Alik_Bljk_BBS_BH_MT" tile "x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA942_"    \
-    "IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_WS64_WG32_8_1"
+/* A kernel that has one name for both. */
+#define SAME NULL
 
 static const struct shape forward_layer[] = {
-    { "aten::layer_norm", "aten::native_layer_norm", { NORM_CUDA, NORM_CUDA }, 18, 128 },
-    { "aten::linear", "aten::addmm", { GEMM_CUDA("128x256"), GEMM_ROCM("128x256") }, 140, 256 },
-    { "aten::scaled_dot_product_attention", "aten::_flash_attention_forward",
-      { "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t> "
-        ">(pytorch_flash::Flash_fwd_params)",
-        "attn_fwd.kd" },
-      210, 128 },
-    { "aten::linear", "aten::addmm", { GEMM_CUDA("128x128"), GEMM_ROCM("128x128") }, 60, 256 },
-    { "aten::add", "aten::add", { ADD_CUDA, ADD_CUDA }, 14, 128 },
-    { "aten::layer_norm", "aten::native_layer_norm", { NORM_CUDA, NORM_CUDA }, 18, 128 },
-    { "aten::linear", "aten::addmm", { GEMM_CUDA("256x128"), GEMM_ROCM("256x128") }, 190, 256 },
-    { "aten::gelu", "aten::gelu",
+    { "aten::layer_norm", "aten::native_layer_norm", 18, 128,
+      { "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, c10::"
+        "BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+        SAME } },
+    { "aten::linear", "aten::addmm", 140, 256,
+      { "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "aten::scaled_dot_product_attention", "aten::_flash_attention_forward", 210, 128,
+      { "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::"
+        "bfloat16_t> >(pytorch_flash::Flash_fwd_params)",
+        "attn_fwd.kd" } },
+    { "aten::linear", "aten::addmm", 60, 256,
+      { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "aten::add", "aten::add", 14, 128,
+      { "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::"
+        "array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+        SAME } },
+    { "aten::layer_norm", "aten::native_layer_norm", 18, 128,
+      { "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, c10::"
+        "BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+        SAME } },
+    { "aten::linear", "aten::addmm", 190, 256,
+      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "aten::gelu", "aten::gelu", 32, 128,
       { "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::"
-        "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int, std::array<char*, 2ul>)",
+        "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda(c10::"
+        "BFloat16)#1}, std::array<char*, 2ul> >(int, std::array<char*, 2ul>)",
         "void at::native::vectorized_elementwise_kernel<8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 2ul> >(int, std::array<char*, 2ul>)" },
-      32, 128 },
-    { "aten::linear", "aten::addmm", { GEMM_CUDA("256x128"), GEMM_ROCM("256x128") }, 185, 256 },
-    { "aten::add", "aten::add", { ADD_CUDA, ADD_CUDA }, 14, 128 },
+        "at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 2ul> >(int, std::array<char*, "
+        "2ul>)" } },
+    { "aten::linear", "aten::addmm", 185, 256,
+      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "aten::add", "aten::add", 14, 128,
+      { "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::"
+        "array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+        SAME } },
 };
 
 static const struct shape backward_layer[] = {
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm",
-      { GEMM_CUDA("256x128"), GEMM_ROCM("256x128") }, 190, 256 },
-    { "AddmmBackward0", "aten::mm", { GEMM_CUDA("128x256"), GEMM_ROCM("128x256") }, 180, 256 },
-    { "autograd::engine::evaluate_function: GeluBackward0", "aten::gelu_backward",
-      { "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, std::array<char*, 3ul>)",
-        "void at::native::vectorized_elementwise_kernel<8, at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, std::array<char*, 3ul>)" },
-      44, 128 },
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm",
-      { GEMM_CUDA("256x64"), GEMM_ROCM("256x64") }, 150, 256 },
-    { "autograd::engine::evaluate_function: NativeLayerNormBackward0", "aten::native_layer_norm_backward",
-      { "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float>("
-        "c10::BFloat16 const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*, int)",
-        "void at::native::(anonymous namespace)::cuComputeGradInput<c10::BFloat16, float>(c10::BFloat16 const*, "
-        "c10::BFloat16 const*, long, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*)" },
-      38, 256 },
+    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 190, 256,
+      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "AddmmBackward0", "aten::mm", 180, 256,
+      { "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "autograd::engine::evaluate_function: GeluBackward0", "aten::gelu_backward", 44, 128,
+      { "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl(at::"
+        "TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, "
+        "std::array<char*, 3ul>)",
+        "void at::native::vectorized_elementwise_kernel<8, at::native::GeluBackwardCUDAKernelImpl(at::"
+        "TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, "
+        "std::array<char*, 3ul>)" } },
+    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 150, 256,
+      { "ampere_bf16_s16816gemm_bf16_256x64_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT256x64x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA9"
+        "42_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "autograd::engine::evaluate_function: NativeLayerNormBackward0", "aten::native_layer_norm_backward", 38, 256,
+      { "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float>(c10::"
+        "BFloat16 const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*, "
+        "int)",
+        "void at::native::(anonymous namespace)::cuComputeGradInput<c10::BFloat16, float>(c10::BFloat16 const*, c10::"
+        "BFloat16 const*, long, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*)" } },
     { "autograd::engine::evaluate_function: ScaledDotProductFlashAttentionBackward0",
-      "aten::_scaled_dot_product_flash_attention_backward",
-      { "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, "
-        "false, false, cutlass::bfloat16_t> >(pytorch_flash::Flash_bwd_params)",
-        "bwd_kernel_dk_dv.kd" },
-      420, 256 },
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm",
-      { GEMM_CUDA("128x128"), GEMM_ROCM("128x128") }, 130, 256 },
-    { "AddmmBackward0", "aten::sum",
-      { "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::BFloat16, "
-        "at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, "
-        "float)#1}>, unsigned int, c10::BFloat16, 4> >(at::native::ReduceOp<c10::BFloat16>)",
-        "void at::native::reduce_kernel<256, 2, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::BFloat16, "
-        "at::native::sum_functor<c10::BFloat16, float, c10::BFloat16> >, unsigned int, c10::BFloat16, 4> >(c10::BFloat16)" },
-      22, 512 },
+      "aten::_scaled_dot_product_flash_attention_backward", 420, 256,
+      { "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, "
+        "4, 4, 4, false, false, cutlass::bfloat16_t> >(pytorch_flash::Flash_bwd_params)",
+        "bwd_kernel_dk_dv.kd" } },
+    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 130, 256,
+      { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
+        "Cijk_Alik_Bljk_BBS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
+        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
+        "WS64_WG32_8_1" } },
+    { "AddmmBackward0", "aten::sum", 22, 512,
+      { "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::"
+        "BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::"
+        "{lambda(float, float)#1}>, unsigned int, c10::BFloat16, 4> >(at::native::ReduceOp<c10::BFloat16>)",
+        "void at::native::reduce_kernel<256, 2, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::"
+        "BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16> >, unsigned int, c10::BFloat16, 4> "
+        ">(c10::BFloat16)" } },
 };
 
-static const struct shape optimizer_part = {
-    "aten::_fused_adamw_", "aten::_fused_adamw_",
-    { "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
-      "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
-      "(at::native::ADAM_MODE)1, false> >(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)",
-      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
-      "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
-      "(at::native::ADAM_MODE)1, false> >(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)" },
-    95, 512
-};
+static const struct shape optimizer_part =
+    { "aten::_fused_adamw_", "aten::_fused_adamw_", 95, 512,
+      { "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+        "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::"
+        "native::ADAM_MODE)1, false> >(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)",
+        SAME } };
 
 static bool add(struct program *p, struct instruction what)
 {

@@ -7,9 +7,9 @@
 /* One kind of device work and the operator that queues it. */
 struct shape {
     const char *op, *inner;         /* framework operators, the outer around the inner */
-    const char *kernel[2];          /* by vendor */
     int us;                         /* mean duration of the kernel */
-    int threads;
+    int threads;                    /* of a block */
+    const char *kernel[2];          /* by vendor; the second NULL where it is the first */
 };
 
 enum action {

@@ -21,8 +21,8 @@ uint64_t seeded(uint64_t seed, uint64_t what, uint64_t which)
     return draw(&state);
 }
 
-/* About `mean`, up to `percent` of it less or more.  Whole numbers only, and never two draws in one expression: the same
- * on every machine, whatever the compiler. */
+/* About `mean`, up to `percent` of it less or more.  Whole numbers only, and never two draws in one expression: the
+ * same on every machine, whatever the compiler. */
 static int64_t around(struct rank *r, int64_t mean, int64_t percent)
 {
     int64_t unit = (int64_t)(draw(&r->random) >> 44) - (1 << 19);      /* in [-2^19, 2^19) */
@@ -49,12 +49,17 @@ static void mark_close(struct rank *r)
     int stream = sim_stream(r->sim->job.vendor, false);
 
     r->now_ns += around(r, 2 * US, 20);
-    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION, .name = m->text, .number = m->number, .start_ns = m->start_ns,
-                             .end_ns = r->now_ns, .track = r->thread, .external = m->external });
+    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION,
+                                  .name = m->text,
+                                  .number = m->number,
+                                  .start_ns = m->start_ns,
+                                  .end_ns = r->now_ns,
+                                  .track = r->thread,
+                                  .external = m->external });
     if (m->device_start_ns < m->device_end_ns)
         rank_emit(r, &(struct event){ .kind = EVENT_DEVICE_ANNOTATION, .name = m->text, .number = m->number,
-                                 .start_ns = m->device_start_ns, .end_ns = m->device_end_ns, .track = stream,
-                                 .external = m->external });
+                                      .start_ns = m->device_start_ns, .end_ns = m->device_end_ns, .track = stream,
+                                      .external = m->external });
 }
 
 static void marks_see(struct rank *r, int64_t start_ns, int64_t end_ns)
@@ -73,9 +78,15 @@ static int64_t call(struct rank *r, const char *cuda, const char *hip, const cha
 {
     int64_t start = r->now_ns;
     r->now_ns += cost_ns;
-    rank_emit(r, &(struct event){ .kind = EVENT_CALL, .name = r->sim->job.vendor == VENDOR_ROCM ? hip : cuda, .number = -1,
-                             .start_ns = start, .end_ns = r->now_ns, .track = r->thread, .correlation = ++r->correlation,
-                             .external = r->external, .kernel = kernel });
+    rank_emit(r, &(struct event){ .kind = EVENT_CALL,
+                                  .name = r->sim->job.vendor == VENDOR_ROCM ? hip : cuda,
+                                  .number = -1,
+                                  .start_ns = start,
+                                  .end_ns = r->now_ns,
+                                  .track = r->thread,
+                                  .correlation = ++r->correlation,
+                                  .external = r->external,
+                                  .kernel = kernel });
     return r->correlation;
 }
 
@@ -106,8 +117,14 @@ static int due(double *owed, double mean)
 
 static void frame(struct rank *r, const char *name, int number, int64_t start_ns, int64_t end_ns, int64_t parent)
 {
-    rank_emit(r, &(struct event){ .kind = EVENT_FRAME, .name = name, .number = number, .start_ns = start_ns, .end_ns = end_ns,
-                             .track = r->thread, .external = ++r->frame, .parent = parent });
+    rank_emit(r, &(struct event){ .kind = EVENT_FRAME,
+                                  .name = name,
+                                  .number = number,
+                                  .start_ns = start_ns,
+                                  .end_ns = end_ns,
+                                  .track = r->thread,
+                                  .external = ++r->frame,
+                                  .parent = parent });
 }
 
 /* Python frames before a launch: some around each other, the rest small ones inside. */
@@ -138,7 +155,7 @@ static void frames(struct rank *r, int n)
 static void op(struct rank *r, const char *name, int64_t start_ns, int64_t end_ns, const struct collective *collective)
 {
     rank_emit(r, &(struct event){ .kind = EVENT_OP, .name = name, .number = -1, .start_ns = start_ns, .end_ns = end_ns,
-                             .track = r->thread, .external = r->external, .collective = collective });
+                                  .track = r->thread, .external = r->external, .collective = collective });
 }
 
 /* An operator that launches one kernel:
@@ -173,7 +190,7 @@ static void launch(struct rank *r, const struct shape *shape)
         op(r, shape->inner, inner, end + rim_ns, NULL);
     }
     r->now_ns = launch_at;
-    const char *kernel = shape->kernel[job->vendor];
+    const char *own = shape->kernel[job->vendor], *kernel = own != NULL ? own : shape->kernel[0];
     call(r, "cudaLaunchKernel", "hipLaunchKernel", kernel, end - launch_at);
     queue(r, (struct event){ .kind = EVENT_KERNEL, .name = kernel, .threads = shape->threads },
           around(r, shape->us * US, 4));
@@ -205,14 +222,21 @@ static void read_loss(struct rank *r)
     r->external++;
     r->now_ns += 2 * US;
     call(r, "cudaMemcpyAsync", "hipMemcpyAsync", NULL, around(r, 6 * US, 20));
-    queue(r, (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = 4 }, around(r, 1800, 10));
+    queue(r, (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = 4 },
+          around(r, 1800, 10));
     int64_t wait_from = r->now_ns + US, done = later(r->free_ns[COMPUTE], wait_from) + around(r, 2 * US, 30);
     r->now_ns = wait_from;
     call(r, "cudaStreamSynchronize", "hipStreamSynchronize", NULL, done - wait_from);
     if (r->sim->job.vendor == VENDOR_NVIDIA)
-        rank_emit(r, &(struct event){ .kind = EVENT_SYNC, .name = "Stream Sync", .number = -1, .start_ns = wait_from + 500,
-                                 .end_ns = done - 500, .track = sim_stream(VENDOR_NVIDIA, false),
-                                 .correlation = r->correlation, .external = r->external, .waits_for = -1 });
+        rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
+                                      .name = "Stream Sync",
+                                      .number = -1,
+                                      .start_ns = wait_from + 500,
+                                      .end_ns = done - 500,
+                                      .track = sim_stream(VENDOR_NVIDIA, false),
+                                      .correlation = r->correlation,
+                                      .external = r->external,
+                                      .waits_for = -1 });
     op(r, "aten::_local_scalar_dense", start, r->now_ns, NULL);
 }
 
@@ -242,15 +266,20 @@ static void all_reduce(struct rank *r, int bucket)
     r->external++;
     op(r, "record_param_comms", start, start + ns, &what);
     int64_t comms = r->external++;
-    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION, .name = "nccl:all_reduce", .number = -1, .start_ns = start + 3 * US,
-                             .end_ns = start + ns - US, .track = r->thread, .external = r->external });
+    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION,
+                                  .name = "nccl:all_reduce",
+                                  .number = -1,
+                                  .start_ns = start + 3 * US,
+                                  .end_ns = start + ns - US,
+                                  .track = r->thread,
+                                  .external = r->external });
     r->now_ns = start + 5 * US;
     int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
     int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
     if (sim->job.vendor == VENDOR_NVIDIA)
         rank_emit(r, &(struct event){ .kind = EVENT_SYNC, .name = "Stream Wait Event", .number = -1,
-                                 .start_ns = r->now_ns - 600, .end_ns = r->now_ns - 100, .track = stream,
-                                 .correlation = wait, .external = r->external, .waits_for = record });
+                                      .start_ns = r->now_ns - 600, .end_ns = r->now_ns - 100, .track = stream,
+                                      .correlation = wait, .external = r->external, .waits_for = record });
     r->now_ns += US;
     int64_t correlation = call(r, "cudaLaunchKernelExC", "hipExtLaunchKernel", kernel, 7 * US);
     int64_t ready = later(r->now_ns + around(r, 4 * US, 30), r->free_ns[COMPUTE] + US);
@@ -260,9 +289,16 @@ static void all_reduce(struct rank *r, int bucket)
         r->ready_ns[bucket] = later(r->ready_ns[bucket], ready);
     if (number >= sim->known)
         return;
-    struct event work = { .kind = EVENT_KERNEL, .name = kernel, .number = -1, .start_ns = later(ready, r->free_ns[COMM] + US),
-                          .end_ns = sim->ends[number], .track = stream, .correlation = correlation, .external = comms,
-                          .threads = 512, .collective = &what };
+    struct event work = { .kind = EVENT_KERNEL,
+                          .name = kernel,
+                          .number = -1,
+                          .start_ns = later(ready, r->free_ns[COMM] + US),
+                          .end_ns = sim->ends[number],
+                          .track = stream,
+                          .correlation = correlation,
+                          .external = comms,
+                          .threads = 512,
+                          .collective = &what };
     r->free_ns[COMM] = work.end_ns;
     rank_emit(r, &work);
     work.kind = EVENT_DEVICE_ANNOTATION;

@@ -86,8 +86,12 @@ void sim_run(const struct sim *sim, int rank, event_sink *sink, void *arg, struc
     while (r.step < sim->job.steps) {
         int64_t start = r.now_ns, number = r.frame + 1;
         rank_run_step(&r);
-        rank_emit(&r, &(struct event){ .kind = EVENT_FRAME, .name = "train.py(118): train_step", .number = -1, .start_ns = start,
-                                  .end_ns = r.now_ns, .external = number });
+        rank_emit(&r, &(struct event){ .kind = EVENT_FRAME,
+                                       .name = "train.py(118): train_step",
+                                       .number = -1,
+                                       .start_ns = start,
+                                       .end_ns = r.now_ns,
+                                       .external = number });
     }
     window->end_ns = r.now_ns;
 }

@@ -1,17 +1,17 @@
 /* sim.h - a data-parallel training job, simulated.
  *
- * Every rank has a host that queues work, one device with two streams that run it in order, and the same program for every
- * step: load a batch, forward, backward with all-reduces beside it, optimizer.  Hosts and devices differ a little from rank
- * to rank; an all-reduce ends for all of them when the last has come and the data has moved.
+ * Every rank has a host that queues work, one device with two streams that run it in order, and the same program for
+ * every step: load a batch, forward, backward with all-reduces beside it, optimizer.  Hosts and devices differ a little
+ * from rank to rank; an all-reduce ends for all of them when the last has come and the data has moved.
  *
  *     host      [load][ forward launches ][ backward launches, all-reduce launches ][opt][wait]
  *     compute        [copy][  forward   ][        backward         ]......[opt][copy]
  *     comm                                  ...[AR 0].[AR 1]..[  AR 2  ]
  *
  * All that couples the ranks is when each all-reduce ends.  So the job is run twice: once in step over all ranks, which
- * finds these ends and writes nothing; then rank by rank, in any order, with the ends known.  A rank's run depends on the
- * seed alone, so it may be repeated: each part of the trace file is written by a run of its own, and no run remembers
- * events.
+ * finds these ends and writes nothing; then rank by rank, in any order, with the ends known.  A rank's run depends on
+ * the seed alone, so it may be repeated: each part of the trace file is written by a run of its own, and no run
+ * remembers events.
  *
  * Times are Unix nanoseconds.
  */

@@ -89,7 +89,17 @@ units()
 # One file a call: clang-tidy 14 takes va_start for something else in the second.
 tidy()
 {
-    find src data -name '*.c' | sort | xargs -P "$cores" -n 1 clang-tidy -p build-clang --quiet --warnings-as-errors='*'
+    find src data -name '*.c' | sort > "$logs/sources"
+    xargs -P "$cores" -n 1 clang-tidy -p build-clang --quiet --warnings-as-errors='*' < "$logs/sources" > "$logs/tidy.raw" 2>&1
+    found=$?
+    sed -n "s|^$top/\(.*: error: .*\)|FAILED: \1|p" "$logs/tidy.raw" | sort -u
+    findings=$(sed -n "s|^$top/\(.*: error: .*\)|\1|p" "$logs/tidy.raw" | sort -u | wc -l)
+    if [ "$found" -ne 0 ] && [ "$findings" -eq 0 ]; then
+        tail -n 20 "$logs/tidy.raw"
+        findings=1
+    fi
+    echo "$(wc -l < "$logs/sources") passed, $findings failed, 0 skipped"
+    test "$findings" -eq 0
 }
 
 scripts()

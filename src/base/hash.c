@@ -123,8 +123,9 @@ static bool widen(tl_map *map)
         wide.keys[to] = map->keys[i];
         wide.values[to] = map->values[i];
     }
-    tl_map_free(map);
+    tl_map narrow = *map;
     *map = wide;
+    tl_map_free(&narrow);
     return true;
 }
 

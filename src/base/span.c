@@ -61,12 +61,11 @@ bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
     while (i < a->n || j < b->n) {
         bool from_a = j == b->n || (i < a->n && a->v[i].start_ns <= b->v[j].start_ns);
         const tl_span *s = from_a ? &a->v[i++] : &b->v[j++];
-        tl_span *last = out->n > 0 ? &out->v[out->n - 1] : NULL;
 
-        if (last == NULL || s->start_ns > last->end_ns)
+        if (out->n == 0 || s->start_ns > out->v[out->n - 1].end_ns)
             push(out, s->start_ns, s->end_ns);
-        else if (s->end_ns > last->end_ns)
-            last->end_ns = s->end_ns;
+        else if (s->end_ns > out->v[out->n - 1].end_ns)
+            out->v[out->n - 1].end_ns = s->end_ns;
     }
     return true;
 }

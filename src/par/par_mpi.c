@@ -197,10 +197,10 @@ static tl_status gather_many(const void *bytes, size_t n, void **out, size_t *no
     char *all = proc == 0 ? room_for_all(&total, &longest) : NULL;
     char go = all != NULL;
     tl_par_bcast(&go, 1, 0);
-    if (!go)
-        return proc == 0 ? tl_fail_memory(err, "gathering tables") : TL_OK;
 
     if (proc == 0) {
+        if (all == NULL)
+            return tl_fail_memory(err, "gathering tables");
         if (n > 0)
             memcpy(all, bytes, n);
         for (size_t k = 0; k * PIECE_BYTES < longest; k++)
@@ -209,7 +209,7 @@ static tl_status gather_many(const void *bytes, size_t n, void **out, size_t *no
         *nout = total;
         return TL_OK;
     }
-    for (size_t at = 0; at < n; at += PIECE_BYTES) {
+    for (size_t at = 0; go && at < n; at += PIECE_BYTES) {
         MPI_Isend((const char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, 0, GATHER_TAG,
                   MPI_COMM_WORLD, &request);
         wait_for(&request);

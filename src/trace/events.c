@@ -157,7 +157,6 @@ static bool events_room(tl_events *e, bool raw)
         !grow_column(&e->corr, e->cap, need, sizeof *e->corr) || !grow_column(&e->name, e->cap, need, sizeof *e->name) ||
         !grow_column(&e->track, e->cap, need, sizeof *e->track) ||
         !grow_column(&e->lane, e->cap, need, sizeof *e->lane) || !grow_column(&e->uid, e->cap, need, sizeof *e->uid) ||
-        !grow_column(&e->external, e->cap, need, sizeof *e->external) ||
         !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
         !grow_column(&e->flags, e->cap, need, sizeof *e->flags) ||
         (raw && (!grow_column(&e->raw_ts, e->cap, need, sizeof *e->raw_ts) ||
@@ -284,8 +283,6 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     e->lane[i] = lane_index(e, f);
     e->uid[i] = uid;
     e->category[i] = category;
-    int64_t external = int_of(tl_fields_get(f, TL_KEY_EXTERNAL_ID), -1);
-    e->external[i] = external >= 0 && external < TL_NO_EXTERNAL ? (uint32_t)external : TL_NO_EXTERNAL;
     const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
     if (corr == NULL && (flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
         corr = tl_fields_get(f, TL_KEY_ID);
@@ -342,7 +339,7 @@ const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
 
 void tl_events_free_columns(tl_events *e)
 {
-    void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->external, e->category,
+    void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->category,
                         e->flags, e->raw_ts, e->raw_dur, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
                         e->colls.v, e->waits.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)

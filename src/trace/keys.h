@@ -59,10 +59,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         TL_KEY_IF("Group size", TL_KEY_GROUP_SIZE);
         break;
     case 11:
-        TL_KEY_IF("External id", TL_KEY_EXTERNAL_ID);
         TL_KEY_IF("correlation", TL_KEY_CORRELATION);
-        TL_KEY_IF("external id", TL_KEY_EXTERNAL_ID);
-        TL_KEY_IF("External Id", TL_KEY_EXTERNAL_ID);
         break;
     case 13:
         TL_KEY_IF("In msg nelems", TL_KEY_IN_NELEMS);

@@ -141,25 +141,19 @@ static bool collect_launches(linking *k)
     tl_launch *v = tl_calloc(n + 1, sizeof *v);
     k->out->launches = v;
     k->next = tl_calloc(n + 1, sizeof *k->next);
-    if (index == NULL || v == NULL || k->next == NULL) {
-        free(index);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
+    bool whole = index != NULL && v != NULL && k->next != NULL;
+    /* Backwards, so that the chain of a number runs in order of time. */
+    for (size_t i = n; whole && i-- > 0;) {
         uint32_t at = index[i];
         int64_t start = absolute(k->trace, e->ts_ns[at]);
-        v[i] = (tl_launch){ start, start + e->dur_ns[at], e->corr[at], e->name[at], e->uid[at], e->track[at], 0 };
+        v[i] = (tl_launch){ start, start + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0 };
+        k->next[i] = tl_map_get(&k->calls, (uint64_t)e->corr[at]);
+        whole = tl_map_put(&k->calls, (uint64_t)e->corr[at], (uint32_t)i) == 0;
     }
     free(index);
-    /* Backwards, so that the chain of a number runs in order of time. */
-    for (size_t i = n; i-- > 0;) {
-        k->next[i] = tl_map_get(&k->calls, (uint64_t)v[i].correlation);
-        if (tl_map_put(&k->calls, (uint64_t)v[i].correlation, (uint32_t)i) != 0)
-            return false;
-    }
     k->out->view.launches = v;
-    k->out->view.nlaunches = n;
-    return true;
+    k->out->view.nlaunches = whole ? n : 0;
+    return whole;
 }
 
 /* The launch of work that starts at start_ns: of several calls with its correlation the last that began before it, else the
@@ -239,8 +233,35 @@ static bool is_kernel(const linking *k, size_t i)
     return is_gpu_work(k->e, i);
 }
 
-static void fill_kernel(const linking *k, uint32_t at, tl_kernel *kernel, const tl_rule **rule_of_name,
-                        tl_comm_evidence *evidence)
+static bool is_wait(const linking *k, size_t i)
+{
+    return is_sync(k->e, i);
+}
+
+/* Events of one sort in the order of the view, and the launch of each. */
+typedef struct placed {
+    uint32_t *index, *launch;
+    size_t n;
+} placed;
+
+static bool place(const linking *k, size_t n, bool (*is)(const linking *, size_t), placed *out)
+{
+    *out = (placed){ pick(k, n, is, by_place), tl_malloc((n + 1) * sizeof *out->launch), n };
+    if (out->index == NULL || out->launch == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        out->launch[i] = launch_of(k, out->index[i], absolute(k->trace, k->e->ts_ns[out->index[i]]));
+    return true;
+}
+
+static void placed_free(placed *p)
+{
+    free(p->index);
+    free(p->launch);
+}
+
+static void fill_kernel(const linking *k, uint32_t at, uint32_t launch_at, tl_kernel *kernel,
+                        const tl_rule **rule_of_name, tl_comm_evidence *evidence)
 {
     const tl_events *e = k->e;
     const tl_copy_args *copy = tl_events_copy(e, at);
@@ -252,7 +273,7 @@ static void fill_kernel(const linking *k, uint32_t at, tl_kernel *kernel, const 
     kernel->name = e->name[at];
     kernel->uid = e->uid[at];
     place_of(e, at, &kernel->device, &kernel->stream);
-    kernel->launch = launch_of(k, at, kernel->start_ns);
+    kernel->launch = launch_at;
     kernel->launch_ns = TL_TIME_UNKNOWN;
     if (kernel->launch != TL_NONE) {
         tl_launch *launch = &k->out->launches[kernel->launch];
@@ -264,46 +285,34 @@ static void fill_kernel(const linking *k, uint32_t at, tl_kernel *kernel, const 
     classify(k, at, kernel, rule_of_name, evidence);
 }
 
-static bool collect_kernels(linking *k, size_t n)
+static bool collect_kernels(linking *k, const placed *where)
 {
-    uint32_t *index = pick(k, n, is_kernel, by_place);
-    tl_kernel *v = tl_calloc(n + 1, sizeof *v);
+    tl_kernel *v = tl_calloc(where->n + 1, sizeof *v);
     const tl_rule **rule_of_name = tl_calloc(k->e->names.n + 1, sizeof *rule_of_name);
     tl_comm_evidence evidence = { .trace = k->trace, .base_ns = absolute(k->trace, 0) };
-    bool whole = index != NULL && v != NULL && rule_of_name != NULL;
+    bool whole = v != NULL && rule_of_name != NULL;
 
     k->out->kernels = v;
-    for (size_t i = 0; whole && i < n; i++)
-        fill_kernel(k, index[i], &v[i], rule_of_name, &evidence);
+    for (size_t i = 0; whole && i < where->n; i++)
+        fill_kernel(k, where->index[i], where->launch[i], &v[i], rule_of_name, &evidence);
     whole = whole && !evidence.no_memory;
     tl_comm_evidence_free(&evidence);
     free(rule_of_name);
-    free(index);
     k->out->view.kernels = v;
-    k->out->view.nkernels = whole ? n : 0;
+    k->out->view.nkernels = whole ? where->n : 0;
     return whole;
 }
 
 /* ------------------------------------------------------------------------------------------------ recorded waits */
 
-static bool is_wait(const linking *k, size_t i)
-{
-    return is_sync(k->e, i);
-}
-
-static bool collect_syncs(linking *k, size_t n)
+static bool collect_syncs(linking *k, const placed *where)
 {
     const tl_events *e = k->e;
-    uint32_t *index = pick(k, n, is_wait, by_place);
-    tl_sync *v = tl_calloc(n + 1, sizeof *v);
+    tl_sync *v = tl_calloc(where->n + 1, sizeof *v);
 
     k->out->syncs = v;
-    if (index == NULL || v == NULL) {
-        free(index);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t at = index[i];
+    for (size_t i = 0; v != NULL && i < where->n; i++) {
+        uint32_t at = where->index[i], call = where->launch[i];
         tl_sync *sync = &v[i];
         sync->start_ns = absolute(k->trace, e->ts_ns[at]);
         sync->end_ns = sync->start_ns + e->dur_ns[at];
@@ -311,28 +320,30 @@ static bool collect_syncs(linking *k, size_t n)
         sync->name = e->name[at];
         sync->uid = e->uid[at];
         place_of(e, at, &sync->device, &sync->stream);
-        uint32_t call = launch_of(k, at, sync->start_ns);
         sync->call_ns = call != TL_NONE ? k->out->launches[call].start_ns : TL_TIME_UNKNOWN;
         sync->step = tl_step_at(k->out->steps, k->out->view.nsteps, call != TL_NONE ? sync->call_ns : sync->start_ns);
     }
-    free(index);
     k->out->view.syncs = v;
-    k->out->view.nsyncs = n;
-    return true;
+    k->out->view.nsyncs = v != NULL ? where->n : 0;
+    return v != NULL;
 }
 
 tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
 {
     linking k = { .trace = trace, .e = &trace->events, .rules = rules, .out = out };
     size_t nkernels, nsyncs;
+    placed kernels = { 0 }, syncs = { 0 };
 
     *out = (tl_linked){ .view = { .rank = rank, .names = &trace->events.names } };
     bool whole = tl_steps_collect(trace, absolute(trace, 0), &out->steps, &out->view.nsteps) &&
-                 count_events(&k, &nkernels, &nsyncs) && collect_launches(&k) && collect_kernels(&k, nkernels) &&
-                 collect_syncs(&k, nsyncs);
+                 count_events(&k, &nkernels, &nsyncs) && collect_launches(&k) &&
+                 place(&k, nkernels, is_kernel, &kernels) && place(&k, nsyncs, is_wait, &syncs);
     out->view.steps = out->steps;
-    tl_map_free(&k.calls);
+    tl_map_free(&k.calls);              /* a large trace wants the room for its kernels */
     free(k.next);
+    whole = whole && collect_kernels(&k, &kernels) && collect_syncs(&k, &syncs);
+    placed_free(&kernels);
+    placed_free(&syncs);
     return whole ? TL_OK : tl_fail_memory(err, "the view of a rank");
 }
 

@@ -21,8 +21,8 @@ static void draw_host(drawing *d, const char *time)
 {
     for (size_t i = 0; time[i] != 0; i++)
         if (islower((unsigned char)time[i]))
-            d->launches[d->view.nlaunches++] = (tl_launch){ (int64_t)i * US, (int64_t)(i + 1) * US, time[i], TL_NO_NAME,
-                                                            (uint32_t)i, 0, 0 };
+            d->launches[d->view.nlaunches++] = (tl_launch){ (int64_t)i * US, (int64_t)(i + 1) * US, TL_NO_NAME,
+                                                            (uint32_t)time[i], 0, 0 };
 }
 
 static void draw_kernels(drawing *d, uint8_t kind, int device, int stream, const char *time)
@@ -55,7 +55,7 @@ static void join_launches(drawing *d)
 {
     for (size_t i = 0; i < d->view.nkernels; i++)
         for (size_t l = 0; l < d->view.nlaunches; l++)
-            if (d->launches[l].correlation == d->kernels[i].correlation) {
+            if ((int64_t)d->launches[l].uid == d->kernels[i].correlation) {
                 d->kernels[i].launch = (uint32_t)l;
                 d->kernels[i].launch_ns = d->launches[l].start_ns;
             }

@@ -35,7 +35,7 @@ static uint64_t hash_of(const tl_trace *t)
         h = tl_hash_mix(h, more[i]);
     for (size_t i = 0; i < e->n; i++) {
         const uint64_t cells[] = { (uint64_t)e->ts_ns[i], (uint64_t)e->dur_ns[i], (uint64_t)e->corr[i], e->name[i],
-                                   e->track[i], e->lane[i], e->uid[i], e->external[i], e->category[i], e->flags[i] };
+                                   e->track[i], e->lane[i], e->uid[i], e->category[i], e->flags[i] };
         for (size_t k = 0; k < COUNT(cells); k++)
             h = tl_hash_mix(h, cells[k]);
     }
@@ -53,7 +53,6 @@ static void a_kernel_becomes_columns(void)
     CU_ASSERT_EQUAL(e->ts_ns[0], INT64_C(6851234567890123));
     CU_ASSERT_EQUAL(e->dur_ns[0], 812400);
     CU_ASSERT_EQUAL(e->corr[0], 90211);
-    CU_ASSERT_EQUAL(e->external[0], 9);
     CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].device, 1);
     CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].stream, 7);
     CU_ASSERT_EQUAL(e->tracks.v[e->track[0]].tid, 7);

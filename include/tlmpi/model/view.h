@@ -41,7 +41,6 @@ typedef struct tl_sync {
 /* A runtime or driver call that shares its correlation with device work. */
 typedef struct tl_launch {
     int64_t start_ns, end_ns;
-    int64_t correlation;
     uint32_t name, uid, track;
     uint32_t nkernels;                  /* one call of a graph launch queues many */
 } tl_launch;

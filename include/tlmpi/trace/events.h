@@ -1,6 +1,6 @@
 /* events.h - the events of one trace, in columns.
  *
- * 10^7 of them a rank; passes touch two or three columns.  48 bytes each, the text itself is never held.  Rare arguments
+ * 10^7 of them a rank; passes touch two or three columns.  44 bytes each, the text itself is never held.  Rare arguments
  * sit in side tables that name their event.
  */
 #ifndef TLMPI_TRACE_EVENTS_H
@@ -87,8 +87,6 @@ typedef struct tl_wait_args {
 #define TL_EVENT_PH_END 16u         /* flow end */
 #define TL_EVENT_HAS_CORR 32u
 
-#define TL_NO_EXTERNAL UINT32_MAX
-
 /* Columns: entry i of each is event i; in file order.  Zero-initialise; tl_events_free ends it. */
 typedef struct tl_events {
     size_t n, cap;
@@ -97,7 +95,6 @@ typedef struct tl_events {
     uint32_t *name;                 /* names id; TL_NO_NAME when absent */
     uint32_t *track, *lane;         /* index into tracks, lanes */
     uint32_t *uid;                  /* position in traceEvents, all entries counted */
-    uint32_t *external;             /* args["External id"], TL_NO_EXTERNAL when absent */
     uint16_t *category;             /* index into categories */
     uint16_t *flags;
 
