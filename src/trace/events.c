@@ -40,24 +40,27 @@ static tl_cat cat_of(tl_text t)
     return TL_CAT_OTHER;
 }
 
-/* Index of the category; UINT16_MAX when memory is out.  After 65,534 of them the rest is one. */
-static uint16_t category_index(tl_events *e, const tl_value *cat)
+uint16_t tl_events_category(tl_events *e, uint32_t text)
 {
-    bool absent = cat == NULL || cat->type != TL_VALUE_STRING;
-    uint32_t text = absent ? TL_NO_NAME : tl_names_intern(&e->names, cat->text.p, cat->text.n);
-    uint64_t key = absent ? UINT64_MAX : text;
-    uint32_t found = tl_map_get(&e->category_map, key);
+    uint32_t found = tl_map_get(&e->category_map, text);
 
-    if (!absent && text == TL_NO_NAME)
-        return UINT16_MAX;
     if (found != TL_MAP_NONE)
         return (uint16_t)found;
     if (e->categories.n == UINT16_MAX - 1)
         return UINT16_MAX - 2;
-    if (!tl_vec_room(&e->categories) || tl_map_put(&e->category_map, key, (uint32_t)e->categories.n) != 0)
+    if (!tl_vec_room(&e->categories) || tl_map_put(&e->category_map, text, (uint32_t)e->categories.n) != 0)
         return UINT16_MAX;
-    e->categories.v[e->categories.n] = (tl_category){ text, absent ? TL_CAT_NONE : cat_of(cat->text) };
+    e->categories.v[e->categories.n] = (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE
+                                                                              : cat_of(tl_names_text(&e->names, text)) };
     return (uint16_t)e->categories.n++;
+}
+
+static uint16_t category_index(tl_events *e, const tl_value *cat)
+{
+    if (cat == NULL || cat->type != TL_VALUE_STRING)
+        return tl_events_category(e, TL_NO_NAME);
+    uint32_t text = tl_names_intern(&e->names, cat->text.p, cat->text.n);
+    return text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
 }
 
 /* ------------------------------------------------------------------------------------------------------ values */
@@ -95,24 +98,44 @@ static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_
         *text = tl_names_intern(&e->names, v->text.p, v->text.n);
 }
 
-/* Index of the pair (a, b) in a table of pairs kept by hash; equal hashes of different pairs are told apart by probing
- * neighbouring keys. */
-static uint32_t track_index(tl_events *e, const tl_fields *f)
+/* Different pairs of equal hash are told apart by going on to the next key. */
+uint32_t tl_events_track(tl_events *e, const tl_track *t)
 {
-    tl_track t;
-    track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
-    track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
-    uint64_t key = tl_hash_mix(tl_hash_mix(t.pid_text, (uint64_t)t.pid), tl_hash_mix(t.tid_text, (uint64_t)t.tid));
+    uint64_t key = tl_hash_mix(tl_hash_mix(t->pid_text, (uint64_t)t->pid), tl_hash_mix(t->tid_text, (uint64_t)t->tid));
     for (;; key++) {
         uint32_t i = tl_map_get(&e->track_map, key);
         if (i == TL_MAP_NONE) {
             if (!tl_vec_room(&e->tracks) || tl_map_put(&e->track_map, key, (uint32_t)e->tracks.n) != 0)
                 return TL_MAP_NONE;
-            e->tracks.v[e->tracks.n] = t;
+            e->tracks.v[e->tracks.n] = *t;
             return (uint32_t)e->tracks.n++;
         }
         const tl_track *u = &e->tracks.v[i];
-        if (u->pid == t.pid && u->tid == t.tid && u->pid_text == t.pid_text && u->tid_text == t.tid_text)
+        if (u->pid == t->pid && u->tid == t->tid && u->pid_text == t->pid_text && u->tid_text == t->tid_text)
+            return i;
+    }
+}
+
+static uint32_t track_index(tl_events *e, const tl_fields *f)
+{
+    tl_track t;
+    track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
+    track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
+    return tl_events_track(e, &t);
+}
+
+uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
+{
+    uint64_t key = tl_hash_mix((uint64_t)l->device, (uint64_t)l->stream);
+    for (;; key++) {
+        uint32_t i = tl_map_get(&e->lane_map, key);
+        if (i == TL_MAP_NONE) {
+            if (!tl_vec_room(&e->lanes) || tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n) != 0)
+                return TL_MAP_NONE;
+            e->lanes.v[e->lanes.n] = *l;
+            return (uint32_t)e->lanes.n++;
+        }
+        if (e->lanes.v[i].device == l->device && e->lanes.v[i].stream == l->stream)
             return i;
     }
 }
@@ -121,18 +144,7 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 {
     tl_lane l = { int_of(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
                   int_of(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
-    uint64_t key = tl_hash_mix((uint64_t)l.device, (uint64_t)l.stream);
-    for (;; key++) {
-        uint32_t i = tl_map_get(&e->lane_map, key);
-        if (i == TL_MAP_NONE) {
-            if (!tl_vec_room(&e->lanes) || tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n) != 0)
-                return TL_MAP_NONE;
-            e->lanes.v[e->lanes.n] = l;
-            return (uint32_t)e->lanes.n++;
-        }
-        if (e->lanes.v[i].device == l.device && e->lanes.v[i].stream == l.stream)
-            return i;
-    }
+    return tl_events_lane(e, &l);
 }
 
 /* ----------------------------------------------------------------------------------------------------- columns */
@@ -143,13 +155,13 @@ static bool grow_column(void *column, size_t cap, size_t need, size_t size)
     return tl_grow((void **)column, &c, need, size);
 }
 
-/* Room for one more event in every column.  The columns grow together: cap is their common capacity, and it is raised
- * only when all have it. */
-static bool events_room(tl_events *e, bool raw)
+/* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
+bool tl_events_reserve(tl_events *e, size_t n, bool raw)
 {
-    if (e->n < e->cap)
+    if (n <= e->cap)
         return true;
     size_t need = e->cap < 1024 ? 1024 : e->cap + e->cap / 2;
+    need = need < n ? n : need;
     if (need >= UINT32_MAX)
         return false;
     if (!grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns) ||
@@ -273,7 +285,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         taken = TL_TAKEN_REPAIRED;
     }
 
-    if (!events_room(e, options->raw))
+    if (!tl_events_reserve(e, e->n + 1, options->raw))
         return TL_TAKEN_NO_MEMORY;
     size_t i = e->n;
     e->ts_ns[i] = ts_ns;

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
+#define LOOK_BACK 256u
+
 typedef struct reading {
     const tl_read_options *options;
     tl_trace *trace;
@@ -176,7 +179,11 @@ static void read_end(reading *r, const tl_source *source)
     report->text_bytes = tl_source_text_bytes(source);
     report->entries = r->split.nentries;
     report->has_events = r->split.found;
-    report->cut = !r->split.complete;
+    report->cut = !r->split.complete && !r->split.stopped;
+    report->bare = r->split.bare;
+    report->closed = r->split.closed;
+    report->first_entry = r->split.first_entry;
+    report->stopped_at = r->split.last_start;
     report->source_fault = r->source_error.status != TL_OK;
     if (report->source_fault && report->first_bad_byte < 0) {
         report->first_bad_byte = (int64_t)report->text_bytes;
@@ -185,6 +192,13 @@ static void read_end(reading *r, const tl_source *source)
     if (report->cut)
         note_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
                  "kept every whole entry before it");
+    if (r->options->range != NULL) {            /* the whole document is joined first */
+        r->trace->doc = r->split.doc;
+        r->trace->ndoc = r->split.ndoc;
+        r->split.doc = NULL;
+        r->split.ndoc = r->split.doc_cap = 0;
+        return;
+    }
     if (!r->split.bare && tl_meta_parse(r->split.doc, r->split.ndoc, &r->trace->meta, &err) != TL_OK && !report->cut)
         note_bad(report, 0, err.text, "kept what was read before it");
 }
@@ -200,6 +214,18 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     if (st != TL_OK)
         return st;
     tl_split_init(&r.split);
+    if (options->range != NULL) {
+        uint64_t from = options->range->from, behind = from < LOOK_BACK ? from : LOOK_BACK;
+        r.split.stop_at = options->range->to;
+        if (from > 0) {
+            tl_split_begin_inside(&r.split, from - behind, (size_t)behind);
+            st = tl_source_seek(source, from - behind, err);
+        }
+    }
+    if (st != TL_OK) {
+        tl_source_close(source);
+        return st;
+    }
     if (!options->yajl_only) {
         r.split.probe = probe;
         r.split.probe_arg = &r;
@@ -225,5 +251,6 @@ void tl_trace_free(tl_trace *trace)
 {
     tl_events_free(&trace->events);
     tl_meta_free(&trace->meta);
+    free(trace->doc);
     *trace = (tl_trace){ 0 };
 }

@@ -349,6 +349,18 @@ fail:
     return st;
 }
 
+tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err)
+{
+    if (s->gzip)
+        return tl_fail(err, TL_EINPUT, "%s: expected a plain file, found a compressed one", s->path);
+    if (offset > INT64_MAX || lseek(s->fd, (off_t)offset, SEEK_SET) < 0)
+        return tl_fail(err, TL_EINPUT, "%s: cannot go to byte %llu: %s", s->path, (unsigned long long)offset,
+                       strerror(errno));
+    s->at = s->end = 0;
+    s->eof = false;
+    return TL_OK;
+}
+
 bool tl_source_is_gzip(const tl_source *s)
 {
     return s->gzip;

@@ -22,7 +22,16 @@ enum { DOC, GAP, ENTRY, SEEK };
 
 void tl_split_init(tl_split *s)
 {
-    *s = (tl_split){ .state = DOC };
+    *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX };
+}
+
+void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)
+{
+    s->state = SEEK;
+    s->found = true;
+    s->depth = 2;               /* the document and its array */
+    s->base = base;
+    s->scan = s->at = behind;   /* counts from the first byte of the text to come */
 }
 
 void tl_split_free(tl_split *s)
@@ -305,6 +314,8 @@ static bool seek_run(tl_split *s)
 {
     size_t last = s->eof ? s->end : s->end > LOOK_AHEAD ? s->end - LOOK_AHEAD : 0;
 
+    if (s->scan > s->end)               /* began inside, and nothing has come yet */
+        return false;
     for (; s->scan < last; s->scan++) {
         char c = s->buf[s->scan];
         if (c != '{' && c != ']')
@@ -365,7 +376,12 @@ static bool gap_run(tl_split *s, bool *bad, size_t *bad_end)
             continue;
         }
         s->at = s->scan;
-        if (c == '{') {
+        if (c == '{' && s->base + s->scan >= s->stop_at) {
+            s->stopped = true;
+            s->last_start = s->base + s->scan;
+        } else if (c == '{') {
+            if (s->first_entry == UINT64_MAX)
+                s->first_entry = s->base + s->scan;
             s->state = ENTRY;
             s->entry_depth = 0;
             s->in_string = s->escaped = false;
@@ -405,6 +421,8 @@ tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
                 return s->eof ? TL_PIECE_END : TL_PIECE_MORE;
             break;
         case GAP:
+            if (s->stopped)
+                return TL_PIECE_END;
             if (!gap_run(s, &bad, &bad_end))
                 return s->eof ? TL_PIECE_END : TL_PIECE_MORE;
             if (bad) {

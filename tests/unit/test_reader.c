@@ -1,6 +1,6 @@
 /* test_reader.c - text to columns: what is kept, repaired or lost, and that both event readers say the same. */
 #include "scratch.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/join.h"
 #include "unit.h"
 
 static tl_trace read_text(const char *text, size_t n, bool yajl_only)
@@ -207,6 +207,74 @@ static void both_readers_agree_on_damaged_text(void)
     }
 }
 
+/* The file in pieces that begin at the given bytes, joined.  False: some piece is not proven. */
+static bool read_pieces(const char *path, const uint64_t *from, size_t n, tl_trace *whole)
+{
+    tl_error err;
+    bool proven = true;
+
+    for (size_t i = 0; i < n && proven; i++) {
+        const tl_read_range range = { from[i], i + 1 < n ? from[i + 1] : UINT64_MAX };
+        const tl_read_options options = { .keep = ~0u, .raw = true, .range = &range };
+        tl_trace piece;
+        tl_status st = tl_trace_read(path, &options, i == 0 ? whole : &piece, &err);
+        if (i == 0) {
+            CU_ASSERT_EQUAL(st, TL_OK);
+            continue;
+        }
+        proven = tl_trace_continues(whole, &piece);
+        if (proven)
+            CU_ASSERT_EQUAL(tl_trace_append(whole, &piece, &err), TL_OK);
+        tl_trace_free(&piece);
+    }
+    tl_trace_complete(whole);
+    return proven;
+}
+
+/* Pieces that begin anywhere, in names and args that look like the starts of entries: what is proven is right. */
+static void pieces_are_proven_or_refused(void)
+{
+    static const char *const entries[] = {
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1.5,\"dur\":1,\"args\":{\"stream\":7,\"bytes\":3}}",
+        "{\"ph\": \"X\", \"name\": \"}, { \\\"ph\\\": \\\"X\\\"\", \"ts\": 2, \"dur\": 1}",
+        "{\"ph\":\"X\",\"name\":\"nest\",\"ts\":3,\"dur\":1,\"args\":{\"a\":[{\"b\":1}, {\"name\":\"x\",\"ph\":\"X\",\"ts\":9}]}}",
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"Spans\",\"ts\":0,\"args\":{\"name\":\"p\"}}",
+        "{\"ph\":\"X\",\"name\":\"x\",\"cat\":\"gpu_memcpy\",\"pid\":1,\"tid\":\"stream 7\",\"ts\":4,\"dur\":1,\"args\":"
+        "{\"Collective name\":\"allreduce\",\"Process Group Ranks\":\"[0, 1]\"}}",
+    };
+    uint64_t seed = 3;
+    int proven = 0, refused = 0;
+
+    for (int round = 0; round < 400; round++) {
+        char text[16384] = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+        unsigned n = 1 + unit_below(&seed, 40);
+        for (unsigned e = 0; e < n; e++) {
+            strcat(text, e > 0 ? ",\n  " : "");
+            strcat(text, entries[unit_below(&seed, round < 200 ? 2 : COUNT(entries))]);
+        }
+        strcat(text, "], \"traceName\": \"t\", \"deviceProperties\": [{\"id\": 0, \"name\": \"a\"}, {\"id\": 1}]}");
+        size_t size = strlen(text), npieces = 2 + unit_below(&seed, 3);
+        uint64_t from[4] = { 0 };
+        for (size_t i = 1; i < npieces; i++)
+            from[i] = from[i - 1] + 1 + unit_below(&seed, (unsigned)(size - from[i - 1]));
+        const char *path = scratch_write("pieces.json", text, size);
+        tl_trace joined, whole = read_text(text, size, false);
+        if (read_pieces(path, from, npieces, &joined)) {
+            proven++;
+            CU_ASSERT_EQUAL(hash_of(&joined), hash_of(&whole));
+            CU_ASSERT_STRING_EQUAL(joined.meta.trace_name, "t");
+            CU_ASSERT_EQUAL(joined.meta.ndevices, whole.meta.ndevices);
+            CU_ASSERT_EQUAL(joined.report.text_bytes, whole.report.text_bytes);
+        } else {
+            refused++;
+        }
+        tl_trace_free(&joined);
+        tl_trace_free(&whole);
+    }
+    CU_ASSERT(proven > 200);
+    CU_ASSERT(refused > 5);
+}
+
 static void deep_nesting_is_read(void)
 {
     size_t deep = 1000000, n = 0;
@@ -259,6 +327,7 @@ int main(void)
         TEST(escapes_are_resolved),
         TEST(every_cut_gives_every_whole_entry),
         TEST(both_readers_agree_on_damaged_text),
+        TEST(pieces_are_proven_or_refused),
         TEST(deep_nesting_is_read),
         TEST(without_memory_it_fails_and_says_so),
     };

@@ -18,13 +18,13 @@ typedef struct tl_text {
 static inline bool tl_text_is(tl_text t, const char *word)
 {
     size_t n = strlen(word);
-    return t.n == n && memcmp(t.p, word, n) == 0;
+    return t.n == n && (n == 0 || memcmp(t.p, word, n) == 0);
 }
 
 static inline bool tl_text_starts(tl_text t, const char *prefix)
 {
     size_t n = strlen(prefix);
-    return t.n >= n && memcmp(t.p, prefix, n) == 0;
+    return t.n >= n && (n == 0 || memcmp(t.p, prefix, n) == 0);
 }
 
 /* Whether needle stands anywhere in t. */

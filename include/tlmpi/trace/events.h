@@ -113,6 +113,13 @@ typedef struct tl_events {
 
 void tl_events_free(tl_events *events);
 
+/* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or lane, a
+ * new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is one. */
+bool tl_events_reserve(tl_events *events, size_t n, bool raw);
+uint16_t tl_events_category(tl_events *events, uint32_t text);
+uint32_t tl_events_track(tl_events *events, const tl_track *track);
+uint32_t tl_events_lane(tl_events *events, const tl_lane *lane);
+
 /* Frees the columns and side tables, and leaves the names. */
 void tl_events_free_columns(tl_events *events);
 

@@ -12,11 +12,18 @@
 #include "tlmpi/trace/events.h"
 #include "tlmpi/trace/meta.h"
 
+/* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
+ * at 0, the last ends at UINT64_MAX. */
+typedef struct tl_read_range {
+    uint64_t from, to;
+} tl_read_range;
+
 typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event through yajl, the reference reader */
     bool no_filter;             /* no peeking: every event is read whole before it may be dropped */
     bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
+    const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
     void *tick_arg;
 } tl_read_options;
@@ -37,12 +44,19 @@ typedef struct tl_read_report {
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
     bool fractional_ts;         /* some entry's ts is a number with a fraction, or an entry has no ts */
     bool no_memory;             /* reading stopped there: memory is out */
+
+    /* Where a piece begins and ends, for join.h. */
+    bool bare, closed;          /* the file is a bare array; the array's end lies in this piece */
+    uint64_t first_entry;       /* offset of its first entry; UINT64_MAX without one */
+    uint64_t stopped_at;        /* offset of the first entry behind it; UINT64_MAX where the text or the array ended */
 } tl_read_report;
 
 typedef struct tl_trace {
     tl_events events;
     tl_meta meta;
     tl_read_report report;
+    char *doc;                  /* of a piece: its part of the text around the array, not yet read into meta */
+    size_t ndoc;
 } tl_trace;
 
 /* Reads the file into *out, which tl_trace_free ends, also after a failure.  TL_OK even when the file is damaged:

@@ -28,6 +28,9 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
  * where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards *n = 0. */
 tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
 
+/* Goes to that byte of a plain file, before the first read.  TL_EINPUT: it is compressed, or cannot be positioned. */
+tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
+
 bool tl_source_is_gzip(const tl_source *s);
 uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
 uint64_t tl_source_file_bytes(const tl_source *s);      /* bytes of the file consumed so far */

@@ -67,6 +67,10 @@ typedef struct tl_split {
     bool complete;                  /* the document has ended, too */
     bool bare;                      /* it is a bare array */
     bool eof;
+    uint64_t stop_at;               /* an entry that starts here or later is not begun: that is the END, then `stopped` */
+    bool stopped;
+    uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
+    uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
     uint32_t nentries;              /* entries of the array begun so far */
     int state;                      /* private */
     uint64_t depth, entry_depth;    /* private */
@@ -78,6 +82,10 @@ typedef struct tl_split {
 
 void tl_split_init(tl_split *split);
 void tl_split_free(tl_split *split);
+
+/* Right after tl_split_init: the text to come starts somewhere in the array of a document, `base` bytes into the text; the first
+ * `behind` of them are only looked back at.  The first entry is the first place that can only be the start of one. */
+void tl_split_begin_inside(tl_split *split, uint64_t base, size_t behind);
 
 /* The next piece. */
 tl_piece_kind tl_split_next(tl_split *split, tl_piece *piece);

@@ -1,0 +1,64 @@
+#!/bin/sh
+# run.sh FOLDER SECONDS - builds the fuzz target of the trace reader with clang in FOLDER, feeds it the seeds, and then what
+# libFuzzer makes of them for SECONDS on one core.
+#
+# Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; once more:
+#
+#     FOLDER/tests/fuzz/fuzz_reader FOLDER/findings/crash-...
+#     FOLDER/tests/fuzz/fuzz_reader -minimize_crash=1 -runs=10000 FOLDER/findings/crash-...
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib.sh
+. "$here/../lib.sh"
+build=${1:?usage: run.sh FOLDER SECONDS}
+seconds=${2:?usage: run.sh FOLDER SECONDS}
+
+if ! command -v clang > /dev/null; then
+    skip "fuzzing: there is no clang"
+    summary
+    exit
+fi
+mkdir -p "$build" || exit 2
+build=$(cd "$build" && pwd)
+if [ ! -f "$build/CMakeCache.txt" ]; then
+    set -- -G Ninja
+else
+    set --
+fi
+if ! { cmake -S "$here/../.." -B "$build" "$@" -DCMAKE_C_COMPILER=clang -DTLMPI_FUZZ=ON -DTLMPI_MPI=OFF &&
+    cmake --build "$build" --target fuzz_reader; } > "$build/fuzz-build.log" 2>&1; then
+    tail -n 40 "$build/fuzz-build.log"
+    check "the target is built" false
+    summary
+    exit
+fi
+target=$build/tests/fuzz/fuzz_reader
+work=$(scratch)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mkdir -p "$build/findings" "$work/corpus"
+
+# fuzz ARGUMENT... - the target, its words in $work/log
+fuzz()
+{
+    "$target" -timeout=20 -rss_limit_mb=1024 -artifact_prefix="$build/findings/" "$@" > "$work/log" 2>&1
+}
+
+# What stops the target is said; the rest of its log is noise.
+tell()
+{
+    grep -E 'DIFFERENCE|ERROR|runtime error|SUMMARY|Test unit written' "$work/log" || tail -n 5 "$work/log"
+}
+
+for seed in "$here"/seeds/*; do
+    check "seed $(basename "$seed")" fuzz "$seed" || tell
+done
+if check "the search of $seconds s" fuzz -max_total_time="$seconds" -max_len=8192 -dict="$here/trace.dict" \
+    -print_final_stats=1 -verbosity=1 "$work/corpus" "$here/seeds"; then
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
+    echo "$runs inputs, $(find "$work/corpus" -type f | wc -l) of them new to the target"
+    check "the search searches" test "${runs:-0}" -gt "$(find "$here/seeds" -type f | wc -l)"
+else
+    tell
+fi
+summary
