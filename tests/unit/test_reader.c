@@ -256,7 +256,7 @@ static void pieces_are_proven_or_refused(void)
         size_t size = strlen(text), npieces = 2 + unit_below(&seed, 3);
         uint64_t from[4] = { 0 };
         for (size_t i = 1; i < npieces; i++)
-            from[i] = from[i - 1] + 1 + unit_below(&seed, (unsigned)(size - from[i - 1]));
+            from[i] = from[i - 1] + 1 + unit_below(&seed, (unsigned)(size / npieces));
         const char *path = scratch_write("pieces.json", text, size);
         tl_trace joined, whole = read_text(text, size, false);
         if (read_pieces(path, from, npieces, &joined)) {
