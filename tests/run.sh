@@ -29,6 +29,7 @@ rm -rf "$logs"
 mkdir -p "$logs"
 : > "$logs/skipped"
 mpi_settings
+export PYTHONDONTWRITEBYTECODE=1
 export LSAN_OPTIONS="suppressions=$top/tests/lsan-mpi.supp:print_suppressions=0"
 
 # stage NAME COMMAND... - runs it, adds its closing line to the sums; a command without one counts as one check.

@@ -17,7 +17,8 @@ struct tl_desk {
     const tl_schema *tables[TL_EVENT_TABLES_MAX];
     size_t ntables;
     uint64_t nrows[TL_EVENT_TABLES_MAX];        /* placed so far */
-    int64_t next;                               /* trace to hand out */
+    int64_t next;                               /* trace to hand out ... */
+    int32_t next_piece, leader;                 /* ... this piece of it; who has its piece 0 */
     int64_t placed;                             /* traces before this one have their place */
     struct waiting {
         tl_letter counts;
@@ -28,7 +29,7 @@ struct tl_desk {
     bool has_epoch;
     tl_names names;
     int done;                                   /* procs that have been told there is no more */
-    tl_letter own;                              /* the last reply to proc 0 itself */
+    tl_mail *mail;                              /* of proc 0 itself */
     bool progress;
     time_t shown;                               /* when progress was last shown */
     tl_status status;
@@ -59,7 +60,6 @@ void tl_desk_close(tl_desk *d)
     for (size_t i = 0; i < d->plan->n; i++)
         free(d->waiting[i].counts.v);
     free(d->waiting);
-    free(d->own.v);
     tl_names_free(&d->names);
     free(d);
 }
@@ -86,15 +86,18 @@ static void note_failure(tl_desk *d, tl_status status)
         d->status = status;
 }
 
+static _Noreturn void give_up(void)
+{
+    fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
+    tl_par_abort(70);
+}
+
 static void reply(tl_desk *d, int to, int tag, const void *bytes, size_t n)
 {
-    if (to != 0) {
+    if (to != 0)
         tl_par_send(to, tag, bytes, n, NULL, NULL);
-        return;
-    }
-    d->own.n = d->own.at = 0;
-    if (!tl_letter_put(&d->own, bytes, n))
-        tl_par_abort(70);
+    else if (!tl_mail_put(d->mail, 0, tag, bytes, n))
+        give_up();
 }
 
 /* ----------------------------------------------------------------------------------------------------- progress */
@@ -210,11 +213,22 @@ static bool take_rows(tl_desk *d, int tag, const char *bytes, size_t n)
     return true;
 }
 
+/* The next trace, or the next piece of the trace at hand: a team that has begun gets all its members. */
 static void hand_out(tl_desk *d, int to)
 {
-    int64_t item = (size_t)d->next < d->plan->n && d->status == TL_OK ? d->next++ : -1;
-    d->done += item < 0;
-    reply(d, to, TL_LETTER_ITEM, &item, sizeof item);
+    tl_task task = { -1, 0, to };
+
+    if (d->next_piece > 0 || ((size_t)d->next < d->plan->n && d->status == TL_OK)) {
+        d->leader = d->next_piece == 0 ? to : d->leader;
+        task = (tl_task){ d->next, d->next_piece, d->leader };
+        d->next_piece++;
+        if (d->next_piece == d->plan->items[d->next].npieces) {
+            d->next_piece = 0;
+            d->next++;
+        }
+    }
+    d->done += task.item < 0;
+    reply(d, to, TL_LETTER_ITEM, &task, sizeof task);
 }
 
 void tl_desk_take(tl_desk *d, int from, int tag, const void *bytes, size_t n)
@@ -231,13 +245,16 @@ void tl_desk_take(tl_desk *d, int from, int tag, const void *bytes, size_t n)
     case TL_LETTER_ROWS:
         fine = take_rows(d, tag, bytes, n);
         break;
+    case TL_LETTER_READY:
+    case TL_LETTER_GO:
+    case TL_LETTER_PIECE:
+        fine = tl_mail_put(d->mail, from, tag, bytes, n);
+        break;
     default:
         fine = false;
     }
-    if (!fine) {
-        fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
-        tl_par_abort(70);
-    }
+    if (!fine)
+        give_up();
 }
 
 /* ------------------------------------------------------------------------------------------------------- serving */
@@ -247,10 +264,8 @@ void tl_desk_serve(tl_desk *d)
     tl_message m;
     while (tl_par_probe(&m)) {
         void *bytes = tl_malloc(m.n + 1);
-        if (bytes == NULL) {
-            fprintf(stderr, "tlmpi: memory is out\n");
-            tl_par_abort(70);
-        }
+        if (bytes == NULL)
+            give_up();
         tl_par_take(&m, bytes);
         tl_desk_take(d, m.from, m.tag, bytes, m.n);
         free(bytes);
@@ -272,7 +287,7 @@ void tl_desk_serve_out(tl_desk *d)
         fprintf(stderr, "\r\033[K");
 }
 
-tl_letter *tl_desk_own(tl_desk *d)
+void tl_desk_mail(tl_desk *d, tl_mail *mail)
 {
-    return &d->own;
+    d->mail = mail;
 }

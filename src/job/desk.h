@@ -5,9 +5,11 @@
 #include "letters.h"
 #include "post.h"
 
-/* Takes one letter; a reply to proc 0 itself lies in tl_desk_own until the next. */
+/* Where letters to proc 0 itself go, the desk's own answers among them. */
+void tl_desk_mail(tl_desk *desk, tl_mail *mail);
+
+/* Takes one letter. */
 void tl_desk_take(tl_desk *desk, int from, int tag, const void *bytes, size_t n);
-tl_letter *tl_desk_own(tl_desk *desk);
 
 /* Takes all letters that have come. */
 void tl_desk_serve(tl_desk *desk);

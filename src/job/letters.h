@@ -7,7 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TL_LETTER_NEXT = 1, TL_LETTER_ITEM, TL_LETTER_COUNTS, TL_LETTER_PLACE, TL_LETTER_CHUNK, TL_LETTER_ROWS };
+enum {
+    TL_LETTER_NEXT = 1,
+    TL_LETTER_ITEM,
+    TL_LETTER_COUNTS,
+    TL_LETTER_PLACE,
+    TL_LETTER_CHUNK,
+    TL_LETTER_ROWS,
+    TL_LETTER_READY,            /* member to leader: my piece (int32_t) is read */
+    TL_LETTER_GO,               /* leader to member: send it */
+    TL_LETTER_PIECE             /* member to leader: about 1 MB of it */
+};
 
 /* A letter being written or read. */
 typedef struct tl_letter {
@@ -34,6 +44,13 @@ static inline bool tl_letter_get(tl_letter *l, void *bytes, size_t n)
     l->at += n;
     return true;
 }
+
+/* ITEM: this. */
+typedef struct tl_task {
+    int64_t item;               /* number of the trace in the plan; -1: there is no more */
+    int32_t piece;              /* of the item's npieces; who has piece 0 leads the team */
+    int32_t leader;             /* proc that has piece 0 */
+} tl_task;
 
 /* COUNTS: this, rows of each event table (uint64_t each), then each name: its length (uint32_t) and bytes. */
 typedef struct tl_counts_head {

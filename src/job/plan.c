@@ -120,6 +120,15 @@ static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
     return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
 }
 
+/* A team's piece of a file has at least so many bytes. */
+#define LEAST_PIECE ((uint64_t)8 << 20)
+
+static bool is_plain(const tl_plan_item *item)
+{
+    size_t n = strlen(item->path);
+    return !item->unreadable && (n < 3 || strcmp(item->path + n - 3, ".gz") != 0);
+}
+
 /* What stands in a plan's message before the two texts of an item. */
 typedef struct item_head {
     int64_t rank, mtime_ns;
@@ -152,6 +161,26 @@ static bool write_plan(const tl_inventory *inventory, buffer *out)
     return whole;
 }
 
+/* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file cannot be
+ * cut; should one be called plain, its team finds out and one proc reads it. */
+static void form_teams(tl_plan *plan)
+{
+    uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
+
+    for (size_t i = 0; i < plan->n; i++) {
+        plan->items[i].npieces = 1;
+        total += is_plain(&plan->items[i]) ? plan->items[i].bytes : 0;
+    }
+    for (size_t i = 0; i < plan->n && total > 0; i++) {
+        tl_plan_item *item = &plan->items[i];
+        if (!is_plain(item))
+            continue;
+        uint64_t share = 1 + (uint64_t)((double)spare * ((double)item->bytes / (double)total));
+        uint64_t most = item->bytes / LEAST_PIECE;
+        item->npieces = (int32_t)(share < most ? share : most > 0 ? most : 1);
+    }
+}
+
 /* Each proc: the plan from its message, which the plan then owns. */
 static bool read_plan(buffer *message, tl_plan *plan)
 {
@@ -164,12 +193,14 @@ static bool read_plan(buffer *message, tl_plan *plan)
             return false;
         memcpy(&head, message->v + at, sizeof head);
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
-        plan->items[plan->n++] = (tl_plan_item){ path, head.rank, head.mtime_ns, head.bytes,
-                                                 (tl_rank_source)head.rank_source, false, head.unreadable != 0, why };
+        plan->items[plan->n++] = (tl_plan_item){ .path = path, .rank = head.rank, .mtime_ns = head.mtime_ns,
+                                                 .bytes = head.bytes, .rank_source = (tl_rank_source)head.rank_source,
+                                                 .unreadable = head.unreadable != 0, .why = why };
         at = (size_t)(why + strlen(why) + 1 - message->v);
     }
     if (plan->n == 1)
         plan->items[0].alone = true;
+    form_teams(plan);
     return true;
 }
 

@@ -7,54 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void send(tl_post *post, int tag, const void *bytes, size_t n)
+void tl_post_open(tl_post *post, tl_desk *desk)
 {
-    if (post->desk != NULL)
-        tl_desk_take(post->desk, 0, tag, bytes, n);
-    else
-        tl_par_send(0, tag, bytes, n, NULL, NULL);
-}
-
-/* Waits for the desk's answer, asleep; proc 0 serves its desk meanwhile.  The caller frees answer->v. */
-static void await(tl_post *post, tl_letter *answer)
-{
-    unsigned spins = 0;
-    tl_message m;
-
-    *answer = (tl_letter){ 0 };
-    if (post->desk != NULL) {
-        tl_letter *own = tl_desk_own(post->desk);
-        while (own->n == 0) {
-            tl_desk_serve(post->desk);
-            if (own->n == 0)
-                tl_par_nap(&spins);
-        }
-        *answer = *own;
-        *own = (tl_letter){ 0 };
-        return;
-    }
-    while (!tl_par_probe(&m))
-        tl_par_nap(&spins);
-    answer->v = tl_malloc(m.n + 1);
-    if (answer->v == NULL) {
-        fprintf(stderr, "tlmpi: memory is out\n");
-        tl_par_abort(70);
-    }
-    tl_par_take(&m, answer->v);
-    answer->n = m.n;
-}
-
-int64_t tl_post_next(tl_post *post)
-{
-    tl_letter answer;
-    int64_t item = -1;
-
-    send(post, TL_LETTER_NEXT, NULL, 0);
-    await(post, &answer);
-    if (!tl_letter_get(&answer, &item, sizeof item))
-        item = -1;
-    free(answer.v);
-    return item;
+    *post = (tl_post){ .desk = desk };
+    if (desk != NULL)
+        tl_desk_mail(desk, &post->mail);
 }
 
 void tl_post_tick(void *post)
@@ -62,6 +19,61 @@ void tl_post_tick(void *post)
     tl_post *p = post;
     if (p->desk != NULL)
         tl_desk_serve(p->desk);
+}
+
+void tl_post_send(tl_post *post, int to, int tag, const void *bytes, size_t n)
+{
+    if (to == 0 && post->desk != NULL)
+        tl_desk_take(post->desk, 0, tag, bytes, n);
+    else
+        tl_par_send(to, tag, bytes, n, tl_post_tick, post);
+}
+
+/* Takes in what has come: on proc 0 through the desk. */
+static void collect(tl_post *post)
+{
+    tl_message m;
+
+    if (post->desk != NULL) {
+        tl_desk_serve(post->desk);
+        return;
+    }
+    while (tl_par_probe(&m)) {
+        void *bytes = tl_malloc(m.n + 1);
+        if (bytes != NULL)
+            tl_par_take(&m, bytes);
+        if (bytes == NULL || !tl_mail_put(&post->mail, m.from, m.tag, bytes, m.n)) {
+            fprintf(stderr, "tlmpi: memory is out\n");
+            tl_par_abort(70);
+        }
+        free(bytes);
+    }
+}
+
+tl_mail_letter tl_post_await(tl_post *post, int from, int tag)
+{
+    tl_mail_letter letter;
+    unsigned spins = 0;
+
+    while (!tl_mail_take(&post->mail, from, tag, &letter)) {
+        size_t before = post->mail.letters.n;
+        collect(post);
+        if (post->mail.letters.n == before)
+            tl_par_nap(&spins);
+    }
+    return letter;
+}
+
+tl_task tl_post_next(tl_post *post)
+{
+    tl_task task = { .item = -1 };
+
+    tl_post_send(post, 0, TL_LETTER_NEXT, NULL, 0);
+    tl_mail_letter answer = tl_post_await(post, 0, TL_LETTER_ITEM);
+    if (!tl_letter_get(&answer.letter, &task, sizeof task))
+        task.item = -1;
+    free(answer.letter.v);
+    return task;
 }
 
 /* ------------------------------------------------------------------------------------------------------- counts */
@@ -136,13 +148,13 @@ static void send_piece(tl_post *post, const tl_table *table, uint32_t number, si
     if (to - from == TL_CHUNK_ROWS && (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
         head.first /= TL_CHUNK_ROWS;
         memcpy(room->letter, &head, sizeof head);
-        send(post, TL_LETTER_CHUNK, room->letter, sizeof head + n);
+        tl_post_send(post, 0, TL_LETTER_CHUNK, room->letter, sizeof head + n);
         return;
     }
     n = (to - from) * tl_packed_size(schema);
     memcpy(room->letter, &head, sizeof head);
     memcpy(room->letter + sizeof head, room->packed, n);
-    send(post, TL_LETTER_ROWS, room->letter, sizeof head + n);
+    tl_post_send(post, 0, TL_LETTER_ROWS, room->letter, sizeof head + n);
 }
 
 static bool send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
@@ -169,7 +181,7 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
     tl_table *tables[TL_EVENT_TABLES_MAX];
     size_t ntables = tl_event_tables(schemas);
     used_names used = { 0 };
-    tl_letter counts = { 0 }, answer = { 0 };
+    tl_letter counts = { 0 };
     tl_place_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
 
@@ -182,11 +194,11 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
         tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
         char letter[sizeof none + sizeof first] = { 0 };
         memcpy(letter, &none, sizeof none);
-        send(post, TL_LETTER_COUNTS, letter, sizeof none + ntables * sizeof *first);
+        tl_post_send(post, 0, TL_LETTER_COUNTS, letter, sizeof none + ntables * sizeof *first);
     } else {
-        send(post, TL_LETTER_COUNTS, counts.v, counts.n);
+        tl_post_send(post, 0, TL_LETTER_COUNTS, counts.v, counts.n);
     }
-    await(post, &answer);
+    tl_letter answer = tl_post_await(post, 0, TL_LETTER_PLACE).letter;
     bool understood = tl_letter_get(&answer, &place, sizeof place) &&
                       tl_letter_get(&answer, first, ntables * sizeof *first) &&
                       answer.n - answer.at == (whole ? used.n : 0) * sizeof(uint32_t);

@@ -5,7 +5,7 @@
  *
  *     proc p                              desk (proc 0)
  *     NEXT                     ->
- *                              <-         ITEM   number of the next trace, -1 when there is none
+ *                              <-         ITEM   the next trace, or the next piece of one; none when there is no more
  *     COUNTS item, rows, names ->                waits until all earlier traces have told theirs
  *                              <-         PLACE  epoch, first row in each table, row of each name in /names
  *     CHUNK, ROWS ...          ->                written at once, in whatever order they come
@@ -15,6 +15,7 @@
 #ifndef TLMPI_JOB_POST_H
 #define TLMPI_JOB_POST_H
 
+#include "mail.h"
 #include "plan.h"
 #include "rank_result.h"
 #include "tlmpi/store/store.h"
@@ -37,13 +38,21 @@ void tl_desk_serve_out(tl_desk *desk);
 /* NULL is fine. */
 void tl_desk_close(tl_desk *desk);
 
-/* A proc's way to the desk. */
+/* A proc's way to the desk and to other procs.  tl_post_open starts it, tl_mail_free(&post->mail) ends it. */
 typedef struct tl_post {
     tl_desk *desk;              /* on proc 0, else NULL */
+    tl_mail mail;               /* what has come */
 } tl_post;
 
-/* The number of the next trace to read, -1 when there is none. */
-int64_t tl_post_next(tl_post *post);
+void tl_post_open(tl_post *post, tl_desk *desk);
+
+/* The next thing to read. */
+tl_task tl_post_next(tl_post *post);
+
+/* To any proc: sends, serving the desk where it is meanwhile.  Waits, asleep, for a letter with that tag from that proc (-1:
+ * from any); the caller frees letter.v. */
+void tl_post_send(tl_post *post, int to, int tag, const void *bytes, size_t n);
+tl_mail_letter tl_post_await(tl_post *post, int from, int tag);
 
 /* Brings the rows of a rank's event tables to the desk, and empties those tables.  TL_ENOMEM: the rows are lost. */
 tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err);

@@ -120,11 +120,15 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     return st;
 }
 
+tl_read_options tl_rank_read_options(const tl_rank_reading *how)
+{
+    return (tl_read_options){ .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only,
+                              .no_filter = how->options->no_filter, .tick = how->tick, .tick_arg = how->tick_arg };
+}
+
 tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
 {
-    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only,
-                                      .no_filter = how->options->no_filter, .tick = how->tick,
-                                      .tick_arg = how->tick_arg };
+    const tl_read_options reading = tl_rank_read_options(how);
     tl_trace trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
     tl_rank row = { 0 };
     size_t nschemas;
@@ -139,7 +143,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     if (item->unreadable)
         st = tl_fail(&why, TL_EINPUT, "%s", item->why);
     else
-        st = tl_trace_read(item->path, &reading, &trace, &why);
+        st = how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);

@@ -6,6 +6,7 @@
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/trace/classify.h"
+#include "tlmpi/trace/reader.h"
 
 typedef struct tl_rank_result {
     int32_t rank;               /* the item's, or what the text of a file that is alone says */
@@ -19,9 +20,15 @@ typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
     bool analyse;               /* false: read and count only */
+    /* Reads the trace: tl_trace_read, or a team does it together. */
+    tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
+    void *read_arg;
     void (*tick)(void *);
     void *tick_arg;
 } tl_rank_reading;
+
+/* How the traces of a run are read. */
+tl_read_options tl_rank_read_options(const tl_rank_reading *how);
 
 /* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.
  * TL_ENOMEM alone fails.  tl_rank_result_free ends *out in any case. */

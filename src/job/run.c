@@ -8,6 +8,7 @@
 #include "plan.h"
 #include "post.h"
 #include "rank_result.h"
+#include "team.h"
 #include "tell.h"
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
@@ -89,27 +90,34 @@ static bool keep_rows(job *j, tl_rank_result *result)
 /* Reads ranks until there are no more. */
 static tl_status read_ranks(job *j, bool analyse, tl_error *err)
 {
-    tl_post post = { NULL };
+    tl_post post;
     tl_status st = TL_OK;
 
     if (is_first()) {
         j->desk = tl_desk_open(&j->plan, j->store, !j->options->quiet);
         st = j->desk != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
-        post.desk = j->desk;
     }
     st = tl_par_agree(st, err);
     if (st != TL_OK)
         return st;
 
-    tl_rank_reading how = { j->options, &j->rules, analyse, is_first() ? tl_post_tick : NULL, &post };
-    for (int64_t item; (item = tl_post_next(&post)) >= 0;) {
+    tl_post_open(&post, j->desk);
+    const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse, .read = tl_team_read,
+                                  .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
+    const tl_read_options reading = tl_rank_read_options(&how);
+    for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
+        const tl_plan_item *item = &j->plan.items[task.item];
         tl_rank_result result;
         tl_error why = { 0 };
-        if (tl_rank_read(&j->plan.items[item], &how, &result, &why) != TL_OK) {
+        if (task.piece > 0) {
+            tl_team_help(&post, item, &task, &reading);
+            continue;
+        }
+        if (tl_rank_read(item, &how, &result, &why) != TL_OK) {
             fprintf(stderr, "tlmpi: %s\n", why.text);      /* not even a row of it: nobody can go on */
             tl_par_abort(TL_EXIT_FAULT);
         }
-        tl_status delivered = tl_post_deliver(&post, item, &result, &why);
+        tl_status delivered = tl_post_deliver(&post, task.item, &result, &why);
         if (delivered == TL_OK && !keep_rows(j, &result))
             delivered = tl_fail_memory(&why, "the rows of a rank");
         if (delivered != TL_OK && st == TL_OK)
@@ -121,6 +129,7 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
         tl_status desk = tl_desk_status(j->desk, st == TL_OK ? err : NULL);
         st = st == TL_OK ? desk : st;
     }
+    tl_mail_free(&post.mail);
     return tl_par_agree(st, err);
 }
 
