@@ -103,7 +103,7 @@ static tl_status set_filter(const tl_schema *table, const char *name, const tl_r
     if (ranges->n == 0)
         return TL_OK;
     tl_status st = find_column(table, name, out, err);
-    if (st == TL_OK && (*out)->type != TL_TYPE_I32 && (*out)->type != TL_TYPE_I64)
+    if (st == TL_OK && *out != NULL && (*out)->type != TL_TYPE_I32 && (*out)->type != TL_TYPE_I64)
         st = tl_fail(err, TL_EINPUT, "column %s of table %s is no integer", name, table->name);
     return st;
 }
@@ -210,7 +210,9 @@ static tl_status walk_ranks(walk *w, const tl_schema *index, const tl_field *con
     uint64_t all = tl_result_nrows(s->result, s->table), n = tl_result_nrows(s->result, index);
     size_t block_rows;
     unsigned char *block = new_block(index, &block_rows);
-    tl_status st = block != NULL ? TL_OK : tl_fail_memory(err, "rows of an index");
+    tl_status st = TL_OK;
+    if (block == NULL)
+        return tl_fail_memory(err, "rows of an index");
 
     for (uint64_t at = 0; at < n && st == TL_OK && !w->enough; at += block_rows) {
         size_t now = n - at < block_rows ? (size_t)(n - at) : block_rows;

@@ -23,7 +23,7 @@ void tl_hta_repr(char out[TL_HTA_REPR_SIZE], double value)
 {
     static const char zeros[] = "0000000000000000";
     const char *sign = signbit(value) ? "-" : "";
-    char text[TL_HTA_REPR_SIZE], digits[TL_HTA_REPR_SIZE];
+    char text[TL_HTA_REPR_SIZE], digits[TL_HTA_REPR_SIZE] = "0";
     int n = 0, exponent;
 
     if (!isfinite(value)) {
@@ -181,10 +181,10 @@ tl_status tl_hta_csv_close(tl_hta_csv *csv, tl_error *err)
 
 void tl_hta_csv_abandon(tl_hta_csv *csv)
 {
-    if (csv->file != NULL) {
+    if (csv->file != NULL)
         fclose(csv->file);
+    if (csv->file != NULL && csv->part != NULL)
         unlink(csv->part);
-    }
     free(csv->path);
     free(csv->part);
     *csv = (tl_hta_csv){ 0 };

@@ -47,8 +47,8 @@ static tl_status write_iterations(tl_hta_csv *csv, const tl_hta_frame *frame, tl
         }
         steps.v[steps.n++] = step;
     }
-    steps.n = sort_distinct(steps.v, steps.n);
-    for (size_t i = 0; i < steps.n; i++) {
+    steps.n = steps.v != NULL ? sort_distinct(steps.v, steps.n) : 0;
+    for (size_t i = 0; steps.v != NULL && i < steps.n; i++) {
         if (!tl_grow((void **)&cell.v, &cell.cap, cell.n + TL_HTA_REPR_SIZE + 1, 1)) {
             st = tl_fail_memory(err, "the steps of a rank");
             goto done;

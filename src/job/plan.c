@@ -215,7 +215,7 @@ static tl_status look_round(const tl_options *options, const buffer *paths, bool
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_par_gather(looks->v, looks->n, &all, &nall, sizes, err);
-    if (st == TL_OK && tl_par_proc() == 0) {
+    if (st == TL_OK && sizes != NULL && tl_par_proc() == 0) {
         merge_looks(inventory, all, sizes);
         st = tl_inventory_decide(inventory, options->run > 0 ? options->run : 0, err);
     }

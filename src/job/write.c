@@ -109,6 +109,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
         st = tl_store_attr_text(store, "hostname", host, err);
     if (st == TL_OK && job != NULL)
         st = tl_store_attr_text(store, "slurm_job_id", job, err);
+    if (st == TL_OK && options->settings != NULL)
+        st = tl_store_attr_text(store, "settings", options->settings, err);
     return st;
 }
 
@@ -124,8 +126,6 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *jo
         st = write_names(store, names, err);
     if (st == TL_OK)
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
-    if (st == TL_OK && options->settings != NULL)
-        st = tl_store_attr_text(store, "settings", options->settings, err);
     if (st == TL_OK && !options->reproducible)
         st = write_circumstances(store, options, err);
     return st;

@@ -199,7 +199,7 @@ enum { DEFLATE_WORK = ISAL_DEF_LVL1_DEFAULT };
 /* 0 when the result does not fit: ISA-L promises no bound. */
 static size_t deflate_fast(const unsigned char *bytes, size_t n, void *out, size_t cap, void *work)
 {
-    struct isal_zstream z;
+    struct isal_zstream z = { 0 };
     isal_deflate_stateless_init(&z);
     z.next_in = (uint8_t *)bytes;
     z.avail_in = (uint32_t)n;

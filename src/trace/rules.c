@@ -91,8 +91,8 @@ tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err)
                 *c = ' ';
         st = tl_fail(err, TL_EUSAGE, "%s: expected a JSON array of rules%s%s", path, why[0] ? ": " : "", why);
     }
-    for (size_t i = 0; st == TL_OK && i < YAJL_GET_ARRAY(root)->len; i++)
-        st = read_rule(YAJL_GET_ARRAY(root)->values[i], path, i + 1, rules, err);
+    for (size_t i = 0; st == TL_OK && root != NULL && i < root->u.array.len; i++)
+        st = read_rule(root->u.array.values[i], path, i + 1, rules, err);
     yajl_tree_free(root);
     return st;
 }

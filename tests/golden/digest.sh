@@ -72,6 +72,18 @@ for flavour in nvidia rocm; do
     same "$flavour-1" "$flavour-gz-3"
 done
 
+# A trace large enough for a team of procs; damaged, it is read again by one.
+"$make_trace" -o "$work/large" --ranks 1 --steps 3 --mb 40 --seed 9 --python-share 0.2
+mkdir "$work/hurt"
+sed '100000s/"name"/"na"me"/' "$work/large/rank-0.json" > "$work/hurt/rank-0.json"
+for folder in large hurt; do
+    digest "$folder-1" "$tlmpi" "$work/$folder"
+    for procs in 2 3 5; do
+        digest "$folder-$procs" mpirun -n "$procs" "$tlmpi" "$work/$folder"
+        same "$folder-1" "$folder-$procs"
+    done
+done
+
 # Damage, odd devices and missing launches must not depend on the number of procs either.
 for story in truncated several_devices graph_launch no_gpu two_runs; do
     every_way "$story" "$here/../../data/stories/$story"
