@@ -238,24 +238,6 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
     say_statuses(out);
 }
 
-static int exit_of(tl_status status)
-{
-    switch (status) {
-    case TL_OK:
-        return TL_EXIT_DONE;
-    case TL_EINPUT:
-        return TL_EXIT_NOTHING;
-    case TL_EUSAGE:
-        return TL_EXIT_USAGE;
-    case TL_EOUTPUT:
-        return TL_EXIT_OUTPUT;
-    case TL_ENOMEM:
-    case TL_EINTERNAL:
-        break;
-    }
-    return TL_EXIT_FAULT;
-}
-
 int tl_cli_complain(const tl_cli *cli, const tl_error *err)
 {
     char safe[sizeof err->text];
@@ -263,5 +245,5 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err)
     fprintf(stderr, "tlmpi: %s\n", safe);
     if (err->status == TL_EUSAGE)
         fprintf(stderr, "See: tlmpi %s%s--help\n", cli->named ? cli->command->name : "", cli->named ? " " : "");
-    return exit_of(err->status);
+    return tl_exit_of_status(err->status);
 }

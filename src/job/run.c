@@ -166,7 +166,7 @@ static tl_status reduce(job *j, tl_error *err)
 static tl_status finish(job *j, double start_s, int *code, tl_error *err)
 {
     bool summary = !j->options->digest && !j->options->quiet;
-    *code = tl_exit_of(&j->plan, &j->tables);
+    *code = tl_exit_of_input(&j->plan, &j->tables);
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
         tl_tell_problems(&j->plan, &j->tables);     /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
@@ -195,7 +195,7 @@ static void job_free(job *j)
     free(j->output);
 }
 
-static int exit_of_status(tl_status st)
+int tl_exit_of_status(tl_status st)
 {
     switch (st) {
     case TL_OK:
@@ -217,9 +217,11 @@ static int exit_of_status(tl_status st)
 static int end(job *j, tl_status st, int code, const tl_error *err)
 {
     if (st != TL_OK) {
-        code = exit_of_status(st);
+        code = tl_exit_of_status(st);
+        char safe[sizeof err->text];
+        tl_printable(safe, sizeof safe, err->text);
         if (is_first())
-            fprintf(stderr, "tlmpi: %s\n", err->text);
+            fprintf(stderr, "tlmpi: %s\n", safe);
     }
     tl_par_bcast(&code, sizeof code, 0);
     job_free(j);
@@ -265,7 +267,7 @@ int tl_check(const tl_options *options)
     if (st == TL_OK)
         st = gather(&j, &err);
     if (st == TL_OK && is_first()) {
-        code = tl_exit_of(&j.plan, &j.tables);
+        code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);
         tl_tell_problems(&j.plan, &j.tables);
     }

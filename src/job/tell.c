@@ -30,7 +30,7 @@ static bool is_planned(const tl_plan *plan, const tl_input *in)
     return false;
 }
 
-int tl_exit_of(const tl_plan *plan, tl_tables *job)
+int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
     size_t n, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);

@@ -21,6 +21,6 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
 tl_status tl_tell_digest(const char *path, tl_error *err);
 
 /* The exit status that the state of the input calls for. */
-int tl_exit_of(const tl_plan *plan, tl_tables *job);
+int tl_exit_of_input(const tl_plan *plan, tl_tables *job);
 
 #endif

@@ -1,8 +1,9 @@
 /* fuzz_reader.c - any bytes, read in every way that must not matter, come to the same trace.
  *
  *     bytes -> a file in memory   fast reader     \
- *           -> a file in memory   yajl alone       } every category kept: equal in everything
- *           -> a pipe             in small pieces /
+ *           -> a file in memory   yajl alone      |  every category kept: equal in everything
+ *           -> a pipe             in small blocks |
+ *           -> a file in memory   by three procs /  (where the joined pieces prove each other)
  *           -> a file in memory   filtered        \
  *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked
  *
@@ -11,6 +12,7 @@
  * libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
+#include "tlmpi/trace/join.h"
 #include "tlmpi/trace/link.h"
 #include "tlmpi/trace/reader.h"
 #include <fcntl.h>
@@ -26,20 +28,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 /* A pipe holds so much before its writer has to wait, and the writer is the reader. */
 #define LONGEST_PIPED ((size_t)32 << 10)
 
+typedef enum route { WHOLE, PIPED, JOINED } route;
+
 typedef struct way {
     const char *label;
     tl_read_options options;
-    bool piped;
+    route route;
 } way;
 
 static const way every_category[] = {
-    { "fast", { .keep = ~0u, .raw = true }, false },
-    { "yajl", { .keep = ~0u, .raw = true, .yajl_only = true }, false },
-    { "piped", { .keep = ~0u, .raw = true }, true },
+    { "fast", { .keep = ~0u, .raw = true }, WHOLE },
+    { "yajl", { .keep = ~0u, .raw = true, .yajl_only = true }, WHOLE },
+    { "piped", { .keep = ~0u, .raw = true }, PIPED },
+    { "joined", { .keep = ~0u, .raw = true }, JOINED },
 };
 static const way asked_for[] = {
-    { "filtered", { .keep = TL_LINK_KEEP }, false },
-    { "not filtered", { .keep = TL_LINK_KEEP, .no_filter = true }, false },
+    { "filtered", { .keep = TL_LINK_KEEP }, WHOLE },
+    { "not filtered", { .keep = TL_LINK_KEEP, .no_filter = true }, WHOLE },
 };
 
 typedef struct reading {
@@ -310,31 +315,64 @@ static void same_sides(const reading *a, const reading *b)
 
 /* ----------------------------------------------------------------------------------------------------------- ways */
 
-static reading read_one(const uint8_t *data, size_t n, const way *how)
+/* In three pieces of equal shares, as a team of procs reads it.  False: they do not prove each other. */
+static bool read_joined(const char *path, size_t n, tl_read_options options, tl_trace *whole)
 {
-    reading r = { .label = how->label };
+    tl_error err;
+    bool proven = true;
+
+    for (uint64_t k = 0; k < 3 && proven; k++) {
+        const tl_read_range range = { k * (n / 3), k < 2 ? (k + 1) * (n / 3) : UINT64_MAX };
+        tl_trace piece;
+        options.range = &range;
+        if (tl_trace_read(path, &options, k == 0 ? whole : &piece, &err) != TL_OK)
+            proven = false;
+        if (k == 0)
+            continue;
+        proven = proven && tl_trace_continues(whole, &piece) && tl_trace_append(whole, &piece, &err) == TL_OK;
+        tl_trace_free(&piece);
+    }
+    if (proven)
+        tl_trace_complete(whole);
+    return proven;
+}
+
+/* False: this way does not go with these bytes. */
+static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
+{
+    bool gzip = n >= 2 && data[0] == 0x1f && data[1] == 0x8b;
     tl_error err = { 0 };
 
-    r.status = how->piped ? read_piped(data, n, how->options, &r.trace, &err)
-                          : tl_trace_read(file_of(data, n), &how->options, &r.trace, &err);
-    return r;
+    *r = (reading){ .label = how->label };
+    switch (how->route) {
+    case WHOLE:
+        r->status = tl_trace_read(file_of(data, n), &how->options, &r->trace, &err);
+        return true;
+    case PIPED:                 /* inflating reads on without a tick */
+        if (gzip || n > LONGEST_PIPED)
+            return false;
+        r->status = read_piped(data, n, how->options, &r->trace, &err);
+        return true;
+    case JOINED:
+        return !gzip && n >= 3 && read_joined(file_of(data, n), n, how->options, &r->trace);
+    }
+    return false;
 }
 
 /* Reads in all ways, compares each with the first, which stays. */
 static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t nways)
 {
-    bool gzip = n >= 2 && data[0] == 0x1f && data[1] == 0x8b;
-    reading first = read_one(data, n, &ways[0]);
+    reading first, other;
 
+    (void)read_one(data, n, &ways[0], &first);
     for (size_t k = 1; k < nways; k++) {
-        if (ways[k].piped && (gzip || n > LONGEST_PIPED))
-            continue;           /* inflating reads on without a tick */
-        reading other = read_one(data, n, &ways[k]);
-        same_int(&first, &other, "status", 0, first.status, other.status);
-        same_report(&first, &other);
-        same_meta(&first, &other);
-        same_columns(&first, &other, ways[0].options.raw);
-        same_sides(&first, &other);
+        if (read_one(data, n, &ways[k], &other)) {
+            same_int(&first, &other, "status", 0, first.status, other.status);
+            same_report(&first, &other);
+            same_meta(&first, &other);
+            same_columns(&first, &other, ways[0].options.raw);
+            same_sides(&first, &other);
+        }
         tl_trace_free(&other.trace);
     }
     return first;

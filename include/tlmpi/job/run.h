@@ -2,6 +2,7 @@
 #ifndef TLMPI_JOB_RUN_H
 #define TLMPI_JOB_RUN_H
 
+#include "tlmpi/base/status.h"
 #include "tlmpi/job/options.h"
 
 /* Exit statuses of the program. */
@@ -14,6 +15,9 @@ enum {
     TL_EXIT_FAIL_ON = 5,
     TL_EXIT_FAULT = 70          /* a fault of ours, or memory is out */
 };
+
+/* The exit status for a failure. */
+int tl_exit_of_status(tl_status status);
 
 /* Collective: analyses the traces and writes PREFIX.h5.  Returns the exit status, the same on every proc; messages have
  * been printed by proc 0. */
