@@ -8,7 +8,7 @@
  */
 #include "fields.h"
 #include "keys.h"
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
 #endif
 
@@ -26,7 +26,7 @@ static inline const char *skip_space(const char *p)
     return p;
 }
 
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
 /* p is behind the opening quote; returns the closing one. */
 static inline const char *skip_string(const char *p)
 {
@@ -224,7 +224,36 @@ static const char *read_args(const char *p, tl_fields *f)
     }
 }
 
-size_t tl_event_read_fast(const char *start, tl_fields *f)
+static bool is_unwanted(const tl_filter *filter, tl_text cat)
+{
+    for (size_t i = 0; i < filter->n; i++)
+        if (filter->unwanted[i].n == cat.n && memcmp(filter->unwanted[i].p, cat.p, cat.n) == 0)
+            return true;
+    return false;
+}
+
+/* The rest of an entry that nobody asked for, p behind its cat.  A second cat would count instead of the first: not plain. */
+static const char *skip_members(const char *p)
+{
+    tl_text key;
+
+    for (;;) {
+        p = skip_space(p);
+        if (*p == '}')
+            return p + 1;
+        if (*p != ',')
+            return NULL;
+        p = read_key(skip_space(p + 1), &key);
+        if (p != NULL && key.n == 3 && memcmp(key.p, "cat", 3) == 0)
+            return NULL;
+        if (p != NULL)
+            p = *p == '{' || *p == '[' ? skip_nested(p + 1, *p) : skip_scalar(p);
+        if (p == NULL)
+            return NULL;
+    }
+}
+
+size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields *f)
 {
     tl_text text;
     const char *p = start;
@@ -243,6 +272,10 @@ size_t tl_event_read_fast(const char *start, tl_fields *f)
         p = key == TL_KEY_ARGS && *p == '{' ? read_args(p + 1, f) : store_value(p, key, f);
         if (p == NULL)
             return 0;
+        if (key == TL_KEY_CAT && filter != NULL && is_unwanted(filter, f->value[TL_KEY_CAT].text)) {
+            p = skip_members(p);
+            return p != NULL ? (size_t)(p - start) : 0;
+        }
         p = skip_space(p);
         if (*p == '}')
             return (size_t)(p + 1 - start);

@@ -40,6 +40,16 @@ static tl_cat cat_of(tl_text t)
     return TL_CAT_OTHER;
 }
 
+/* Only spellings that are known: whatever else is written is read whole. */
+void tl_events_filter(const tl_read_options *options, tl_filter *filter)
+{
+    filter->n = 0;
+    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++)
+        if (!(options->keep & TL_CAT_BIT(category_words[i].cat)) &&
+            filter->n < sizeof filter->unwanted / sizeof filter->unwanted[0])
+            filter->unwanted[filter->n++] = (tl_text){ category_words[i].word, strlen(category_words[i].word) };
+}
+
 uint16_t tl_events_category(tl_events *e, uint32_t text)
 {
     uint32_t found = tl_map_get(&e->category_map, text);

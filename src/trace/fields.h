@@ -47,10 +47,18 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
+/* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what stands
+ * behind its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
+typedef struct tl_filter {
+    tl_text unwanted[16];
+    size_t n;
+} tl_filter;
+
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
  * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
- * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text. */
-size_t tl_event_read_fast(const char *p, tl_fields *f);
+ * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
+ * NULL. */
+size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {

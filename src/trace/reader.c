@@ -18,6 +18,8 @@ typedef struct reading {
     const tl_read_options *options;
     tl_trace *trace;
     tl_split split;
+    tl_filter filter;
+    const tl_filter *filtering; /* &filter, NULL with --no-filter */
     tl_fields fields;           /* of the entry at hand */
     tl_yajl_scratch scratch;
     char *repaired;             /* room for a repaired entry */
@@ -39,7 +41,7 @@ static void note_bad(tl_read_report *report, uint64_t offset, const char *expect
 static size_t probe(void *arg, const char *p)
 {
     reading *r = arg;
-    return tl_event_read_fast(p, &r->fields);
+    return tl_event_read_fast(p, r->filtering, &r->fields);
 }
 
 /* Reads an entry that the fast reader left alone.  *mended: only after a repair.  *fault: offset in the entry of what yajl
@@ -69,7 +71,7 @@ static bool take_entry(reading *r, const tl_piece *piece)
     const char *why = "";
 
     bool fast = piece->probed ||
-                (!r->options->yajl_only && tl_event_read_fast(piece->text.p, &r->fields) == piece->text.n);
+                (!r->options->yajl_only && tl_event_read_fast(piece->text.p, r->filtering, &r->fields) == piece->text.n);
     if (!fast && !read_carefully(r, piece->text, &mended, &fault)) {
         if (report->no_memory)
             return true;
@@ -226,6 +228,8 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
         tl_source_close(source);
         return st;
     }
+    tl_events_filter(options, &r.filter);
+    r.filtering = options->no_filter ? NULL : &r.filter;
     if (!options->yajl_only) {
         r.split.probe = probe;
         r.split.probe_arg = &r;

@@ -8,7 +8,7 @@
 #include "tlmpi/trace/split.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
 #endif
 
@@ -198,7 +198,7 @@ static bool entry_run_bytes(tl_split *s, size_t to)
     return false;
 }
 
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
 static uint64_t mask_of(const __m128i v[4], char c)
 {
     const __m128i x = _mm_set1_epi8(c);

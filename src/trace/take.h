@@ -13,6 +13,9 @@ typedef enum tl_taken {
     TL_TAKEN_NO_MEMORY
 } tl_taken;
 
+/* The filter for what options->keep leaves out. */
+void tl_events_filter(const tl_read_options *options, tl_filter *filter);
+
 /* Appends the entry at position uid to the columns.  Sets *fractional where the rule of tl_read_report.fractional_ts
  * holds. */
 tl_taken tl_events_take(tl_events *events, const tl_read_options *options, const tl_fields *fields, uint32_t uid,

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """bench.py BUILD_DIR - what tlmpi costs, beside what other programs cost on the same files in the same minutes.
 
-    python3 tests/bench/bench.py build                      everything, on traces of 435 MB; some 15 minutes
+    python3 tests/bench/bench.py build                      everything, on traces of 435 MB: some 15 minutes
     python3 tests/bench/bench.py build --only memory --mb 5000
     python3 tests/bench/bench.py build --only start,procs --repeat 9
 
-The inputs are made by BUILD_DIR/make_trace in a scratch folder, and used again the next time (--clean removes them).
-Programs that are compared run in turn, --repeat times.  Judged are ratios of CPU seconds (user and system, of the command
-and all that it started), peak memory and counts of instructions; wall time is told where it is the point and never judged.
-A ratio is that of one turn; of all turns the table has the smallest, the median and the largest, and the median is judged.
+The inputs are made by BUILD_DIR/make_trace in a scratch folder, and used again the next time (--clean removes them):
+some 2 GB, and 64 compressed traces of a quarter of the size.  Programs that are compared run in turn, --repeat times.
+Judged are ratios of CPU seconds (user and system, of the command and all that it started), peak memory and counts of
+instructions; wall time is told where it is the point and never judged.  A ratio is that of one turn; of all turns the
+table has the smallest, the median and the largest, and the median is judged.
 
 Peak memory is that of the largest process of a command.  It cannot be told below that of this script (about 12 MB).
 """
@@ -32,7 +33,8 @@ SHAPES = (
     ("nvidia", "NVIDIA, no Python frames", ("--flavour", "nvidia")),
     ("rocm", "ROCm, no Python frames", ("--flavour", "rocm")),
     ("python", "NVIDIA, half Python frames", ("--flavour", "nvidia", "--python-share", "0.5")),
-    ("indent", "ROCm, half Python frames, indented", ("--flavour", "rocm", "--python-share", "0.5", "--style", "indent")),
+    ("indent", "ROCm, half Python frames, indented",
+     ("--flavour", "rocm", "--python-share", "0.5", "--style", "indent")),
 )
 # More procs than cores, as whoever runs this, on a machine that others may use, too: mpi_settings of tests/lib.sh.
 MPI = {
@@ -108,14 +110,14 @@ def instructions(command):
 
 
 class Inputs:
-    """Folders of made traces.  Each has a file that says how it was made, so that it is made again when that changes."""
+    """Folders of made traces.  Each has a file that says how it was made, and is made again when that changes."""
 
     def __init__(self, make_trace, folder):
         self.make_trace, self.folder = make_trace, folder
 
     def traces(self, name, *options):
         folder = os.path.join(self.folder, name)
-        recipe = " ".join(options) + " %d" % os.stat(self.make_trace).st_size
+        recipe = " ".join(options)
         note = os.path.join(folder, "recipe.txt")
         if os.path.exists(note):
             with open(note, encoding="ascii") as f:
@@ -156,8 +158,8 @@ class Table:
         if goal is not None:
             met, hoped = ((middle >= x) == larger or middle == x for x in (goal, hope))
             word = "met, as hoped" if hoped else "met" if met else "**missed**"
-        row = (what, trace, sign + form % goal if goal is not None else "", sign + form % hope if hope is not None else "",
-               form % min(values), form % middle, form % max(values), word)
+        wanted = [sign + form % x if x is not None else "" for x in (goal, hope)]
+        row = (what, trace, *wanted, form % min(values), form % middle, form % max(values), word)
         self.rows.append(row)
         print("%-62s %-36s goal %-8s hope %-8s measured %s / %s / %s  %s" % row, flush=True)
 
@@ -202,15 +204,15 @@ class Bench:
         for words, path in self.shapes("gzip"):
             costs = in_turn({"run": self.whole(path), "json": [sys.executable, "-c", JSON_LOAD, path]},
                             min(self.repeat, 3))
-            self.table.add("CPU of Python's `json.load` / run, .gz", words, cpu_ratios(costs["json"], costs["run"]), 15, 30,
-                           larger=True, form="%.1f")
+            self.table.add("CPU of Python's `json.load` / run, .gz", words, cpu_ratios(costs["json"], costs["run"]),
+                           15, 30, larger=True, form="%.1f")
 
     def raw(self):
         """Plain text: against yajl that does nothing, and against reading."""
         for words, path in self.shapes("plain"):
             costs = in_turn({"alone": [self.yajl_alone, path], "check": self.check(path, "--no-filter"),
-                             "yajl": self.check(path, "--parser", "yajl"), "run": self.whole(path), "cat": ["cat", path]},
-                            self.repeat)
+                             "yajl": self.check(path, "--parser", "yajl"), "run": self.whole(path),
+                             "cat": ["cat", path]}, self.repeat)
             self.table.add("CPU of yajl alone / check --no-filter, plain", words,
                            cpu_ratios(costs["alone"], costs["check"]), 1.8, 2.5, larger=True)
             self.table.add("CPU of yajl alone / check --parser yajl, plain", words,
@@ -259,12 +261,13 @@ class Bench:
                         self.repeat)
         for procs, goals in ((0, (80, 60)), (1, (None, None)), (64, (80, 60))):
             words = "no mpirun" if procs == 0 else "mpirun -n %d, its own CPU shared out" % procs
-            self.table.add("start-up, CPU of a proc", words, [1000 * c.cpu / max(procs, 1) for c in costs[procs]], *goals,
-                           form="%.0f ms")
+            self.table.add("start-up, CPU of a proc", words, [1000 * c.cpu / max(procs, 1) for c in costs[procs]],
+                           *goals, form="%.0f ms")
         self.table.add("start-up, peak memory of a proc", "no mpirun", [c.peak / MB for c in costs[0]], 20, 16,
                        form="%.1f MB")
         first, last = zip(*(self.watched(folder, 64) for _ in range(self.repeat)))
-        self.table.add("start-up, peak memory of the first proc, which writes", "mpirun -n 64", first, 20, 16, form="%.1f MB")
+        self.table.add("start-up, peak memory of the first proc, which writes", "mpirun -n 64", first, 20, 16,
+                       form="%.1f MB")
         self.table.add("start-up, peak memory of the last proc", "mpirun -n 64", last, 20, 16, form="%.1f MB")
 
     def watched(self, folder, procs):
@@ -305,7 +308,8 @@ def main():
     parser.add_argument("build", metavar="BUILD_DIR", help="where tlmpi, make_trace and tests/bench/yajl_alone are")
     parser.add_argument("--mb", type=int, default=435, help="size of the text of a large trace (435)")
     parser.add_argument("--repeat", type=int, default=5, help="turns of each comparison (5)")
-    parser.add_argument("--only", metavar="NAME,...", default=",".join(MEASURES), help="some of: " + ", ".join(MEASURES))
+    parser.add_argument("--only", metavar="NAME,...", default=",".join(MEASURES),
+                        help="some of: " + ", ".join(MEASURES))
     parser.add_argument("--scratch", metavar="DIR", default=os.path.join(tempfile.gettempdir(), "tlmpi-bench"),
                         help="where the inputs and results go (%(default)s)")
     parser.add_argument("--clean", action="store_true", help="remove them at the end")

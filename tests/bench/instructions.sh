@@ -1,9 +1,10 @@
 #!/bin/sh
-# instructions.sh TLMPI-SERIAL MAKE_TRACE - reading has not become dearer: instructions for a byte of text, by callgrind.
+# instructions.sh TLMPI-SERIAL MAKE_TRACE - reading has not become dearer: instructions a byte of text, by callgrind.
 #
-# Seconds differ from machine to machine and from minute to minute; this count hardly differs at all.  Start-up, the count of
-# an almost empty trace, is left out.  A limit is what was measured (gcc 12, -O2, yajl and HDF5 of Debian 12), and 15 % more: where
-# a change makes reading dearer on purpose, measure and raise it here.  Prints, last, "N passed, N failed, N skipped".
+# Seconds differ from machine to machine and from minute to minute; this count hardly differs at all.  Start-up, the
+# count of an almost empty trace, is left out.  A limit is what was measured (gcc 12, -O2, yajl and HDF5 of Debian 12)
+# and 15 % more: where a change makes reading dearer on purpose, measure and raise it here.  Prints, last,
+# "N passed, N failed, N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh

@@ -8,8 +8,8 @@
  *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked
  *
  * Equal means: columns, texts, side tables, metadata, counters, the first bad byte and what is said about it.  Ids of
- * names may differ where a way never sees a name, so texts are compared.  A difference is told and the target aborts, which
- * libFuzzer keeps as a crash.
+ * names may differ where a way never sees a name, so texts are compared.  A difference is told and the target aborts,
+ * which libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
 #include "tlmpi/trace/join.h"
@@ -78,7 +78,7 @@ static const char *file_of(const uint8_t *data, size_t n)
     return path;
 }
 
-/* A pipe that is given a piece more each time the reader is about to read: pieces end anywhere, also inside of words. */
+/* A pipe that is given a block more each time the reader is about to read: blocks end anywhere, also inside words. */
 typedef struct tap {
     const uint8_t *data;
     size_t n, at;
@@ -90,19 +90,19 @@ typedef struct tap {
 static void tap_drip(tap *t)
 {
     t->chance = t->chance * 1664525u + 1013904223u;
-    size_t piece = 2 + (t->chance >> 16) % 97;
-    if (piece > t->n - t->at)
-        piece = t->n - t->at;
-    if (piece > 0 && write(t->to, t->data + t->at, piece) != (ssize_t)piece)
+    size_t block = 2 + (t->chance >> 16) % 97;
+    if (block > t->n - t->at)
+        block = t->n - t->at;
+    if (block > 0 && write(t->to, t->data + t->at, block) != (ssize_t)block)
         broken("pipe");
-    t->at += piece;
+    t->at += block;
     if (t->at == t->n && t->to >= 0) {
         close(t->to);
         t->to = -1;
     }
 }
 
-/* The first piece is in the pipe when the file is opened. */
+/* The first block is in the pipe when the file is opened. */
 static void tap_tick(void *arg)
 {
     tap *t = arg;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# run.sh FOLDER SECONDS - builds the fuzz target of the trace reader with clang in FOLDER, feeds it the seeds, and then what
-# libFuzzer makes of them for SECONDS on one core.
+# run.sh FOLDER SECONDS - builds the fuzz target of the trace reader with clang in FOLDER, feeds it the seeds, and then
+# what libFuzzer makes of them for SECONDS on one core.
 #
-# Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; once more:
+# Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; again:
 #
 #     FOLDER/tests/fuzz/fuzz_reader FOLDER/findings/crash-...
 #     FOLDER/tests/fuzz/fuzz_reader -minimize_crash=1 -runs=10000 FOLDER/findings/crash-...

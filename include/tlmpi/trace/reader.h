@@ -21,7 +21,7 @@ typedef struct tl_read_range {
 typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event through yajl, the reference reader */
-    bool no_filter;             /* no peeking: every event is read whole before it may be dropped */
+    bool no_filter;             /* every entry is read with all that it says before it may be filtered */
     bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
