@@ -10,7 +10,7 @@ packages="gcc libc6-dev cmake ninja-build pkg-config openmpi-bin libopenmpi-dev 
     zlib1g-dev libcunit1-dev"
 if [ "${1:-}" = --tests ]; then
     shift
-    packages="$packages clang clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind"
+    packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind"
 fi
 
 missing()

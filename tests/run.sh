@@ -131,6 +131,8 @@ stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
 stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
 stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
 stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
+stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
+stage fuzz sh tests/fuzz/run.sh build-fuzz 30
 stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
 stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
 stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug

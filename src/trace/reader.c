@@ -170,6 +170,12 @@ static void read_entries(reading *r, tl_source *source)
     }
 }
 
+/* Where the reading of a piece begins in the text. */
+static uint64_t first_byte(const tl_read_range *range)
+{
+    return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
+}
+
 /* What the end of the file says about the whole. */
 static void read_end(reading *r, const tl_source *source)
 {
@@ -178,7 +184,7 @@ static void read_end(reading *r, const tl_source *source)
 
     report->gzip = tl_source_is_gzip(source);
     report->file_bytes = tl_source_file_size(source);
-    report->text_bytes = tl_source_text_bytes(source);
+    report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
     report->entries = r->split.nentries;
     report->has_events = r->split.found;
     report->cut = !r->split.complete && !r->split.stopped;
@@ -217,11 +223,11 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
         return st;
     tl_split_init(&r.split);
     if (options->range != NULL) {
-        uint64_t from = options->range->from, behind = from < LOOK_BACK ? from : LOOK_BACK;
+        uint64_t from = options->range->from, first = first_byte(options->range);
         r.split.stop_at = options->range->to;
         if (from > 0) {
-            tl_split_begin_inside(&r.split, from - behind, (size_t)behind);
-            st = tl_source_seek(source, from - behind, err);
+            tl_split_begin_inside(&r.split, first, (size_t)(from - first));
+            st = tl_source_seek(source, first, err);
         }
     }
     if (st != TL_OK) {
