@@ -30,19 +30,22 @@ struct tl_desk {
     tl_names names;
     int done;                                   /* procs that have been told there is no more */
     tl_mail *mail;                              /* of proc 0 itself */
+    bool in_order;
+    uint64_t outstanding;                       /* rows that have a place and are not yet in */
     bool progress;
     time_t shown;                               /* when progress was last shown */
     tl_status status;
     tl_error error;
 };
 
-tl_desk *tl_desk_open(const tl_plan *plan, tl_store *store, bool progress)
+tl_desk *tl_desk_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress)
 {
     tl_desk *d = tl_calloc(1, sizeof *d);
     if (d == NULL)
         return NULL;
     d->plan = plan;
     d->store = store;
+    d->in_order = in_order;
     d->progress = progress;
     d->ntables = tl_event_tables(d->tables);
     d->waiting = tl_calloc(plan->n + 1, sizeof *d->waiting);
@@ -157,13 +160,29 @@ static bool place(tl_desk *d, struct waiting *w)
     tl_place_head answer = { d->epoch_ns, whole && d->store != NULL && d->status == TL_OK, 0 };
     whole = tl_letter_put(&out, &answer, sizeof answer) && tl_letter_put(&out, d->nrows, d->ntables * sizeof *d->nrows) &&
             (ids == NULL || tl_letter_put(&out, ids, head.nnames * sizeof *ids));
+    for (size_t t = 0; t < d->ntables; t++) {
+        d->nrows[t] += rows[t];
+        d->outstanding += answer.wanted ? rows[t] : 0;
+    }
     if (whole)
         reply(d, w->from, TL_LETTER_PLACE, out.v, out.n);
-    for (size_t t = 0; t < d->ntables; t++)
-        d->nrows[t] += rows[t];
     free(ids);
     free(out.v);
     return whole;
+}
+
+/* Gives a place to every trace whose turn has come. */
+static bool place_ready(tl_desk *d)
+{
+    while ((size_t)d->placed < d->plan->n && d->waiting[d->placed].here && !(d->in_order && d->outstanding > 0)) {
+        struct waiting *turn = &d->waiting[d->placed];
+        if (!place(d, turn))
+            return false;
+        free(turn->counts.v);
+        turn->counts = (tl_letter){ 0 };
+        d->placed++;
+    }
+    return true;
 }
 
 static bool take_counts(tl_desk *d, int from, const void *bytes, size_t n)
@@ -177,18 +196,8 @@ static bool take_counts(tl_desk *d, int from, const void *bytes, size_t n)
     struct waiting *w = &d->waiting[head.item];
     w->from = from;
     w->here = tl_letter_put(&w->counts, bytes, n);
-    if (!w->here)
-        return false;
-    while ((size_t)d->placed < d->plan->n && d->waiting[d->placed].here) {
-        struct waiting *turn = &d->waiting[d->placed];
-        if (!place(d, turn))
-            return false;
-        free(turn->counts.v);
-        turn->counts = (tl_letter){ 0 };
-        d->placed++;
-    }
     show_progress(d);
-    return true;
+    return w->here && place_ready(d);
 }
 
 /* --------------------------------------------------------------------------------------------------------- rows */
@@ -199,18 +208,17 @@ static bool take_rows(tl_desk *d, int tag, const char *bytes, size_t n)
     if (n < sizeof head)
         return false;
     memcpy(&head, bytes, sizeof head);
-    if (head.table >= d->ntables)
+    if (head.table >= d->ntables || head.n > d->outstanding)
         return false;
-    if (d->store == NULL || d->status != TL_OK)
-        return true;
+    d->outstanding -= head.n;
     const tl_schema *schema = d->tables[head.table];
     bytes += sizeof head;
     n -= sizeof head;
-    if (tag == TL_LETTER_CHUNK)
+    if (d->status == TL_OK && tag == TL_LETTER_CHUNK)
         note_failure(d, tl_store_chunk(d->store, schema, head.first, bytes, n, &d->error));
-    else
+    else if (d->status == TL_OK)
         note_failure(d, tl_store_rows(d->store, schema, head.first, bytes, (size_t)head.n, &d->error));
-    return true;
+    return place_ready(d);
 }
 
 /* The next trace, or the next piece of the trace at hand: a team that has begun gets all its members. */

@@ -157,22 +157,30 @@ static void send_piece(tl_post *post, const tl_table *table, uint32_t number, si
     tl_post_send(post, 0, TL_LETTER_ROWS, room->letter, sizeof head + n);
 }
 
-static bool send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
-                      const uint32_t *file_id)
+static void send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
+                      const uint32_t *file_id, const parcel *room)
 {
-    size_t packed = TL_CHUNK_ROWS * tl_packed_size(table->schema), bound = tl_chunk_bound(table->schema);
-    parcel room = { tl_malloc(sizeof(tl_rows_head) + (bound > packed ? bound : packed)), tl_malloc(packed) };
-    bool whole = room.letter != NULL && room.packed != NULL;
-
-    for (size_t from = 0, to; whole && from < table->n; from = to) {
+    for (size_t from = 0, to; from < table->n; from = to) {
         to = from + TL_CHUNK_ROWS - (size_t)((first + from) % TL_CHUNK_ROWS);
         to = to < table->n ? to : table->n;
-        send_piece(post, table, number, from, to, first, epoch_ns, file_id, &room);
+        send_piece(post, table, number, from, to, first, epoch_ns, file_id, room);
         tl_post_tick(post);
     }
-    free(room.letter);
-    free(room.packed);
-    return whole;
+}
+
+/* Room for a chunk of any of the tables, packed and encoded. */
+static bool parcel_make(parcel *room, const tl_schema *const *schemas, size_t n)
+{
+    size_t packed = 1, letter = 1;
+    for (size_t t = 0; t < n; t++) {
+        size_t size = TL_CHUNK_ROWS * tl_packed_size(schemas[t]), bound = tl_chunk_bound(schemas[t]);
+        packed = size > packed ? size : packed;
+        letter = size > letter ? size : letter;
+        letter = bound > letter ? bound : letter;
+    }
+    room->packed = tl_malloc(packed);
+    room->letter = tl_malloc(sizeof(tl_rows_head) + letter);
+    return room->packed != NULL && room->letter != NULL;
 }
 
 tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err)
@@ -181,13 +189,15 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
     tl_table *tables[TL_EVENT_TABLES_MAX];
     size_t ntables = tl_event_tables(schemas);
     used_names used = { 0 };
+    parcel room = { 0 };
     tl_letter counts = { 0 };
     tl_place_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
 
     for (size_t t = 0; t < ntables; t++)
         tables[t] = tl_tables_get(&result->tables, schemas[t]);
-    bool whole = collect_names(&result->tables, &result->names, &used) &&
+    /* Whatever can fail does so before the rows are announced: the desk counts on them. */
+    bool whole = parcel_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
                  write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
     if (!whole) {
         /* The desk waits for this trace's turn: it must hear of it, if only that it has no rows. */
@@ -205,14 +215,16 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
     if (whole && understood && place.wanted) {
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
-        for (size_t t = 0; whole && t < ntables; t++)
-            whole = send_rows(post, tables[t], (uint32_t)t, first[t], place.epoch_ns, used.place);
+        for (size_t t = 0; t < ntables; t++)
+            send_rows(post, tables[t], (uint32_t)t, first[t], place.epoch_ns, used.place, &room);
     }
     for (size_t t = 0; t < ntables; t++)
         tl_table_free(tables[t]);
     free(used.place);
     free(used.order);
+    free(room.letter);
+    free(room.packed);
     free(counts.v);
     free(answer.v);
-    return whole ? TL_OK : tl_fail_memory(err, "the rows of a rank");
+    return whole && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
 }

@@ -8,7 +8,8 @@
  *                              <-         ITEM   the next trace, or the next piece of one; none when there is no more
  *     COUNTS item, rows, names ->                waits until all earlier traces have told theirs
  *                              <-         PLACE  epoch, first row in each table, row of each name in /names
- *     CHUNK, ROWS ...          ->                written at once, in whatever order they come
+ *     CHUNK, ROWS ...          ->                written at once, in whatever order they come; with --reproducible a trace
+ *                                                has its place only when the rows of the one before are in
  *
  * A name's row number is the order of its first use, by rank and within the rank: a function of the traces alone.
  */
@@ -23,9 +24,10 @@
 /* What proc 0 alone has. */
 typedef struct tl_desk tl_desk;
 
-/* A desk for the traces of the plan.  store may be NULL: rows are then counted and dropped.  progress: show it on stderr.
- * NULL when memory is out. */
-tl_desk *tl_desk_open(const tl_plan *plan, tl_store *store, bool progress);
+/* A desk for the traces of the plan.  store may be NULL: rows are then counted and dropped.  in_order: rows are written in rank
+ * order, so that the file's bytes, too, are the same for any number of procs.  progress: show it on stderr.  NULL when memory
+ * is out. */
+tl_desk *tl_desk_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress);
 
 /* When every proc has been told that there is no more: what went wrong meanwhile, the epoch, and the names. */
 tl_status tl_desk_status(const tl_desk *desk, tl_error *err);

@@ -94,7 +94,7 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
     tl_status st = TL_OK;
 
     if (is_first()) {
-        j->desk = tl_desk_open(&j->plan, j->store, !j->options->quiet);
+        j->desk = tl_desk_open(&j->plan, j->store, j->options->reproducible, !j->options->quiet);
         st = j->desk != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
     }
     st = tl_par_agree(st, err);

@@ -84,6 +84,12 @@ for folder in large hurt; do
     done
 done
 
+# --reproducible: equal bytes, too.
+for procs in 1 3 5; do
+    mpirun -n "$procs" "$tlmpi" -f --quiet --reproducible -o "$work/bytes-$procs" "$work/nvidia" 2> "$work/stderr"
+    check "--reproducible: equal bytes on $procs procs" cmp "$work/bytes-1.h5" "$work/bytes-$procs.h5"
+done
+
 # Damage, odd devices and missing launches must not depend on the number of procs either.
 for story in truncated several_devices graph_launch no_gpu two_runs; do
     every_way "$story" "$here/../../data/stories/$story"
