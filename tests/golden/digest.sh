@@ -95,6 +95,24 @@ for story in truncated several_devices graph_launch no_gpu two_runs; do
     every_way "$story" "$here/../../data/stories/$story"
 done
 
+# Real traces, every public one.
+if [ -d "${TLMPI_CORPUS:-}/traces" ]; then
+    for folder in "$TLMPI_CORPUS"/traces/*/; do
+        job=real-$(basename "$folder")
+        "$tlmpi" check "$folder" > "$work/stdout" 2> "$work/stderr"
+        test $? -eq 3 && continue       # holds no trace of a device: an execution trace, a memory timeline
+        digest "$job" "$tlmpi" "$folder"
+        digest "$job-yajl" "$tlmpi" --parser yajl "$folder"
+        same "$job" "$job-yajl"
+        digest "$job-no-filter" "$tlmpi" --no-filter "$folder"
+        same "$job" "$job-no-filter"
+        digest "$job-3" mpirun -n 3 "$tlmpi" "$folder"
+        same "$job" "$job-3"
+    done
+else
+    skip "real traces: TLMPI_CORPUS names no folder with traces/"
+fi
+
 # Another job is another digest: the hash sees the rows.
 "$make_trace" -o "$work/other" --ranks 5 --steps 3 --layers 6 --seed 8 --python-share 0.3
 digest other "$tlmpi" "$work/other"
