@@ -68,7 +68,9 @@ static tl_status open_output(job *j, tl_error *err)
     tl_status st = TL_OK;
     if (is_first()) {
         j->output = tl_output_path(j->options);
-        st = j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
+        st = !tl_output_has_name(j->options)
+                 ? tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", j->options->output)
+             : j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
                                : tl_fail_memory(err, "the output's name");
         if (st == TL_OK)
             st = tl_write_begin(j->store, err);

@@ -53,6 +53,14 @@ char *tl_output_path(const tl_options *options)
     return path;
 }
 
+bool tl_output_has_name(const tl_options *options)
+{
+    if (options->output == NULL)
+        return true;
+    const char *slash = strrchr(options->output, '/'), *name = slash != NULL ? slash + 1 : options->output;
+    return name[0] != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 tl_status tl_write_begin(tl_store *store, tl_error *err)
 {
     size_t n;

@@ -12,6 +12,9 @@
  * is out. */
 char *tl_output_path(const tl_options *options);
 
+/* Whether -o, where it is given, ends in a name: not in '/', ".", ".." or nothing. */
+bool tl_output_has_name(const tl_options *options);
+
 /* Adds every table of the registry, empty, to a new store. */
 tl_status tl_write_begin(tl_store *store, tl_error *err);
 

@@ -165,11 +165,13 @@ void tl_trace_complete(tl_trace *whole)
     tl_error err = { 0 };
 
     report->text_bytes = report->file_bytes;
-    if (tl_meta_parse(whole->doc != NULL ? whole->doc : "", whole->ndoc, &whole->meta, &err) != TL_OK && !report->cut &&
-        report->first_bad_byte < 0) {
-        report->first_bad_byte = 0;
-        snprintf(report->first_bad, sizeof report->first_bad, "byte 0 of the text: %.150s; kept what was read before it",
-                 err.text);
+    if (tl_meta_parse(whole->doc != NULL ? whole->doc : "", whole->ndoc, &whole->meta, &err) != TL_OK && !report->cut) {
+        report->source_fault = true;
+        if (report->first_bad_byte < 0) {
+            report->first_bad_byte = 0;
+            snprintf(report->first_bad, sizeof report->first_bad,
+                     "byte 0 of the text: %.150s; kept what was read before it", err.text);
+        }
     }
     free(whole->doc);
     whole->doc = NULL;

@@ -178,7 +178,8 @@ static void judge(look *l)
     } else if (s->complete || l->limit) {
         snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
                  (unsigned long long)tl_source_text_bytes(l->source));
-        say_why(input, TL_INPUT_OTHER, reason);
+        /* A document that is over before its file has a damaged head. */
+        say_why(input, s->trailing_at != UINT64_MAX ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else {
         bool begun = l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",

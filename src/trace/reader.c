@@ -147,17 +147,19 @@ static void read_entries(reading *r, tl_source *source)
                      "passed over it to the next entry");
             break;
         case TL_PIECE_LONG:
-            if (piece.text.n >= TL_ENTRY_MAX || !tl_event_may_begin(piece.text)) {
+            if (piece.text.n >= TL_ENTRY_MAX || tl_split_holds_start(&r->split, &piece) ||
+                !tl_event_may_begin(piece.text)) {
                 report->dropped++;
-                note_bad(report, piece.offset, "expected an entry of less than 16 MiB, found no end of it",
+                note_bad(report, piece.offset, "expected the end of an entry, found another one, or none for 16 MiB",
                          "dropped that entry");
                 tl_split_resync(&r->split);
             }
             break;
         case TL_PIECE_CUT:
             report->dropped++;
-            if (!tl_event_may_begin(piece.text)) {
-                note_bad(report, piece.offset, "expected JSON, found an entry that is none", "dropped that entry");
+            if (tl_split_holds_start(&r->split, &piece) || !tl_event_may_begin(piece.text)) {
+                note_bad(report, piece.offset, "expected the end of an entry, found another one, or no JSON",
+                         "dropped that entry");
                 tl_split_resync(&r->split);
             }
             break;
@@ -197,6 +199,11 @@ static void read_end(reading *r, const tl_source *source)
         report->first_bad_byte = (int64_t)report->text_bytes;
         snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
     }
+    if (r->split.trailing_at != UINT64_MAX) {
+        report->source_fault = true;
+        note_bad(report, r->split.trailing_at, "expected the end of the file, found text behind the document",
+                 "left that text alone");
+    }
     if (report->cut)
         note_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
                  "kept every whole entry before it");
@@ -207,8 +214,10 @@ static void read_end(reading *r, const tl_source *source)
         r->split.ndoc = r->split.doc_cap = 0;
         return;
     }
-    if (!r->split.bare && tl_meta_parse(r->split.doc, r->split.ndoc, &r->trace->meta, &err) != TL_OK && !report->cut)
+    if (!r->split.bare && tl_meta_parse(r->split.doc, r->split.ndoc, &r->trace->meta, &err) != TL_OK && !report->cut) {
+        report->source_fault = true;
         note_bad(report, 0, err.text, "kept what was read before it");
+    }
 }
 
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)

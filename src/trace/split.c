@@ -22,7 +22,8 @@ enum { DOC, GAP, ENTRY, SEEK };
 
 void tl_split_init(tl_split *s)
 {
-    *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX };
+    *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX,
+                     .trailing_at = UINT64_MAX };
 }
 
 void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)
@@ -162,8 +163,11 @@ static bool doc_run(tl_split *s)
 {
     while (s->scan < s->end && s->state == DOC) {
         char c = s->buf[s->scan++];
-        if (s->complete || (s->bare && s->closed))
+        if (s->complete || (s->bare && s->closed)) {
+            if (c != ']' && c != 0 && !is_space(c) && s->trailing_at == UINT64_MAX)
+                s->trailing_at = s->base + s->scan - 1;
             continue;
+        }
         if (s->ndoc == 0 && s->depth == 0 && (is_space(c) || (s->base + s->scan <= 3 && (c & 0x80))))
             continue;           /* white space and a byte order mark before the document */
         if (!doc_byte(s, c))
@@ -309,6 +313,25 @@ static bool array_ends_at(const tl_split *s, size_t i)
     return next < s->end && s->buf[next] == '}' && s->eof && skip_space(s, next + 1) == s->end;
 }
 
+static bool entry_starts_at(const tl_split *s, size_t i)
+{
+    return s->buf[i] == '{' && byte_before(s, i) == ',' && key_at(s, i + 1, entry_keys);
+}
+
+bool tl_split_holds_start(const tl_split *s, const tl_piece *piece)
+{
+    size_t first = (size_t)(piece->text.p - s->buf);
+    for (size_t i = first + 1; i < first + piece->text.n; i++) {
+        const char *brace = memchr(s->buf + i, '{', first + piece->text.n - i);
+        if (brace == NULL)
+            return false;
+        i = (size_t)(brace - s->buf);
+        if (entry_starts_at(s, i))
+            return true;
+    }
+    return false;
+}
+
 /* Looks from scan on.  True when the state is GAP again, at a '{' or ']'. */
 static bool seek_run(tl_split *s)
 {
@@ -320,8 +343,7 @@ static bool seek_run(tl_split *s)
         char c = s->buf[s->scan];
         if (c != '{' && c != ']')
             continue;
-        bool here = c == '{' ? byte_before(s, s->scan) == ',' && key_at(s, s->scan + 1, entry_keys)
-                             : array_ends_at(s, s->scan);
+        bool here = c == '{' ? entry_starts_at(s, s->scan) : array_ends_at(s, s->scan);
         if (here) {
             s->at = s->scan;
             s->state = GAP;
@@ -365,6 +387,28 @@ static bool bare_element(const tl_split *s, size_t *end)
     return next < s->end || s->eof || i == s->scan || next - s->scan > LOOK_AHEAD;
 }
 
+/* Whether the ']' at scan, between two entries, can be the end of the array: behind it stands another key, or the end of the
+ * document and then of the text or the beginning of another document; behind a bare array nothing.  False: more of the text
+ * must be seen to tell. */
+static bool may_end_array(const tl_split *s, bool *ends)
+{
+    size_t next = skip_space(s, s->scan + 1);
+    bool brace = !s->bare && next < s->end && s->buf[next] == '}';
+    if (brace)
+        next = skip_space(s, next + 1);
+    bool known = next < s->end;
+    char c = known ? s->buf[next] : 0;
+
+    if (!known)
+        *ends = true;                   /* of the text, or far away */
+    else if (brace || s->bare)
+        *ends = c == '{' || c == '[';
+    else
+        *ends = c == ',' && !(skip_space(s, next + 1) < s->end && s->buf[skip_space(s, next + 1)] == '{');
+    bool seen = known && (brace || s->bare || c != ',' || skip_space(s, next + 1) < s->end);
+    return seen || s->eof || next - s->scan > LOOK_AHEAD;
+}
+
 /* In the array, before an entry: false when the buffer is used up.  Sets *bad where something stands that is no entry, and
  * *bad_end to its end where that is known. */
 static bool gap_run(tl_split *s, bool *bad, size_t *bad_end)
@@ -388,6 +432,15 @@ static bool gap_run(tl_split *s, bool *bad, size_t *bad_end)
             s->long_at = (size_t)64 << 10;
             s->nentries++;
         } else if (c == ']') {
+            bool ends;
+            if (!may_end_array(s, &ends))
+                return false;
+            if (!ends) {                /* a stray one */
+                *bad = true;
+                *bad_end = s->scan + 1;
+                s->nentries++;
+                return true;
+            }
             s->closed = true;
             s->state = DOC;
             if (s->bare)

@@ -132,6 +132,30 @@ static void an_entry_that_is_no_json_costs_itself_alone(void)
     tl_trace_free(&t);
 }
 
+/* Without its closing bracket an entry is JSON, as far as it goes, to the end of the file. */
+static void a_missing_bracket_costs_one_entry(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},\n{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,"
+                              "\"args\":{\"grid\":[1,\n{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1},\n"
+                              "{\"ph\":\"X\",\"name\":\"d\",\"ts\":4,\"dur\":1}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 3);
+    CU_ASSERT_STRING_EQUAL(name_of(&t, 1), "c");
+    CU_ASSERT_EQUAL(t.report.dropped, 1);
+    CU_ASSERT_FALSE(t.report.cut);
+    CU_ASSERT_STRING_EQUAL(t.meta.trace_name, "t");
+    tl_trace_free(&t);
+}
+
+static void text_behind_the_document_is_damage(void)
+{
+    static const char text[] = "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}]}\n {\"traceEvents\":[]}";
+    tl_trace t = read_text(text, sizeof text - 1, false);
+    CU_ASSERT_EQUAL(t.events.n, 1);
+    CU_ASSERT_TRUE(t.report.source_fault);
+    CU_ASSERT_EQUAL(t.report.first_bad_byte, 56);
+    tl_trace_free(&t);
+}
+
 static void escapes_are_resolved(void)
 {
     tl_trace t = read_entries("{\"ph\":\"X\",\"n\\u0061me\":\"\\u00e9\\\"\\/\",\"ts\":1,\"dur\":1}");
@@ -349,6 +373,8 @@ int main(void)
         TEST(a_time_that_cannot_be_costs_its_entry),
         TEST(almost_json_is_repaired),
         TEST(an_entry_that_is_no_json_costs_itself_alone),
+        TEST(a_missing_bracket_costs_one_entry),
+        TEST(text_behind_the_document_is_damage),
         TEST(escapes_are_resolved),
         TEST(every_cut_gives_every_whole_entry),
         TEST(both_readers_agree_on_damaged_text),

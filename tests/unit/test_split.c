@@ -167,6 +167,13 @@ static void what_is_no_entry_is_passed_over(void)
           "{\"traceEvents\":[]}", 3, true);
 }
 
+static void a_stray_bracket_does_not_end_the_array(void)
+{
+    check("{\"traceEvents\":[{\"ph\":\"a\"}],{\"ph\":\"b\"}, ] {\"ph\":\"c\"}],\"traceName\":\"t\"}",
+          "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n{\"ph\":\"c\"}\n", "{\"traceEvents\":[],\"traceName\":\"t\"}", 2, true);
+    check("[{\"ph\":\"a\"},],{\"ph\":\"b\"}]\n", "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n", "", 1, true);
+}
+
 static void commas_too_many_do_no_harm(void)
 {
     check("{\"traceEvents\":[{\"ph\":\"a\"},,{\"ph\":\"b\"},]}", "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n", "{\"traceEvents\":[]}", 0, true);
@@ -226,6 +233,7 @@ int main(void)
         TEST(a_bare_quote_costs_one_entry),
         TEST(a_bare_quote_in_the_last_entry_still_finds_the_end),
         TEST(what_is_no_entry_is_passed_over),
+        TEST(a_stray_bracket_does_not_end_the_array),
         TEST(commas_too_many_do_no_harm),
         TEST(block_sizes_do_not_matter),
         TEST(an_endless_entry_is_given_up),

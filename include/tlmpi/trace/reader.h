@@ -40,7 +40,8 @@ typedef struct tl_read_report {
     int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
     bool cut;                   /* the text ends before the document does */
-    bool source_fault;          /* the compressed stream is damaged or cut, though the document may be whole */
+    bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
+                                 * damaged, though all entries may be whole */
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
     bool fractional_ts;         /* some entry's ts is a number with a fraction, or an entry has no ts */
     bool no_memory;             /* reading stopped there: memory is out */

@@ -66,6 +66,7 @@ typedef struct tl_split {
     bool closed;                    /* the array has ended */
     bool complete;                  /* the document has ended, too */
     bool bare;                      /* it is a bare array */
+    uint64_t trailing_at;           /* offset of the first text behind the document; UINT64_MAX for none */
     bool eof;
     uint64_t stop_at;               /* an entry that starts here or later is not begun: that is the END, then `stopped` */
     bool stopped;
@@ -98,5 +99,9 @@ void tl_split_eof(tl_split *split);
 /* The piece last given (ENTRY, LONG, CUT) is broken: forget where it seemed to end and go on at the next start of an entry after
  * its first byte. */
 void tl_split_resync(tl_split *split);
+
+/* Whether the piece last given seems to hold the start of another entry behind its first byte: a bracket that is missing makes
+ * what follows look like parts of it. */
+bool tl_split_holds_start(const tl_split *split, const tl_piece *piece);
 
 #endif
