@@ -267,9 +267,10 @@ void tl_desk_take(tl_desk *d, int from, int tag, const void *bytes, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------- serving */
 
-void tl_desk_serve(tl_desk *d)
+bool tl_desk_serve(tl_desk *d)
 {
     tl_message m;
+    bool any = false;
     while (tl_par_probe(&m)) {
         void *bytes = tl_malloc(m.n + 1);
         if (bytes == NULL)
@@ -277,19 +278,19 @@ void tl_desk_serve(tl_desk *d)
         tl_par_take(&m, bytes);
         tl_desk_take(d, m.from, m.tag, bytes, m.n);
         free(bytes);
+        any = true;
     }
+    return any;
 }
 
 void tl_desk_serve_out(tl_desk *d)
 {
     unsigned spins = 0;
     while (d->done < tl_par_nprocs()) {
-        int before = d->done;
-        tl_desk_serve(d);
-        if (d->done == before)
-            tl_par_nap(&spins);
-        else
+        if (tl_desk_serve(d))
             spins = 0;
+        else
+            tl_par_nap(&spins);
     }
     if (d->progress && d->shown != 0 && tl_is_terminal(stderr))
         fprintf(stderr, "\r\033[K");

@@ -11,7 +11,7 @@ void tl_desk_mail(tl_desk *desk, tl_mail *mail);
 /* Takes one letter. */
 void tl_desk_take(tl_desk *desk, int from, int tag, const void *bytes, size_t n);
 
-/* Takes all letters that have come. */
-void tl_desk_serve(tl_desk *desk);
+/* Takes all letters that have come; whether there were any. */
+bool tl_desk_serve(tl_desk *desk);
 
 #endif

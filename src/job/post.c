@@ -29,15 +29,14 @@ void tl_post_send(tl_post *post, int to, int tag, const void *bytes, size_t n)
         tl_par_send(to, tag, bytes, n, tl_post_tick, post);
 }
 
-/* Takes in what has come: on proc 0 through the desk. */
-static void collect(tl_post *post)
+/* Takes in what has come, on proc 0 through the desk; whether there was anything. */
+static bool collect(tl_post *post)
 {
     tl_message m;
+    bool any = false;
 
-    if (post->desk != NULL) {
-        tl_desk_serve(post->desk);
-        return;
-    }
+    if (post->desk != NULL)
+        return tl_desk_serve(post->desk);
     while (tl_par_probe(&m)) {
         void *bytes = tl_malloc(m.n + 1);
         if (bytes != NULL)
@@ -47,7 +46,9 @@ static void collect(tl_post *post)
             tl_par_abort(70);
         }
         free(bytes);
+        any = true;
     }
+    return any;
 }
 
 tl_mail_letter tl_post_await(tl_post *post, int from, int tag)
@@ -56,9 +57,9 @@ tl_mail_letter tl_post_await(tl_post *post, int from, int tag)
     unsigned spins = 0;
 
     while (!tl_mail_take(&post->mail, from, tag, &letter)) {
-        size_t before = post->mail.letters.n;
-        collect(post);
-        if (post->mail.letters.n == before)
+        if (collect(post))
+            spins = 0;
+        else
             tl_par_nap(&spins);
     }
     return letter;

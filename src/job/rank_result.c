@@ -152,7 +152,10 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");
         row.status = TL_RANK_UNREADABLE;
-        text_cell(row.error, sizeof row.error, why.text);
+        /* The row names its file already. */
+        size_t n = strlen(item->path);
+        bool named = strncmp(why.text, item->path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
+        text_cell(row.error, sizeof row.error, why.text + (named ? n + 2 : 0));
     }
     out->rank = row.rank;
     out->first_ns = first_start(&out->tables);
