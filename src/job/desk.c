@@ -89,18 +89,12 @@ static void note_failure(tl_desk *d, tl_status status)
         d->status = status;
 }
 
-static _Noreturn void give_up(void)
-{
-    fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
-    tl_par_abort(70);
-}
-
 static void reply(tl_desk *d, int to, int tag, const void *bytes, size_t n)
 {
     if (to != 0)
         tl_par_send(to, tag, bytes, n, NULL, NULL);
     else if (!tl_mail_put(d->mail, 0, tag, bytes, n))
-        give_up();
+        tl_post_give_up();
 }
 
 /* ----------------------------------------------------------------------------------------------------- progress */
@@ -262,7 +256,7 @@ void tl_desk_take(tl_desk *d, int from, int tag, const void *bytes, size_t n)
         fine = false;
     }
     if (!fine)
-        give_up();
+        tl_post_give_up();
 }
 
 /* ------------------------------------------------------------------------------------------------------- serving */
@@ -274,7 +268,7 @@ bool tl_desk_serve(tl_desk *d)
     while (tl_par_probe(&m)) {
         void *bytes = tl_malloc(m.n + 1);
         if (bytes == NULL)
-            give_up();
+            tl_post_give_up();
         tl_par_take(&m, bytes);
         tl_desk_take(d, m.from, m.tag, bytes, m.n);
         free(bytes);

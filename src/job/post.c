@@ -3,9 +3,16 @@
 #include "desk.h"
 #include "event_tables.h"
 #include "letters.h"
+#include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include <stdio.h>
 #include <stdlib.h>
+
+void tl_post_give_up(void)
+{
+    fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
+    tl_par_abort(TL_EXIT_FAULT);
+}
 
 void tl_post_open(tl_post *post, tl_desk *desk)
 {
@@ -41,10 +48,8 @@ static bool collect(tl_post *post)
         void *bytes = tl_malloc(m.n + 1);
         if (bytes != NULL)
             tl_par_take(&m, bytes);
-        if (bytes == NULL || !tl_mail_put(&post->mail, m.from, m.tag, bytes, m.n)) {
-            fprintf(stderr, "tlmpi: memory is out\n");
-            tl_par_abort(70);
-        }
+        if (bytes == NULL || !tl_mail_put(&post->mail, m.from, m.tag, bytes, m.n))
+            tl_post_give_up();
         free(bytes);
         any = true;
     }

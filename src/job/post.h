@@ -48,6 +48,9 @@ typedef struct tl_post {
 
 void tl_post_open(tl_post *post, tl_desk *desk);
 
+/* Ends all procs, with a word: where a letter cannot be kept or understood nobody can go on. */
+_Noreturn void tl_post_give_up(void);
+
 /* The next thing to read. */
 tl_task tl_post_next(tl_post *post);
 

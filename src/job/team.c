@@ -1,6 +1,5 @@
 /* team.c - see team.h. */
 #include "team.h"
-#include "tlmpi/par/par.h"
 #include "tlmpi/trace/join.h"
 #include "wire.h"
 #include <stdlib.h>
@@ -37,12 +36,12 @@ static bool take_pieces(tl_post *post, int32_t npieces, tl_trace *whole, bool pr
     tl_error err;
 
     if (owner == NULL)
-        tl_par_abort(70);
+        tl_post_give_up();
     for (int32_t i = 1; i < npieces; i++) {
         tl_mail_letter ready = tl_post_await(post, -1, TL_LETTER_READY);
         int32_t piece = 0;
         if (!tl_letter_get(&ready.letter, &piece, sizeof piece) || piece < 1 || piece >= npieces)
-            tl_par_abort(70);
+            tl_post_give_up();
         owner[piece] = ready.from;
         free(ready.letter.v);
     }

@@ -1,7 +1,5 @@
 /* wire.c - see wire.h.  Both ends are the same program on the same kind of machine: structs travel as they are. */
 #include "wire.h"
-#include "tlmpi/par/par.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 #define LETTER ((size_t)1 << 20)
@@ -11,12 +9,6 @@ typedef struct wire {
     int peer;
     tl_letter letter;
 } wire;
-
-static _Noreturn void give_up(void)
-{
-    fprintf(stderr, "tlmpi: memory is out while a trace is joined\n");
-    tl_par_abort(70);
-}
 
 static void flush(wire *w)
 {
@@ -30,7 +22,7 @@ static void put(wire *w, const void *bytes, size_t n)
     while (n > 0) {
         size_t part = LETTER - w->letter.n < n ? LETTER - w->letter.n : n;
         if (!tl_letter_put(&w->letter, p, part))
-            give_up();
+            tl_post_give_up();
         p += part;
         n -= part;
         if (w->letter.n == LETTER)
@@ -48,7 +40,7 @@ static void get(wire *w, void *bytes, size_t n)
         }
         size_t left = w->letter.n - w->letter.at, part = left < n ? left : n;
         if (!tl_letter_get(&w->letter, p, part) || part == 0)
-            give_up();
+            tl_post_give_up();
         p += part;
         n -= part;
     }
@@ -59,7 +51,7 @@ static void *get_array(wire *w, size_t n, size_t size)
 {
     void *v = tl_calloc(n + 1, size);
     if (v == NULL)
-        give_up();
+        tl_post_give_up();
     get(w, v, n * size);
     return v;
 }
@@ -116,7 +108,7 @@ static void get_names(wire *w, tl_names *names, uint64_t n)
         get(w, &length, sizeof length);
         char *text = get_array(w, length, 1);
         if (tl_names_intern(names, text, length) != i)     /* texts differ, so ids stay as they were */
-            give_up();
+            tl_post_give_up();
         free(text);
     }
 }
