@@ -147,7 +147,7 @@ static void divide_one(blaming *b, uint32_t n, uint32_t waiter, int64_t amount, 
     for (uint32_t i = waiter + 1; i < n; i++) {
         int64_t from = a[b->sorted[i - 1]].start_ns, to = min_ns(a[b->sorted[i]].start_ns, w->end_ns);
         if (to > from)
-            each += ((wide)amount * (to - from) << FRACTION) / ((wide)wait * (n - i));
+            each += ((wide)amount * (to - from) / wait << FRACTION) / (n - i);
         b->due[i] = (int64_t)(each >> FRACTION);
         given += b->due[i];
     }
@@ -281,11 +281,25 @@ static void blaming_free(blaming *b)
         free(all[i]);
 }
 
+/* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
+static bool measurable(const blaming *b)
+{
+    wide sum = 0;
+    for (uint32_t i = 0; i < b->in->narrivals; i++)
+        if (b->in->collectives[b->collective_of[i]].charged)
+            sum += wait_of(b, i);
+    return sum <= INT64_MAX;
+}
+
 tl_status tl_blame(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
     bool whole = prepare(&b);
 
+    if (whole && !measurable(&b)) {
+        blaming_free(&b);
+        return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
+    }
     for (size_t i = input->ncollectives; whole && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->charged && c->n > 0)

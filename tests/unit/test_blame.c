@@ -232,6 +232,19 @@ static void surplus_is_over_the_median_of_the_others(void)
     CU_ASSERT_EQUAL(share[0], 0);
 }
 
+static void waits_of_centuries_are_refused(void)
+{
+    tl_error err;
+    job *j = new_job(3);
+    collective(j, 1);
+    arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    CU_ASSERT_EQUAL(tl_blame(&j->in, note, j, &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(j->calls, 0);
+    free(j);
+}
+
 static void without_memory_it_says_so(void)
 {
     bool whole = false;
@@ -260,6 +273,7 @@ static const unit_test tests[] = {
     TEST(no_nanosecond_is_lost),
     TEST(large_groups_are_charged_alike),
     TEST(surplus_is_over_the_median_of_the_others),
+    TEST(waits_of_centuries_are_refused),
     TEST(without_memory_it_says_so),
 };
 
