@@ -18,6 +18,8 @@ typedef struct tl_linked {
     tl_sync *syncs;
     tl_launch *launches;
     tl_step_window *steps;
+    tl_coll *colls;
+    tl_group *groups;           /* and the members of each */
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends, also after a failure.  TL_ENOMEM. */
