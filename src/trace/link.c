@@ -8,7 +8,8 @@
  * and no list of names is needed.
  */
 #include "tlmpi/trace/link.h"
-#include "link_comm.h"
+#include "link_coll.h"
+#include "link_group.h"
 #include "link_step.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -198,10 +199,12 @@ static void classify(const linking *k, size_t event, tl_kernel *kernel, const tl
     const tl_rule *rule = rule_of(k, kernel->name, rule_of_name);
     const tl_coll_args *args = tl_events_coll(k->e, (uint32_t)event);
     tl_collective named = TL_COLL_NONE;
-    if (args != NULL && args->name != TL_NO_NAME)
+    if (args != NULL && args->name != TL_NO_NAME) {
         named = tl_collective_of(tl_names_text(&k->e->names, args->name));
-    else if (rule == NULL && kernel->launch != TL_NONE)
-        named = tl_comm_launched(evidence, &k->out->launches[kernel->launch]);
+    } else if (rule == NULL && kernel->launch != TL_NONE) {
+        tl_comm_call call = tl_comm_launched(evidence, &k->out->launches[kernel->launch]);
+        named = call.in_operator ? call.collective : TL_COLL_NONE;
+    }
 
     kernel->kind = named != TL_COLL_NONE ? TL_COMM : rule != NULL ? rule->kind : TL_COMPUTE;
     kernel->collective = (uint8_t)named;
@@ -295,11 +298,12 @@ static bool collect_kernels(linking *k, const placed *where)
     k->out->kernels = v;
     for (size_t i = 0; whole && i < where->n; i++)
         fill_kernel(k, where->index[i], where->launch[i], &v[i], rule_of_name, &evidence);
-    whole = whole && !evidence.no_memory;
-    tl_comm_evidence_free(&evidence);
     free(rule_of_name);
+    whole = whole && !evidence.no_memory;
     k->out->view.kernels = v;
     k->out->view.nkernels = whole ? where->n : 0;
+    whole = whole && tl_colls_collect(&evidence, where->index, k->out);
+    tl_comm_evidence_free(&evidence);
     return whole;
 }
 
@@ -356,5 +360,7 @@ void tl_linked_free(tl_linked *linked)
     free(linked->syncs);
     free(linked->launches);
     free(linked->steps);
+    free(linked->colls);
+    tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

@@ -7,6 +7,7 @@
 #define TLMPI_MODEL_VIEW_H
 
 #include "tlmpi/base/span.h"
+#include "tlmpi/model/coll.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/schema.h"
@@ -23,6 +24,7 @@ typedef struct tl_kernel {
     uint32_t uid;                       /* position in traceEvents */
     int32_t device, stream;             /* -1 when the trace does not say */
     int32_t step;                       /* number of its tl_step_window; -1 for none */
+    uint32_t coll;                      /* index into colls, TL_NONE; when kind is comm, it has one */
     uint8_t kind;                       /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;                 /* tl_collective, when kind is comm */
     uint8_t unclassified;               /* 1: a kernel that no rule names, counted as compute */
@@ -98,6 +100,8 @@ typedef struct tl_rank_view {
     const tl_sync *syncs;       size_t nsyncs;      /* likewise */
     const tl_launch *launches;  size_t nlaunches;   /* by (start, uid) */
     const tl_step_window *steps;       size_t nsteps;      /* by start; windows do not overlap */
+    const tl_coll *colls;       size_t ncolls;      /* in the order of their kernels */
+    const tl_group *groups;     size_t ngroups;     /* process groups, in order of first use */
     const tl_names *names;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */

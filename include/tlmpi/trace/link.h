@@ -26,6 +26,8 @@ typedef struct tl_linked {
         tl_thread *threads;
         tl_place *places;
     } host;
+    tl_coll *colls;
+    tl_group *groups;           /* and the members of each */
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends, also after a failure.  TL_ENOMEM. */
