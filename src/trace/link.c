@@ -42,6 +42,14 @@ static bool is_gpu_work(const tl_events *e, size_t i)
     return TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK && e->flags[i] & TL_EVENT_HAS_TS;
 }
 
+bool tl_has_gpu_work(const tl_events *events)
+{
+    for (size_t i = 0; i < events->n; i++)
+        if (is_gpu_work(events, i))
+            return true;
+    return false;
+}
+
 static bool is_sync(const tl_events *e, size_t i)
 {
     return tl_event_cat(e, i) == TL_CAT_SYNC && e->flags[i] & TL_EVENT_HAS_TS;
