@@ -41,8 +41,7 @@ typedef struct look {
     int64_t ts_ns;
 } look;
 
-/* The message names the file by the end of its path, so that the reason always fits. */
-static void say_why(tl_input *input, tl_input_kind kind, const char *reason)
+void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
 {
     char text[sizeof input->why];
     size_t n = strlen(input->path), shown = 90;
@@ -57,7 +56,7 @@ static void say_fault(tl_input *input, const tl_error *fault)
 {
     size_t n = strlen(input->path);
     bool has_path = strncmp(fault->text, input->path, n) == 0 && fault->text[n] == ':' && fault->text[n + 1] == ' ';
-    say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- head */
@@ -161,30 +160,30 @@ static void judge(look *l)
     char reason[160];
 
     if (l->no_memory || l->scratch.no_memory) {
-        say_why(input, TL_INPUT_UNREADABLE, "memory is out");
+        tl_input_say_why(input, TL_INPUT_UNREADABLE, "memory is out");
     } else if ((s->found && !s->bare) || l->first_is_event) {
         input->kind = TL_INPUT_TRACE;
     } else if (l->fault.status != TL_OK) {
         say_fault(input, &l->fault);
     } else if (s->bare) {
-        say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
+        tl_input_say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
     } else if (s->ndoc == 0) {
-        say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+        tl_input_say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
     } else if (begins_as_no_json(l)) {
-        say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+        tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
                 "expected '{' or '[' at byte 0 of the text, found no JSON");
     } else if (is_execution_trace(l)) {
-        say_why(input, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
+        tl_input_say_why(input, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
     } else if (s->complete || l->limit) {
         snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
                  (unsigned long long)tl_source_text_bytes(l->source));
         /* A document that is over before its file has a damaged head. */
-        say_why(input, s->trailing_at != UINT64_MAX ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_input_say_why(input, s->trailing_at != UINT64_MAX ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else {
         bool begun = l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));
-        say_why(input, should_be || begun ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_input_say_why(input, should_be || begun ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     }
 }
 
@@ -348,7 +347,8 @@ void tl_input_look(tl_input *input, bool deep)
     input->name_rank = tl_rank_of_name(input->path);
     if (stat(input->path, &st) == 0) {
         tl_input_set_stat(input, &st);
-        if (S_ISFIFO(st.st_mode)) {     /* can be read only once: it is taken for a trace unseen */
+        if (S_ISFIFO(st.st_mode)) {
+            input->pipe = true;
             input->kind = TL_INPUT_TRACE;
             input->begin_ns = input->mtime_ns;
             return;

@@ -11,6 +11,9 @@
     (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |                \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
 
+/* Whether the view of these events would have kernels, copies or memsets. */
+bool tl_has_gpu_work(const tl_events *events);
+
 /* Owns the arrays that its view shows; the view borrows the trace's names, too. */
 typedef struct tl_linked {
     tl_rank_view view;

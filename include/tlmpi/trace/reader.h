@@ -36,7 +36,7 @@ typedef struct tl_read_report {
     uint64_t kept;
     uint64_t filtered;          /* whole entries that nobody asked for */
     uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
-    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., negative dur) */
+    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
     int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
     bool cut;                   /* the text ends before the document does */
