@@ -78,9 +78,9 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
-            row->kernel_ns += k->end_ns - k->start_ns;
+            row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
         if (k->unclassified)
-            row->unclassified_ns += k->end_ns - k->start_ns;
+            row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
         if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
             row->first_ns = k->start_ns;
         if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)

@@ -3,6 +3,7 @@
 
 #include "summary_table.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/report/terminal.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>
@@ -298,8 +299,8 @@ static void say_unclassified(FILE *out, const tl_summary *s)
     int64_t unclassified = 0, all = 0;
     size_t several = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        unclassified += s->ranks[i].unclassified_ns;
-        all += s->ranks[i].kernel_ns;
+        unclassified = tl_ns_add(unclassified, s->ranks[i].unclassified_ns);
+        all = tl_ns_add(all, s->ranks[i].kernel_ns);
         several += s->ranks[i].devices > 1;
     }
     tl_wrap w = { .out = out, .indent = 2 };

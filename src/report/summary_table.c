@@ -73,7 +73,7 @@ static void print_line(FILE *out, const line *l, int64_t nranks, const tl_look *
     if (row == NULL) {
         fprintf(out, "%12s%8s%8s%8s%8s%8s", "-", "-", "-", "-", "-", "-");
     } else {
-        fprintf(out, "%12.1f", (double)row->wall_ns / 1e6 / (double)nranks);
+        fprintf(out, " %11.1f", (double)row->wall_ns / 1e6 / (double)nranks);
         print_percent(out, row->compute_ns, row->wall_ns);
         print_percent(out, row->comm_exposed_ns, row->wall_ns);
         print_percent(out, row->copy_exposed_ns, row->wall_ns);

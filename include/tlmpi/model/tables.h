@@ -89,8 +89,10 @@ TL_TABLE(step, TL_STEP_FIELDS);
 /* Where the time went. */
 #define TL_BREAKDOWN_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                       \
-    F(T, I32, device, KEY, "", "device, where a rank has several; -1: sum over its devices")                              \
-    F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                            \
+    F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")               \
+    F(T, I32, step, KEY, "", "profiler step; -1: whole trace. A single device has rows for the steps in which it worked; " \
+                             "none where the rank would have more such rows than work, steps and devices together, and "  \
+                             "more than 16384")                                                                           \
     F(T, I64, wall_ns, MEASURE, "ns", "from the first start to the last end of device work; wall = compute + "            \
                                       "comm_exposed + copy_exposed + idle")                                               \
     F(T, I64, busy_ns, MEASURE, "ns", "time with any device work")                                                        \
