@@ -145,6 +145,14 @@ status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
 
+deep=$(printf 'folder%02d/' $(seq 1 40))
+mkdir -p "$deep" && cp traces/rank-1.json "$deep" && : > "${deep}rank-2.json"
+status 1 "$tlmpi" -f -o deep folder01
+check "a deep file that is empty is named once" test "$(grep -o 'expected a trace' err | wc -l)" -eq 1
+status 0 "$tlmpi" show deep.h5 rank --columns file --format csv
+check "a deep path keeps the file's name" grep -q '^\.\.\./folder.*/folder40/rank-1.json$' out
+rm -r folder01 deep.h5
+
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces
 silent err

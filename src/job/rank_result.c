@@ -59,7 +59,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->host, sizeof row->host, meta->host);
     if (row->host[0] == 0)
         host_of_name(item->path, row->host, sizeof row->host);
-    text_cell(row->file, sizeof row->file, item->path);
+    tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED

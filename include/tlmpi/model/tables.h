@@ -57,7 +57,7 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                               \
     F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                          \
     F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                              \
-    F(T, TEXT256, file, SOURCE, "", "path as it was given")                                                               \
+    F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, behind ...")              \
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
 TL_TABLE(rank, TL_RANK_FIELDS);
 

@@ -43,8 +43,8 @@ typedef struct tl_inventory {
     TL_VEC(tl_input) inputs;    /* in path order (strcmp) */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */
-    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known that the chosen run lacks, ascending: below
-                                 * world_size when known, at most 4,096 of them listed */
+    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
+                                 * that cannot be read, ascending: below world_size when known, at most 4,096 listed */
     int64_t world_size;         /* largest world_size seen, or the largest rank + 1 */
     size_t nmissing;            /* how many there are in all */
 } tl_inventory;
