@@ -241,7 +241,7 @@ fi
 echo "-- describe"
 status 0 "$tlmpi" describe
 check "the manual fits 80 columns" awk 'length > 80 { exit 1 }' out
-for word in breakdown interval comm_exposed_ns "one of: compute, comm"; do
+for word in breakdown interval interval_index /names /ranks comm_exposed_ns "one of: compute, comm"; do
     says out "$word"
 done
 cp out manual
@@ -250,6 +250,9 @@ says out "idle_ns"
 check "one table is less than all" test "$(wc -l < out)" -lt "$(wc -l < manual)"
 "$tlmpi" show traces.h5 breakdown --format csv | head -1 | tr ',' '\n' > columns
 check "every column of the file has its line" sh -c 'while read -r c; do grep -q "^  $c  *int" out || exit 1; done < columns'
+status 0 "$tlmpi" describe interval_index names
+says out "first_row"
+says out "/names holds"
 status 2 "$tlmpi" describe brekdown
 says err "did you mean breakdown?"
 

@@ -105,4 +105,11 @@ TL_TABLE(step, TL_STEP_FIELDS);
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
+/* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */
+#define TL_ROW_INDEX_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
+    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                             \
+    F(T, I64, nrows, MEASURE, "", "rows of the rank, one after the other")
+TL_TABLE(row_index, TL_ROW_INDEX_FIELDS);
+
 #endif
