@@ -111,6 +111,21 @@ status 2 "$tlmpi" compat htaa traces -o d
 says err "did you mean hta?"
 status 2 "$tlmpi" compat hta traces
 says err "-o DIR"
+for later in "hta diff a b" "tracelens traces"; do
+    # shellcheck disable=SC2086  # words
+    status 2 "$tlmpi" compat $later -o d
+    says err "this version has no compat ${later%% [at]*} yet"
+    silent out
+done
+status 2 "$tlmpi" compat hta traces -o -
+says err "expected DIR"
+status 2 "$tlmpi" diff a.h5 b.h5
+says err "this version has no tlmpi diff yet"
+for output in - . no/where/ ..; do
+    status 2 "$tlmpi" traces -o "$output"
+    says err "tlmpi: -o $output: "
+done
+status 2 "$tlmpi" nowhere/at/all -o -
 check "a refused command leaves nothing behind" test "$(ls)" = "$(printf 'cut\nempty\nerr\nhopeless\nout\ntraces')"
 
 echo "-- run"
@@ -159,6 +174,9 @@ silent err
 cp out digest
 check "a digest is lines of a table and a hash" awk 'NF != 2 || $2 !~ /^[0-9a-f]+$/ { exit 1 }' digest
 says digest "breakdown "
+rm traces.h5
+status 0 "$tlmpi" --digest traces
+check "--digest writes the file all the same" test -s traces.h5
 status 0 "$tlmpi" show traces.h5 --digest
 check "show gives the digest of the run" cmp digest out
 
