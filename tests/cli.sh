@@ -160,6 +160,12 @@ status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
 
+ln -s rank-1.json traces/newest.json
+status 0 "$tlmpi" -f traces traces/rank-0.json
+says err "traces/rank-0.json is named more than once: it is read once"
+says err "traces/newest.json is another name of traces/rank-1.json: the file is read once"
+says out "3 traces, 3 of 3 ranks"
+rm traces/newest.json tlmpi.h5
 deep=$(printf 'folder%02d/' $(seq 1 40))
 mkdir -p "$deep" && cp traces/rank-1.json "$deep" && : > "${deep}rank-2.json"
 status 1 "$tlmpi" -f -o deep folder01

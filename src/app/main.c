@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     tl_leftover_catch();
-    tl_log_setup(tl_par_proc() == 0, cli.run.quiet ? TL_QUIET : cli.run.verbose ? TL_VERBOSE : TL_NORMAL);
+    tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);
     tl_cli_free(&cli);

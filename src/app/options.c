@@ -213,7 +213,6 @@ static const tl_option options[] = {
       AT(include_last_step) },
     { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT,
       &is_switch, AT(run.quiet) },
-    { "verbose", 'v', NULL, "0", "say more", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch, AT(run.verbose) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
 };

@@ -51,7 +51,8 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
     size_t losses = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         const tl_rank *rank = &s->ranks[i];
-        bool lossy = rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
+        bool lossy =
+            rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
         if (!lossy || ++losses > NAMED_TROUBLES)
             continue;
         /* The cell has no 0 behind it when it is full. */

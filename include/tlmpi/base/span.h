@@ -24,16 +24,14 @@ typedef struct tl_spans {
 } tl_spans;
 
 void tl_spans_free(tl_spans *set);
-void tl_spans_clear(tl_spans *set);
 
 /* Adds [start_ns, end_ns) to a set being filled in order of start; an empty span adds nothing.  Spans that overlap or
  * touch the last one extend it.  False when memory is out. */
 bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 
-/* out = a united with b, a cut by b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
+/* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
  * False when memory is out; out is then empty. */
 bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
-bool tl_spans_intersect(tl_spans *out, const tl_spans *a, const tl_spans *b);
 bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 
 /* out = the part of a inside [from_ns, to_ns). */

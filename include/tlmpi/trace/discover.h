@@ -33,6 +33,8 @@ typedef struct tl_input {
     int64_t world_size;         /* -1 where absent */
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
     uint64_t bytes;             /* size of the file */
+    uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
+    bool by_link;               /* a link leads to it: from the path as given, or below */
     int64_t mtime_ns;
     int64_t rank;               /* decided by tl_inventory_decide */
     tl_rank_source rank_source;
@@ -54,7 +56,8 @@ typedef struct tl_inventory {
  * not yet filled in.  TL_EINPUT: the path does not exist or cannot be read. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
-/* Sorts inputs by path and drops the same path named twice. */
+/* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
+ * one file the first that is no link, else the first. */
 void tl_inventory_sort(tl_inventory *inventory);
 
 /* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is then
