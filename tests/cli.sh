@@ -174,6 +174,15 @@ status 0 "$tlmpi" show deep.h5 rank --columns file --format csv
 check "a deep path keeps the file's name" grep -q '^\.\.\./folder.*/folder40/rank-1.json$' out
 rm -r folder01 deep.h5
 
+printf '[\n{"contains": "gemm", "kind": "comm"},\n{"contains": "x", "starts": "y", "kind": "comm"}]\n' > rules.json
+status 2 "$tlmpi" -f --rules rules.json traces
+says err "tlmpi: rules.json:3: expected one of contains, starts and equals in a rule, found two"
+sed -i '$d' rules.json && sed -i 's/},/}]/' rules.json
+status 0 "$tlmpi" -f --rules rules.json traces
+status 0 "$tlmpi" show traces.h5 interval --format json
+python "a rule of one's own" "assert {r['kind'] for r in rows() if r['name'].startswith('gemm')} == {'comm'}"
+status 0 "$tlmpi" -f traces
+
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces
 silent err

@@ -215,6 +215,8 @@ static entry *list_entries(size_t *n)
 
 static void describe_entry(FILE *out, const entry *e)
 {
+    if (e == NULL)
+        return;
     if (e->page != NULL)
         describe_page(out, e->page);
     else
