@@ -92,6 +92,16 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
     return TL_OK;
 }
 
+/* Commands that are to come.  A path of that name is read today. */
+static tl_status refuse_later(const char *word, tl_error *err)
+{
+    static const char *const later[] = { "ask", "diff", "html", "export", "augment", "reps", "completion" };
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
+            return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
+    return TL_OK;
+}
+
 /* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
 static tl_status refuse_mistyped(const char *word, tl_error *err)
 {
@@ -154,7 +164,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->named = named != NULL;
     if (named != NULL)
         cli->command = named;
-    else if (first < argc)
+    else if (first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
         st = refuse_mistyped(argv[first], err);
     if (st == TL_OK)
         st = read_rest(cli, argc, argv, cli->named ? first : argc, err);

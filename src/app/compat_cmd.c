@@ -14,10 +14,27 @@ static const char *const faces[] = { "hta" };
 
 enum { NFACES = sizeof faces / sizeof faces[0] };
 
+/* Words of the command line that stand for what is to come: they name no tool and no path today.  A path of that name is
+ * written ./diff. */
+static tl_status refuse_later(const tl_cli *cli, tl_error *err)
+{
+    const char *what = strcmp(cli->words[0], "tracelens") == 0                                               ? "tracelens"
+                       : cli->nwords > 1 && strcmp(cli->words[0], "hta") == 0 && strcmp(cli->words[1], "diff") == 0 ? "hta diff"
+                                                                                                             : NULL;
+    if (what == NULL)
+        return TL_OK;
+    return tl_fail(err, TL_EUSAGE, "this version has no compat %s yet; it has: tlmpi compat hta PATH... -o DIR", what);
+}
+
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta PATH... -o DIR");
+    tl_status st = refuse_later(cli, err);
+    if (st != TL_OK)
+        return st;
+    if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
+        return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
     for (size_t i = 0; i < NFACES; i++)
         if (strcmp(cli->words[0], faces[i]) == 0) {
             if (cli->nwords == 1)

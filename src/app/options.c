@@ -185,7 +185,7 @@ static const tl_option options[] = {
       &is_text, AT(run.rules) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
-      "however they were made",
+      "however they were made; run writes its file all the same",
       TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
     { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &is_switch,
       AT(run.reproducible) },
@@ -213,7 +213,6 @@ static const tl_option options[] = {
       AT(include_last_step) },
     { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT,
       &is_switch, AT(run.quiet) },
-    { "verbose", 'v', NULL, "0", "say more", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch, AT(run.verbose) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
 };

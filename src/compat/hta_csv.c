@@ -1,5 +1,6 @@
 /* hta_csv.c - cells, and a file that is whole or not there. */
 #include "hta_csv.h"
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
 #include <float.h>
@@ -76,6 +77,7 @@ tl_status tl_hta_csv_open(tl_hta_csv *csv, const char *dir, const char *name, co
         st = tl_fail_memory(err, "the path of a table");
         goto fail;
     }
+    tl_leftover_add(csv->part);
     csv->file = fopen(csv->part, "wb");
     if (csv->file == NULL) {
         st = tl_fail(err, TL_EOUTPUT, "%s: %s", csv->part, strerror(errno));
@@ -154,6 +156,15 @@ void tl_hta_csv_end_row(tl_hta_csv *csv)
     csv->in_row = false;
 }
 
+static void forget(tl_hta_csv *csv)
+{
+    if (csv->part != NULL)
+        tl_leftover_done(csv->part);
+    free(csv->path);
+    free(csv->part);
+    *csv = (tl_hta_csv){ 0 };
+}
+
 /* A write may fail as late as in fclose; only after it the table gets its name. */
 tl_status tl_hta_csv_close(tl_hta_csv *csv, tl_error *err)
 {
@@ -173,9 +184,7 @@ tl_status tl_hta_csv_close(tl_hta_csv *csv, tl_error *err)
     tl_status st = written ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", csv->path, strerror(cause));
     if (!written)
         unlink(csv->part);
-    free(csv->path);
-    free(csv->part);
-    *csv = (tl_hta_csv){ 0 };
+    forget(csv);
     return st;
 }
 
@@ -185,7 +194,5 @@ void tl_hta_csv_abandon(tl_hta_csv *csv)
         fclose(csv->file);
     if (csv->file != NULL && csv->part != NULL)
         unlink(csv->part);
-    free(csv->path);
-    free(csv->part);
-    *csv = (tl_hta_csv){ 0 };
+    forget(csv);
 }

@@ -137,11 +137,13 @@ typedef struct item_head {
 } item_head;
 
 /* Proc 0: what is to be read, a file a rank, in rank order. */
-static bool write_plan(const tl_inventory *inventory, buffer *out)
+static bool write_plan(tl_plan *plan, buffer *out)
 {
+    const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     size_t n = 0;
-    bool whole = chosen != NULL;
+    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
+    bool whole = chosen != NULL && plan->planned != NULL;
 
     for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
         if (is_chosen(inventory, &inventory->inputs.v[i]))
@@ -153,6 +155,7 @@ static bool write_plan(const tl_inventory *inventory, buffer *out)
         const tl_input *in = chosen[i];
         if (i > 0 && in->rank == chosen[i - 1]->rank)
             continue;
+        plan->planned[in - inventory->inputs.v] = true;
         item_head head = { in->rank, in->mtime_ns, in->bytes, (int32_t)in->rank_source, in->kind == TL_INPUT_UNREADABLE };
         whole = put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
                 put(out, in->why, strlen(in->why) + 1);
@@ -251,7 +254,7 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
     }
     if (st == TL_OK && deep)
         st = look_round(options, &paths, true, &looks, &plan->inventory, err);
-    if (st == TL_OK && first && !write_plan(&plan->inventory, &message))
+    if (st == TL_OK && first && !write_plan(plan, &message))
         st = tl_fail_memory(err, "the plan");
     st = tl_par_agree(st, err);
     if (st == TL_OK)
@@ -271,6 +274,7 @@ void tl_plan_free(tl_plan *plan)
 {
     free(plan->items);
     free(plan->texts);
+    free(plan->planned);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };
 }

@@ -23,7 +23,8 @@ typedef struct tl_plan {
     tl_plan_item *items;            /* in rank order */
     size_t n;
     char *texts;                    /* owns the items' texts */
-    tl_inventory inventory;         /* on proc 0 alone: all that was found */
+    tl_inventory inventory;         /* on proc 0 alone: all that was found ... */
+    bool *planned;                  /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;
 
 /* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and

@@ -59,7 +59,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->host, sizeof row->host, meta->host);
     if (row->host[0] == 0)
         host_of_name(item->path, row->host, sizeof row->host);
-    text_cell(row->file, sizeof row->file, item->path);
+    tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
@@ -79,9 +79,9 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
-            row->kernel_ns += k->end_ns - k->start_ns;
+            row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
         if (k->unclassified)
-            row->unclassified_ns += k->end_ns - k->start_ns;
+            row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
         if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
             row->first_ns = k->start_ns;
         if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)

@@ -49,6 +49,8 @@ static tl_status prepare(job *j, tl_error *err)
     const tl_schema *const *schemas = tl_all_schemas(&n);
     tl_status st = tl_tables_init(&j->tables, schemas, n) ? TL_OK : tl_fail_memory(err, "the tables");
 
+    if (st == TL_OK)
+        st = tl_output_check(j->options, err);
     if (st == TL_OK && j->options->rules != NULL)
         st = tl_rules_read(j->options->rules, &j->rules, err);
     st = tl_par_agree(st, err);
@@ -68,9 +70,7 @@ static tl_status open_output(job *j, tl_error *err)
     tl_status st = TL_OK;
     if (is_first()) {
         j->output = tl_output_path(j->options);
-        st = !tl_output_has_name(j->options)
-                 ? tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", j->options->output)
-             : j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
+        st = j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
                                : tl_fail_memory(err, "the output's name");
         if (st == TL_OK)
             st = tl_write_begin(j->store, err);

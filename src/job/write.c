@@ -53,12 +53,18 @@ char *tl_output_path(const tl_options *options)
     return path;
 }
 
-bool tl_output_has_name(const tl_options *options)
+tl_status tl_output_check(const tl_options *options, tl_error *err)
 {
-    if (options->output == NULL)
-        return true;
-    const char *slash = strrchr(options->output, '/'), *name = slash != NULL ? slash + 1 : options->output;
-    return name[0] != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    const char *output = options->output;
+    if (output == NULL)
+        return TL_OK;
+    if (strcmp(output, "-") == 0)
+        return tl_fail(err, TL_EUSAGE, "-o -: the result is an HDF5 file, which cannot go to standard output; write it with "
+                                       "-o PREFIX, then print its tables with tlmpi show");
+    const char *slash = strrchr(output, '/'), *name = slash != NULL ? slash + 1 : output;
+    if (name[0] == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", output);
+    return TL_OK;
 }
 
 tl_status tl_write_begin(tl_store *store, tl_error *err)

@@ -1,6 +1,7 @@
 /* par_serial.c - one proc alone: par.h without a parallel machine. */
 #include "local.h"
 
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 
 #include <stdio.h>
@@ -108,5 +109,6 @@ void tl_par_take(const tl_message *message, void *bytes)
 
 _Noreturn void tl_par_abort(int code)
 {
+    tl_leftover_remove();
     exit(code >= 1 && code <= 125 ? code : 70);
 }

@@ -1,5 +1,6 @@
 /* part.c - a file that gets its name when all of it is on the disk. */
 #include "part.h"
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,8 @@ tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *e
     if (st == TL_OK)
         st = remove_stale(part->part, err);
     part->made = st == TL_OK;
+    if (part->made)
+        tl_leftover_add(part->part);
     return st;
 }
 
@@ -87,6 +90,7 @@ tl_status tl_part_publish(tl_part *part, tl_error *err)
         return st;
     if (rename(part->part, part->path) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->path, strerror(errno));
+    tl_leftover_done(part->part);
     part->made = false;
     st = sync_folder(part->path, err);
     if (st != TL_OK)
@@ -98,8 +102,10 @@ void tl_part_drop(tl_part *part)
 {
     if (part->fd >= 0)
         close(part->fd);
-    if (part->made)
+    if (part->made) {
         unlink(part->part);
+        tl_leftover_done(part->part);
+    }
     free(part->path);
     free(part->part);
     *part = (tl_part)TL_PART_INIT;

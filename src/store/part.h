@@ -1,6 +1,7 @@
 /* part.h - a file that gets its name when all of it is on the disk.
  *
- *     NAME.part is written, synced, and renamed to NAME; a run that fails or is killed leaves no NAME.
+ *     NAME.part is written, synced, and renamed to NAME; a run that fails or is killed leaves no NAME,
+ *     and no NAME.part either unless it was killed outright (SIGKILL).
  */
 #ifndef TLMPI_STORE_PART_H
 #define TLMPI_STORE_PART_H

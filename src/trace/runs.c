@@ -298,7 +298,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks of the traces of one run, or of all (-1), ascending, each once.  NULL: memory is out. */
+/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which are
+ * there all the same, in whichever run.  NULL: memory is out. */
 static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
@@ -309,7 +310,8 @@ static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n
         return NULL;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
-        if (input->run >= 0 && (which < 0 || input->run == which))
+        bool is_one = input->run >= 0 && (which < 0 || input->run == which);
+        if (is_one || (input->kind == TL_INPUT_UNREADABLE && input->rank >= 0))
             ranks[all++] = input->rank;
     }
     qsort(ranks, all, sizeof *ranks, by_number);

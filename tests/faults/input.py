@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zlib
 
-from traces import EVENTS, TAIL, Checks, Run, document, events, head, kernel, write
+from traces import EVENTS, STEP_US, TAIL, Checks, Run, document, events, head, kernel, launch, write
 
 
 def replaced(index, text):
@@ -354,9 +354,34 @@ def pipes(checks, program):
                         shown.returncode, shown.stderr[-300:])
 
 
+def crowds(checks, program):
+    """Thousands of devices and thousands of steps: rows and memory grow with what the trace holds, not with the product."""
+    n = 3000
+    marks = [launch(i, cat="user_annotation", name="ProfilerStep#%d" % i, dur=STEP_US, args={}) for i in range(n)]
+    for what, start, dur, by_step in (("a piece of work a device", lambda d: d * STEP_US + 2, 3, n),
+                                      ("work through all steps", lambda d: 2, n * STEP_US - 4, 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+            os.mkdir(data)
+            work = [kernel(d, ts=start(d), dur=dur, args={"device": d}) for d in range(n)]
+            write(data, 0, document(0, marks + work))
+            run = Run(program, [data], out)
+            rows = run.rows("breakdown")
+            checks.that(run.status == 0, "%d devices and steps, %s: exit status 0" % (n, what), run.status, run.stderr[-300:])
+            checks.that(len(rows) == 2 * (n + 1) + n + by_step, "%d devices and steps, %s: rows" % (n, what), len(rows))
+            whole = sum(r["busy_ns"] for r in rows if r["rank"] == 0 and r["device"] == -1 and r["step"] == -1)
+            steps = sum(r["busy_ns"] for r in rows if r["rank"] == 0 and r["device"] == -1 and r["step"] >= 0)
+            devices = sum(r["busy_ns"] for r in rows if r["device"] >= 0 and r["step"] == -1)
+            checks.that(whole == steps == devices == n * dur * 1000, "%d devices and steps, %s: the sums" % (n, what),
+                        whole, steps, devices)
+            if "asan" not in program:
+                checks.that(run.peak_bytes < 64 << 20, "%d devices and steps, %s: memory" % (n, what), run.peak_bytes)
+
+
 def main():
     checks = Checks()
     program = os.path.abspath(sys.argv[1])
+    crowds(checks, program)         # first: its bound on memory is the lowest
     for options in ((), ("--parser", "yajl"), ("--no-filter",)):
         texts(checks, program, options)
     repaired_alone(checks, program)

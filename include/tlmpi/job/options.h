@@ -16,7 +16,7 @@ typedef struct tl_options {
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
-    bool quiet, verbose;
+    bool quiet;
     const char *command_line;       /* as typed, for the file's history */
     const char *settings;           /* every option with its value, "name=value" a line, for the file */
 } tl_options;
