@@ -199,14 +199,14 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
 /* The direction of a copy; kernels have a kind, too, but no number. */
 static int32_t copy_kind_of(const tl_fields *f)
 {
-    int64_t kind = int_of(tl_fields_get(f, TL_KEY_COPY_KIND), -1);
+    int64_t kind = int_of(tl_fields_get(f, TL_KEY_KIND), -1);
     return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
 }
 
 /* The rare arguments, to their side tables. */
 static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
-    int32_t kind = f->seen & BIT(TL_KEY_COPY_KIND) ? copy_kind_of(f) : -1;
+    int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
     if (f->seen & COPY_KEYS || kind >= 0) {
         if (!tl_vec_room(&e->copies))
             return false;

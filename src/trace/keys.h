@@ -43,7 +43,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         TL_KEY_IF("Seq", TL_KEY_SEQ);
         break;
     case 4:
-        TL_KEY_IF("kind", TL_KEY_COPY_KIND);
+        TL_KEY_IF("kind", TL_KEY_KIND);
         break;
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
@@ -104,9 +104,6 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
 static inline tl_key tl_key_of_more(const char *p, size_t n)
 {
     switch (n) {
-    case 4:
-        TL_KEY_IF("kind", TL_KEY_KIND);
-        break;
     case 10:
         TL_KEY_IF("Input Dims", TL_KEY_INPUT_DIMS);
         break;
