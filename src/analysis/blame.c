@@ -118,7 +118,7 @@ static bool emit(blaming *b, uint32_t from, uint32_t at, int part, int64_t ns, b
 
 /* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
  */
-static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, uint32_t from, bool direct)
+static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
@@ -128,23 +128,23 @@ static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, uint32_
             left -= ns;
             if (part == TL_PART_COMM && b->waited[i] > 0)
                 b->onward[i] += ns;
-            else if (!emit(b, from, b->sorted[i], part, ns, direct))
+            else if (!emit(b, from, i, part, ns))
                 return false;
         }
-        if (!emit(b, from, b->sorted[i], TL_NPARTS, left, direct))
+        if (!emit(b, from, i, TL_NPARTS, left))
             return false;
     }
     return true;
 }
 
-/* due[i]: what is charged to the i-th arrival of the amount that `waiter` (a place) is owed, by its wait. */
-static void divide_one(blaming *b, uint32_t n, uint32_t waiter, int64_t amount, int64_t wait)
+/* due[i]: what is charged to the i-th arrival of the amount that the one at `place` is owed, by its wait. */
+static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, int64_t wait)
 {
-    const tl_blame_arrival *a = b->in->arrivals, *w = &a[b->sorted[waiter]];
+    const tl_blame_arrival *a = b->in->arrivals, *w = &a[b->sorted[place]];
     wide each = 0;
     int64_t given = 0;
 
-    for (uint32_t i = waiter + 1; i < n; i++) {
+    for (uint32_t i = place + 1; i < n; i++) {
         int64_t from = a[b->sorted[i - 1]].start_ns, to = min_ns(a[b->sorted[i]].start_ns, w->end_ns);
         if (to > from)
             each += ((wide)amount * (to - from) / wait << FRACTION) / (n - i);
@@ -173,14 +173,15 @@ static void divide_many(blaming *b, uint32_t n, int64_t last)
     b->due[n - 1] += all - given;
 }
 
-static bool settle(blaming *b, uint32_t n, uint32_t waiter, bool own)
+static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
 {
-    uint32_t at = b->sorted[waiter];
+    uint32_t at = b->sorted[place];
     int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
     if (amount == 0 || wait == 0)
         return true;
-    divide_one(b, n, waiter, amount, wait);
-    return charge_the_late(b, n, waiter + 1, n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, own);
+    divide_one(b, n, place, amount, wait);
+    const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
+    return charge_the_late(b, n, place + 1, from);
 }
 
 static int by_arrival(const void *context, uint32_t x, uint32_t y)
@@ -205,7 +206,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
     bool many = n > TL_BLAME_PAIRS_MAX, whole = true;
     if (many) {
         divide_many(b, n, last);
-        whole = charge_the_late(b, n, 1, TL_NONE, true);
+        whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
     for (uint32_t i = 0; whole && i + 1 < n; i++)
         whole =
