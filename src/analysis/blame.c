@@ -107,12 +107,27 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
 
 /* ----------------------------------------------------------------------------------------------- one collective */
 
-static bool emit(blaming *b, uint32_t from, uint32_t at, int part, int64_t ns, bool direct)
+/* Who waited. */
+typedef struct waiter {
+    uint32_t rank; /* TL_NONE: several */
+    bool many;     /* all that came before the late one, and waited to the end */
+    bool direct;   /* what is owed is their own wait */
+} waiter;
+
+static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
 {
+    uint32_t late = b->sorted[i];
     if (ns == 0)
         return true;
-    tl_charge charge = { from, b->in->arrivals[at].rank, b->in->collectives[b->collective_of[at]].step,
-                         part, direct ? ns : 0,          direct ? 0 : ns };
+    tl_charge charge = {
+        .from = from.rank,
+        .to = b->in->arrivals[late].rank,
+        .waiters = from.many ? i : 1,
+        .step = b->in->collectives[b->collective_of[late]].step,
+        .part = part,
+        .direct_ns = from.direct ? ns : 0,
+        .indirect_ns = from.direct ? 0 : ns,
+    };
     return b->take(b->arg, &charge);
 }
 

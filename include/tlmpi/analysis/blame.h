@@ -44,6 +44,7 @@ enum { TL_BLAME_PAIRS_MAX = 32 };
 /* Where a charge ends; part is TL_NPARTS for unknown. */
 typedef struct tl_charge {
     uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
+    uint32_t waiters;  /* 1, or how many the several are */
     int32_t step;      /* of the collective in which `from` waited for `to` */
     int part;
     int64_t direct_ns, indirect_ns;
