@@ -99,9 +99,7 @@ static int step(tl_split *s, tl_piece *piece)
     case LOST:
         return tl_split_lost(s);
     case GIVEN:
-        s->at = s->scan;
-        s->state = GAP;
-        s->behind = ENTRY_BEHIND;
+        tl_split_leave_entry(s);
         return STEP_ON;
     case GAP:
         return tl_split_gap(s, piece);

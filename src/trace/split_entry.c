@@ -114,8 +114,20 @@ int tl_split_give(tl_split *s, bool probed, tl_piece *piece)
     s->state = GIVEN;
     *piece = tl_split_piece(s, s->base + s->at);
     piece->probed = probed;
-    s->bare_end = ends_bare(piece->text);
     return TL_PIECE_ENTRY;
+}
+
+/* How the entry ends matters only where no comma follows. */
+void tl_split_leave_entry(tl_split *s)
+{
+    bool comma = s->scan < s->end && s->buf[s->scan] == ',';
+
+    if (!comma)
+        s->bare_end = ends_bare((tl_text){ s->buf + s->at, s->scan - s->at });
+    s->scan += comma;
+    s->at = s->scan;
+    s->state = GAP;
+    s->behind = comma ? COMMA_BEHIND : ENTRY_BEHIND;
 }
 
 /* The entry ends neither before scan nor, for what is known, behind it. */

@@ -84,8 +84,9 @@ void tl_split_finish(tl_split *s);
 /* The piece that reaches from at to scan. */
 tl_piece tl_split_piece(const tl_split *s, uint64_t fault);
 
-/* Gives the entry that reaches from at to scan. */
+/* Gives the entry that reaches from at to scan; later, on to what stands behind it. */
 int tl_split_give(tl_split *s, bool probed, tl_piece *piece);
+void tl_split_leave_entry(tl_split *s);
 
 /* On to SEEK, from index i on. */
 void tl_split_seek_from(tl_split *s, size_t i);
