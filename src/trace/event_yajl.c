@@ -166,16 +166,6 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     return whole && text.n > 0 && text.p[0] == '{';
 }
 
-bool tl_event_may_begin(tl_text text)
-{
-    yajl_handle h = yajl_alloc(NULL, NULL, NULL);
-    if (h == NULL)
-        return true;
-    bool fine = yajl_parse(h, (const unsigned char *)text.p, text.n) == yajl_status_ok;
-    yajl_free(h);
-    return fine;
-}
-
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch)
 {
     free(scratch->text);

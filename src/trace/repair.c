@@ -110,7 +110,7 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
         }
         if (c == ',') {
             size_t next = i + 1;
-            while (next < n && (text[next] == ' ' || text[next] == '\n' || text[next] == '\r' || text[next] == '\t'))
+            while (next < n && (text[next] == ' ' || (text[next] >= '\t' && text[next] <= '\r')))
                 next++;
             if (next < n && (text[next] == '}' || text[next] == ']')) {
                 i++;

@@ -1,0 +1,283 @@
+/* split_doc.c - the text around the array: byte by byte, for it is small.
+ *
+ *     DOC    while it is JSON; the array is found as the value of the document's traceEvents
+ *     LOST   behind a byte that cannot be there: quotes and brackets count for nothing any more, words do
+ *
+ *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
+ *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then entries
+ */
+#include "split_parts.h"
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------------------------------------ faults */
+
+static uint64_t offset_of(const tl_split *s, size_t i)
+{
+    return s->base + i;
+}
+
+/* Keeps the first fault of the document. */
+static void note_fault(tl_split *s, uint64_t at, const char *expected, const char *found)
+{
+    if (at >= s->fault_at)
+        return;
+    s->fault_at = at;
+    snprintf(s->fault, sizeof s->fault, "expected %s, found %s", expected, found);
+}
+
+static void note_byte(tl_split *s, const char *expected)
+{
+    unsigned char c = (unsigned char)s->buf[s->scan];
+    char found[16];
+
+    snprintf(found, sizeof found, c > ' ' && c < 0x7f ? "'%c'" : "byte 0x%02x", (unsigned)c);
+    note_fault(s, offset_of(s, s->scan), expected, found);
+}
+
+/* A document that does not close held a key too deep: the bracket is missing before it. */
+static void note_unclosed(tl_split *s)
+{
+    if (s->misplaced_at == UINT64_MAX)
+        return;
+    note_fault(s, s->misplaced_at, "a closing bracket", "a key of the document");
+    s->unclosed = true;
+    s->nested = false;
+}
+
+/* From the byte at scan on the document is no JSON. */
+static int lose(tl_split *s)
+{
+    note_byte(s, tl_grammar_is_over(&s->outer) ? "the end of the file" : tl_grammar_wants(&s->outer));
+    if (s->nested)
+        note_unclosed(s);
+    s->complete = false;
+    s->state = LOST;
+    s->at = s->scan;
+    return STEP_ON;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the text */
+
+/* The byte at scan to the text around the array; what does not fit is passed over. */
+static bool take_byte(tl_split *s)
+{
+    char c = s->buf[s->scan++];
+
+    if (!tl_split_is_space(c))
+        s->solid = c;
+    if (s->ndoc >= TL_DOC_MAX) {
+        s->doc_full = true;
+        return true;
+    }
+    if (s->ndoc == s->doc_cap && !tl_grow((void **)&s->doc, &s->doc_cap, s->ndoc + 1, 1))
+        return false;
+    s->doc[s->ndoc++] = c;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- where it is JSON */
+
+bool tl_split_enter_array(tl_split *s)
+{
+    const char *way = s->bare ? "[" : "{\"\":[";
+    size_t n = strlen(way);
+
+    tl_grammar_reset(&s->outer);
+    return tl_grammar_run(&s->outer, way, n) == n;
+}
+
+static int begin_array(tl_split *s)
+{
+    bool restart = s->nested;
+
+    s->found = true;
+    s->closed = s->nested = false;
+    s->state = GAP;
+    s->behind = NOTHING_BEHIND;
+    s->at = s->scan;
+    s->nkey = 0;
+    if (restart) {
+        s->nentries = 0;
+        s->first_entry = UINT64_MAX;
+    }
+    return restart ? TL_PIECE_RESTART : STEP_ON;
+}
+
+/* The outermost byte is '['.  A document behind it makes it a stray one. */
+static int begin_bare(tl_split *s)
+{
+    if (!tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
+    if (next < to && s->buf[next] == '{' && tl_split_key_at(s, next + 1, to, tl_document_keys) == TL_SIGHT_YES) {
+        note_byte(s, "'{'");
+        s->scan++;
+        return STEP_ON;
+    }
+    s->bare = true;
+    s->scan++;
+    return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+}
+
+static bool key_is(const tl_split *s, const char *word)
+{
+    size_t n = strlen(word);
+    return s->nkey == n && memcmp(s->key, word, n) == 0;
+}
+
+/* Whether the value that begins with c belongs to a key of the document. */
+static bool is_of_document(const tl_split *s, char c)
+{
+    static const struct {
+        const char *key, *begins;
+    } words[] = {
+        { "traceEvents", "[" }, { "distributedInfo", "{" }, { "baseTimeNanoseconds", "\"0123456789" },
+        { "deviceProperties", "[" }, { "schemaVersion", "0123456789" }, { "displayTimeUnit", "\"" }, { "traceName", "\"" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (key_is(s, words[i].key))
+            return strchr(words[i].begins, c) != NULL;
+    return false;
+}
+
+/* The first byte of a member's value has been taken. */
+static int value_has_begun(tl_split *s, char c)
+{
+    bool bracket = c == '[' || c == '{';
+    uint64_t depth = s->outer.depth - bracket;
+    bool events = c == '[' && key_is(s, "traceEvents");
+
+    if (depth != 1 && s->misplaced_at == UINT64_MAX && is_of_document(s, c))
+        s->misplaced_at = s->key_at;
+    if (events && depth == 1) {
+        s->misplaced_at = UINT64_MAX;           /* all brackets before it are in order */
+        return begin_array(s);
+    }
+    if (events && !s->found) {
+        (void)begin_array(s);
+        s->nested = true;
+    }
+    return STEP_ON;
+}
+
+/* The bytes of a key, as they are written. */
+static void follow_key(tl_split *s, tl_grammar_state before, char c)
+{
+    if (s->outer.state == TL_IN_STRING && (before == TL_WANT_FIRST_KEY || before == TL_WANT_KEY)) {
+        s->nkey = 0;
+        s->key_at = offset_of(s, s->scan - 1);
+    } else if (s->outer.key && (s->outer.state == TL_IN_STRING || s->outer.state == TL_IN_ESCAPE)) {
+        if (s->nkey < sizeof s->key)
+            s->key[s->nkey] = c;
+        s->nkey += s->nkey <= sizeof s->key;
+    }
+}
+
+/* An entry where the bracket of traceEvents should be. */
+static bool lacks_bracket(const tl_split *s)
+{
+    static const char *const ph[] = { "ph", NULL };
+    return s->outer.state == TL_WANT_VALUE && s->outer.depth == 1 && key_is(s, "traceEvents") &&
+           tl_split_key_at(s, s->scan + 1, tl_split_horizon(s, s->scan), ph) == TL_SIGHT_YES;
+}
+
+/* One byte of what is JSON so far. */
+static int take_outer(tl_split *s)
+{
+    tl_grammar_state before = s->outer.state;
+    char c = s->buf[s->scan];
+
+    if (c == '{' && key_is(s, "traceEvents") && !tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    if (c == '{' && lacks_bracket(s)) {
+        note_byte(s, "'['");
+        return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
+    if (!tl_grammar_step(&s->outer, c))
+        return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s);
+    if (!take_byte(s))
+        return TL_PIECE_NO_MEMORY;
+    s->complete = tl_grammar_is_over(&s->outer);
+    follow_key(s, before, c);
+    return before == TL_WANT_VALUE && s->outer.state != TL_WANT_VALUE ? value_has_begun(s, c) : STEP_ON;
+}
+
+int tl_split_doc(tl_split *s)
+{
+    int taken = STEP_ON;
+
+    while (taken == STEP_ON && s->state == DOC && s->scan < s->end) {
+        char c = s->buf[s->scan];
+        bool first = s->outer.depth == 0 && s->outer.state == TL_WANT_VALUE;
+        if (tl_grammar_is_over(&s->outer) && (tl_split_is_space(c) || c == 0))
+            s->scan++;
+        else if (first && (tl_split_is_space(c) || (offset_of(s, s->scan) < 3 && (c & 0x80))))
+            s->scan++;          /* white space and a byte order mark before the document */
+        else if (first && c == '[')
+            taken = begin_bare(s);
+        else
+            taken = take_outer(s);
+    }
+    s->at = s->scan;
+    return taken == STEP_ON && s->state == DOC ? STEP_MORE : taken;
+}
+
+/* ------------------------------------------------------------------------------------------------ where it is not */
+
+/* `"traceEvents": [` at i: the index behind it, else 0. */
+static size_t behind_events_key(const tl_split *s, size_t i, size_t to)
+{
+    static const char word[] = "\"traceEvents\"";
+    const size_t n = sizeof word - 1;
+
+    if (to - i < n || memcmp(s->buf + i, word, n) != 0)
+        return 0;
+    i = tl_split_skip(s, i + n, to);
+    if (i == to || s->buf[i] != ':')
+        return 0;
+    i = tl_split_skip(s, i + 1, to);
+    return i < to && s->buf[i] == '[' ? i + 1 : 0;
+}
+
+/* An entry at i, beyond doubt: other objects have keys like name and id, too. */
+static bool is_surely_entry(const tl_split *s, size_t i, size_t to)
+{
+    char before = tl_split_before(s, i);
+    tl_text text = { s->buf + i, to - i };
+    return (before == ',' || before == '[') && tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES &&
+           tl_text_has(text, "\"ph\"");
+}
+
+int tl_split_lost(tl_split *s)
+{
+    for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
+        char c = s->buf[s->scan];
+        size_t to = tl_split_horizon(s, s->scan);
+        size_t behind = c == '"' ? behind_events_key(s, s->scan, to) : 0;
+        bool entry = c == '{' && is_surely_entry(s, s->scan, to);
+        do
+            if (!entry && !take_byte(s))
+                return TL_PIECE_NO_MEMORY;
+        while (s->scan < behind);
+        if (entry || behind > 0)
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
+    return STEP_MORE;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the end */
+
+void tl_split_finish(tl_split *s)
+{
+    bool in_document = s->state == DOC || s->state == LOST;
+    bool whole = s->state == DOC && tl_grammar_is_over(&s->outer);
+
+    if (s->nested && whole)
+        s->found = s->nested = false;           /* it was another's array */
+    else if (s->found && !s->stopped && !whole)
+        note_unclosed(s);
+    /* What became of the brackets of a damaged document cannot be told: it ends with one, or it is cut. */
+    if (in_document && s->closed && s->fault_at != UINT64_MAX && (s->solid == '}' || s->solid == ']') &&
+        (s->state == LOST || s->outer.state == TL_WANT_COMMA))
+        s->complete = true;
+}
