@@ -1,0 +1,20 @@
+/* stats.h - times apart, and the middle of them: exact, in integers of nanoseconds. */
+#ifndef TLMPI_BASE_STATS_H
+#define TLMPI_BASE_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* a - b; the nearest that fits where it does not (a trace may say anything). */
+int64_t tl_ns_between(int64_t a, int64_t b);
+
+/* a + b, likewise. */
+int64_t tl_ns_sum(int64_t a, int64_t b);
+
+/* The middle of n > 0 values, of two the mean, rounded down.  Puts them in order. */
+int64_t tl_median(int64_t *values, size_t n);
+
+/* The median of their distances from `middle`, and overwrites them with these. */
+int64_t tl_mad(int64_t *values, size_t n, int64_t middle);
+
+#endif
