@@ -15,6 +15,7 @@
 #include "tlmpi/analysis/participants.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
 
@@ -132,6 +133,11 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
         .uid = kernel->uid,
         .kind = c->kind,
     };
+    if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
+        int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);
+        m->nbefore++;
+        m->before_ns = before_ns > m->before_ns ? before_ns : m->before_ns;
+    }
     m->n++;
     m->from = c->from < m->from ? c->from : m->from;
     return true;

@@ -1,5 +1,6 @@
 /* rank_result.c - see rank_result.h. */
 #include "rank_result.h"
+#include "tlmpi/analysis/participants.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/link.h"
@@ -132,6 +133,8 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
+        st = tl_participants_collect(&linked.view, how->participants, err);
+    if (st == TL_OK)
         describe_view(&linked.view, row);
     tl_linked_free(&linked);
     return st;
@@ -162,9 +165,15 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     else
         st = how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
+    size_t nparts = how->analyse ? how->participants->parts.n : 0;
+    size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
+        if (how->analyse) {             /* nor has it a part in anything */
+            how->participants->parts.n = nparts;
+            how->participants->memberships.n = nmemberships;
+        }
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");

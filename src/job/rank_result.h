@@ -4,6 +4,7 @@
 
 #include "plan.h"
 #include "tlmpi/model/names.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/trace/classify.h"
 #include "tlmpi/trace/reader.h"
@@ -20,6 +21,7 @@ typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
     bool analyse;               /* false: read and count only */
+    tl_participants *participants;      /* gets the rank's parts in collectives */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
     void *read_arg;

@@ -134,7 +134,7 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *jo
     tl_status st = TL_OK;
 
     for (size_t t = 0; st == TL_OK && t < job->n; t++)
-        if (job->v[t].schema->scope != TL_SCOPE_EVENT)
+        if (job->v[t].schema->scope != TL_SCOPE_EVENT && job->v[t].schema->scope != TL_SCOPE_COLLECTIVE)
             st = write_table(store, &job->v[t], epoch_ns, err);
     if (st == TL_OK)
         st = write_names(store, names, err);

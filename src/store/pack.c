@@ -21,6 +21,7 @@
 #error "packed cells are little-endian and are copied as they are"
 #endif
 
+#define COLLECTIVE_CHUNK_ROWS 4096u
 #define SMALL_CHUNK_ROWS 1024u
 
 size_t tl_packed_size(const tl_schema *schema)
@@ -33,7 +34,16 @@ size_t tl_packed_size(const tl_schema *schema)
 
 size_t tl_chunk_rows(const tl_schema *schema)
 {
-    return schema->scope == TL_SCOPE_EVENT ? TL_CHUNK_ROWS : SMALL_CHUNK_ROWS;
+    switch (schema->scope) {
+    case TL_SCOPE_EVENT:
+        return TL_CHUNK_ROWS;
+    case TL_SCOPE_COLLECTIVE:
+        return COLLECTIVE_CHUNK_ROWS;
+    case TL_SCOPE_RANK:
+    case TL_SCOPE_JOB:
+        break;
+    }
+    return SMALL_CHUNK_ROWS;
 }
 
 static size_t chunk_size(const tl_schema *schema)

@@ -48,6 +48,8 @@ typedef struct tl_membership {
     uint32_t nlaunched; /* with a launch, point to point with a known peer left out; of them: */
     uint32_t nseq;      /* with a seq */
     uint32_t nloose;    /* outside any step */
+    uint32_t nbefore;       /* participants whose kernel seems to start before its launch ... */
+    int64_t before_ns;      /* ... by so much at most */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
     uint8_t from;       /* tl_coll_from: the best source of any of its participants */
     char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */

@@ -1,0 +1,166 @@
+#!/usr/bin/python3
+"""collectives.py TLMPI MAKE_TRACE - which ranks met in which collective and who waited for whom, against what is known of
+public traces and against a slow program of its own that reads the traces once more.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import collections
+import csv
+import glob
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+CORPUS = os.environ.get("TLMPI_CORPUS", "")
+counts = collections.Counter()
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {more}")
+
+
+# What the makers of the traces found out by other means: collectives whose launch is in the trace, milliseconds between a
+# rank's arrival and the last one's in sum, and how often each rank came last.
+KNOWN = [
+    ("megatron_tp8", "newest", 84, [191.4, 431.0, 362.8, 421.8, 445.1, 441.1, 214.1, 432.2],
+     {0: 32, 6: 28, 3: 15, 1: 4, 2: 4, 5: 1}),
+    ("torchrec_optimizer", "newest", 12, [3035.8, 3036.0, 0.0, 3035.2], {2: 12}),
+    ("torchrec_two_runs", "1", 27, [3092.3, 3103.3, 12.9, 3097.5], {2: 13, 0: 10, 3: 4}),
+    ("torchrec_two_runs", "2", 27, [147.0, 147.8, 18.7, 145.8], {2: 20, 0: 5, 3: 2}),
+    ("torchrec_optimizer_4", "newest", 27, [107.6, 113.1, 3.1, 127.8], {3: 13, 2: 9, 0: 4, 1: 1}),
+    ("torchrec_optimizer_5", "newest", 27, [149.8, 126.7, 15.6, 136.2], {2: 19, 0: 4, 1: 3, 3: 1}),
+    ("resnet18_2ranks", "newest", 12, [7.2, 0.0], {1: 12}),
+]
+
+
+def run(work, folder, *options, procs=1):
+    out = os.path.join(work, "out")
+    command = (["mpirun", "-n", str(procs)] if procs > 1 else []) + [TLMPI, "-f", "-q", "-o", out, *options, folder]
+    got = subprocess.run(command, capture_output=True, text=True)
+    check(f"{folder} {' '.join(options)}: the run works", got.returncode in (0, 1), got.stderr[-300:])
+    return out + ".h5"
+
+
+def table(path, name):
+    text = subprocess.run([TLMPI, "show", path, name, "--format", "csv"], capture_output=True, text=True).stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for row in rows:
+        for key, value in row.items():
+            if re.fullmatch(r"-?\d+", value):
+                row[key] = int(value)
+    return rows
+
+
+def compare_known(work):
+    for folder, which, n, leads, late in KNOWN:
+        path = run(work, os.path.join(CORPUS, "traces", folder), "--run", which, procs=3)
+        name = f"{folder}, run {which}"
+        matched = {c["collective"]: c for c in table(path, "collective") if c["match_rule"] == "launch"}
+        check(f"{name}: {n} collectives", len(matched) == n, len(matched))
+        check(f"{name}: all are whole and nothing is suspect",
+              all(c["state"] == "whole" and c["suspect"] == "no" for c in matched.values()))
+        sums = collections.Counter()
+        # Who was launched before the window may have met those of another rank's window; his figures leave them out.
+        for row in table(path, "arrival"):
+            if row["collective"] in matched:
+                sums[row["rank"]] += row["lead_ns"]
+        got = [round(sums[r] / 1e6, 1) for r in range(len(leads))]
+        check(f"{name}: milliseconds before the last", got == leads, f"{got}, not {leads}")
+        got = dict(collections.Counter(c["late_rank"] for c in matched.values()))
+        check(f"{name}: how often each is last", got == late, f"{got}, not {late}")
+
+
+# --- the slow program: collectives by sequence number, else by order of launch in the step -------------------------------
+
+def nanoseconds(us):
+    return int((Decimal(us) * 1000).to_integral_value())
+
+
+def kernels_of(path):
+    """rank, [(start, end, group, number)] of its communication kernels; number None where only the end could tell."""
+    with (gzip.open(path) if path.endswith(".gz") else open(path)) as f:
+        trace = json.load(f, parse_float=Decimal)
+    base = trace.get("baseTimeNanoseconds", 0)
+    launches, steps, found = {}, [], []
+    for e in trace["traceEvents"]:
+        args = e.get("args", {})
+        if e.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in args:
+            launches[args["correlation"]] = nanoseconds(e["ts"])
+        if e.get("cat") == "user_annotation" and e["name"].startswith("ProfilerStep#"):
+            steps.append((nanoseconds(e["ts"]), int(e["name"].split("#")[1])))
+        if e.get("cat") == "kernel" and "nccl" in e["name"]:
+            found.append(e)
+    steps.sort()
+    seen, out = collections.Counter(), []
+    for e in sorted(found, key=lambda e: (launches.get(e["args"].get("correlation"), 0), nanoseconds(e["ts"]))):
+        start, args = nanoseconds(e["ts"]), e["args"]
+        launch = launches.get(args.get("correlation"))
+        group = args.get("Process Group Ranks", re.sub("RING.*|[(].*", "", e["name"]))
+        number = args.get("Seq")
+        if number is None and launch is not None:
+            step = max([s for at, s in steps if at <= launch], default=-1)
+            number = (step, seen[group, step])
+            seen[group, step] += 1
+        out.append((base + start, base + start + nanoseconds(e["dur"]), group, number))
+    return trace["distributedInfo"]["rank"], out
+
+
+def compare_slow(work, name, folder, paths, *options):
+    met = collections.defaultdict(list)
+    for path in paths:
+        rank, kernels = kernels_of(path)
+        for start, end, group, number in kernels:
+            if number is not None:
+                met[group, number].append((rank, start, end))
+    wanted = collections.Counter()
+    for ranks in met.values():
+        last = max(start for _, start, _ in ranks)
+        wanted[tuple(sorted((r, s, e, min(last, e) - s) for r, s, e in ranks))] += 1
+
+    path = run(work, folder, *options, procs=2)
+    epoch = int(subprocess.run(["h5dump", "-a", "/epoch_ns", path], capture_output=True, text=True)
+                .stdout.split("(0): ")[1].split()[0])
+    rule = {c["collective"]: c["match_rule"] for c in table(path, "collective")}
+    arrivals = collections.defaultdict(list)
+    for a in table(path, "arrival"):
+        if rule[a["collective"]] in ("seq", "launch"):
+            arrivals[a["collective"]].append((a["rank"], a["start_ns"] + epoch, a["end_ns"] + epoch, a["wait_ns"]))
+    got = collections.Counter(tuple(sorted(ranks)) for ranks in arrivals.values())
+    check(f"{name}: the same ranks, times and waits as the slow program", got == wanted,
+          f"{len(got)} and {len(wanted)} collectives, {sum((got & wanted).values())} alike")
+
+
+def main():
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    os.environ.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
+    with tempfile.TemporaryDirectory() as work:
+        for ranks, more in ((4, []), (3, ["--late-rank", "1", "--late-us", "3000"]), (34, ["--layers", "3"])):
+            folder = os.path.join(work, f"made-{ranks}")
+            subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", str(ranks), "--steps", "3", "--seed", "5", *more],
+                           check=True)
+            compare_slow(work, f"{ranks} made ranks", folder, glob.glob(folder + "/*.json"))
+        if os.path.isdir(os.path.join(CORPUS, "traces")):
+            compare_known(work)
+            for name in ("torchrec_optimizer", "torchrec_optimizer_4", "torchrec_optimizer_5", "resnet18_2ranks",
+                         "megatron_tp8"):
+                folder = os.path.join(CORPUS, "traces", name)
+                compare_slow(work, name, folder, glob.glob(folder + "/*"))
+        else:
+            counts["skipped"] += 1
+            print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())
