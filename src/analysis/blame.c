@@ -86,7 +86,7 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
         const tl_blame_arrival *other = &b->in->arrivals[j];
         if (other->rank != a->rank || j == a->previous || other->end_ns < from_ns)
             break;
-        if (!b->in->collectives[b->collective_of[j]].charged ||
+        if (b->in->collectives[b->collective_of[j]].how == TL_BLAME_IGNORED ||
             b->turn[b->collective_of[j]] >= b->turn[b->collective_of[at]])
             continue;
         int64_t wait = wait_of(b, j);
@@ -218,7 +218,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
     }
-    bool many = n > TL_BLAME_PAIRS_MAX, whole = true;
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, whole = true;
     if (many) {
         divide_many(b, n, last);
         whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
@@ -302,12 +302,12 @@ static bool measurable(const blaming *b)
 {
     wide sum = 0;
     for (uint32_t i = 0; i < b->in->narrivals; i++)
-        if (b->in->collectives[b->collective_of[i]].charged)
+        if (b->in->collectives[b->collective_of[i]].how == TL_BLAME_CHARGES)
             sum += wait_of(b, i);
     return sum <= INT64_MAX;
 }
 
-tl_status tl_blame(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err)
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
     bool whole = prepare(&b);
@@ -318,7 +318,7 @@ tl_status tl_blame(const tl_blame_input *input, bool (*take)(void *, const tl_ch
     }
     for (size_t i = input->ncollectives; whole && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
-        if (c->charged && c->n > 0)
+        if (c->how != TL_BLAME_IGNORED && c->n > 0)
             whole = work_on(&b, c, b.last[b.order[i]]);
     }
     blaming_free(&b);

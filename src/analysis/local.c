@@ -30,15 +30,15 @@ static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
     return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
 }
 
-static bool find_previous(const tl_participant *parts, size_t n, int64_t begin_ns, uint32_t *order, stretch *stretches,
-                          tl_since *since)
+static bool find_previous(tl_participant *parts, size_t n, int64_t begin_ns, const uint32_t *order, stretch *stretches)
 {
     tl_map last = { 0 };
     bool whole = true;
     for (size_t i = 0; whole && i < n; i++) {
         uint32_t at = order[i];
         uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)parts[at].group);
-        since[at] = (tl_since){ .previous = previous == TL_MAP_NONE ? TL_NONE : previous };
+        parts[at].previous = previous == TL_MAP_NONE ? TL_NONE : parts[previous].uid;
+        parts[at].since = (tl_parts){ { 0 } };
         stretches[at] = (stretch){ previous == TL_MAP_NONE ? begin_ns : parts[previous].end_ns, parts[at].start_ns };
         whole = tl_map_put(&last, (uint64_t)(uint32_t)parts[at].group, at) == 0;
     }
@@ -46,8 +46,7 @@ static bool find_previous(const tl_participant *parts, size_t n, int64_t begin_n
     return whole;
 }
 
-bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, const tl_participant *parts, size_t n,
-                    tl_since *since)
+bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     stretch *stretches = tl_malloc((n + 1) * sizeof *stretches);
@@ -56,12 +55,12 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, const
 
     for (size_t i = 0; whole && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, by_start, parts) &&
-            find_previous(parts, n, begin_ns, order, stretches, since) && tl_sort_index(order, n, by_from, stretches);
+    whole = whole && tl_sort_index(order, n, by_start, parts) && find_previous(parts, n, begin_ns, order, stretches) &&
+            tl_sort_index(order, n, by_from, stretches);
     tl_activity_cursor cursor = { 0 };
     for (size_t i = 0; whole && i < n; i++) {
         const stretch *s = &stretches[order[i]];
-        tl_parts *sum = &since[order[i]].parts;
+        tl_parts *sum = &parts[order[i]].since;
         tl_activity_add(activity, &cursor, s->from_ns, s->to_ns, sum);
         /* Nothing has run yet: the host has not fed the device. */
         int64_t first = activity->n > 0 ? activity->v[0].start_ns : s->to_ns;

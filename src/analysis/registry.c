@@ -1,5 +1,6 @@
 /* registry.c - the list.  A new analysis is one line in each of the two. */
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 
@@ -18,6 +19,9 @@ static const tl_schema *const schemas[] = {
     &tl_rank_schema,
     &tl_step_schema,
     &tl_breakdown_schema,
+    &tl_straggler_schema,
+    &tl_blame_schema,
+    &tl_blame_step_schema,
     &tl_collective_row_schema,
     &tl_arrival_schema,
     &tl_group_row_schema,

@@ -22,7 +22,7 @@ tl_status tl_match_keys(tl_matching *m, tl_error *err)
 
 /* Every collective of this proc through every analysis, in order of time. */
 static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first,
-                         tl_tables *tables, tl_error *err)
+                         tl_tables *tables, tl_late_rows *late, tl_error *err)
 {
     const tl_job_facts facts = { m->groups, m->ngroups, m->ranks, m->nranks };
     tl_status st = TL_OK;
@@ -33,6 +33,8 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
         for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
             if ((*a)->per_collective != NULL)
                 st = (*a)->per_collective(&c, tables, err);
+        if (st == TL_OK && !tl_late_rows_add(late, &c))
+            st = tl_fail_memory(err, "who came late");
     }
     for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
         if ((*a)->fold != NULL)
@@ -40,7 +42,7 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
     return st;
 }
 
-tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_error *err)
+tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_late_rows *late, tl_error *err)
 {
     tl_matching m = { .set = set,
                       .group_rows = tl_tables_get(tables, &tl_group_row_schema),
@@ -58,7 +60,7 @@ tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_error *err)
     if (st == TL_OK)
         st = tl_match_by_time(&m, &runs, &nruns, &first, err);
     if (st == TL_OK)
-        st = tl_par_agree(analyse(&m, runs, nruns, first, tables, err), err);
+        st = tl_par_agree(analyse(&m, runs, nruns, first, tables, late, err), err);
     free(runs);
     free(m.fates);
     free(m.groups);

@@ -1,5 +1,6 @@
 /* rank_result.c - see rank_result.h. */
 #include "rank_result.h"
+#include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/participants.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
@@ -117,11 +118,27 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
     return st;
 }
 
+/* The rank's parts in collectives, and what it did between them. */
+static tl_status take_part(const tl_rank_view *view, const tl_idle_parts *idle, const tl_rank_reading *how, tl_error *err)
+{
+    tl_activity activity = { 0 };
+    size_t first = how->participants->parts.n;
+    tl_status st = tl_participants_collect(view, how->participants, err);
+
+    if (st == TL_OK && !(tl_activity_make(&activity, view, idle->v, idle->n) &&
+                         tl_local_since(view, &activity, how->participants->parts.v + first,
+                                        how->participants->parts.n - first)))
+        st = tl_fail_memory(err, "what a rank did between its collectives");
+    tl_activity_free(&activity);
+    return st;
+}
+
 /* The order in time is one of memory: the columns of the events become those of the host, and go before the tables come that
  * have a row for each piece of device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
+    tl_idle_parts idle = { 0 };
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
     if (st == TL_OK)
@@ -129,11 +146,15 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_events_free_columns(&trace->events);
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+    if (st == TL_OK && !(tl_idle_parts_find(&linked.view, &idle) &&
+                         tl_details_collect(&linked.view, idle.v, idle.n, how->details)))
+        st = tl_fail_memory(err, "the idle time of a rank");
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
-        st = tl_participants_collect(&linked.view, how->participants, err);
+        st = take_part(&linked.view, &idle, how, err);
+    free(idle.v);
     if (st == TL_OK)
         describe_view(&linked.view, row);
     tl_linked_free(&linked);
@@ -167,12 +188,14 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     describe_reading(&trace, item, &row);
     size_t nparts = how->analyse ? how->participants->parts.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t ndetails = how->analyse ? how->details->rows.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
         if (how->analyse) {             /* nor has it a part in anything */
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
+            how->details->rows.n = ndetails;
         }
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))

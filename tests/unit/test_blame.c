@@ -25,7 +25,7 @@ static job *new_job(size_t nranks)
 
 static uint32_t collective(job *j, int32_t step)
 {
-    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, true };
+    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES };
     return (uint32_t)j->in.ncollectives++;
 }
 
@@ -56,14 +56,14 @@ static bool note(void *arg, const tl_charge *c)
 static void blame(job *j)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_blame(&j->in, note, j, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_blame_charge(&j->in, note, j, &err), TL_OK);
 }
 
 static int64_t all_waits(const job *j)
 {
     int64_t sum = 0;
     for (size_t c = 0; c < j->in.ncollectives; c++)
-        for (uint32_t i = 0; j->collectives[c].charged && i < j->collectives[c].n; i++)
+        for (uint32_t i = 0; j->collectives[c].how == TL_BLAME_CHARGES && i < j->collectives[c].n; i++)
             sum += tl_blame_wait(&j->in, &j->collectives[c], &j->arrivals[j->collectives[c].first + i]);
     return sum;
 }
@@ -150,7 +150,7 @@ static void what_may_carry_no_verdict_is_not_charged(void)
     collective(j, 1);
     arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
     arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
-    j->collectives[0].charged = false;
+    j->collectives[0].how = TL_BLAME_IGNORED;
     blame(j);
     CU_ASSERT_EQUAL(j->calls, 0);
     free(j);
@@ -180,7 +180,7 @@ static void no_nanosecond_is_lost(void)
                         j->arrivals[at].share[p] = (uint16_t)unit_below(&random, TL_SHARE_ONE / TL_NPARTS);
                 }
             }
-            j->collectives[c].charged = unit_below(&random, 8) != 0;
+            j->collectives[c].how = (uint8_t)(unit_below(&random, 8) != 0 ? TL_BLAME_CHARGES : unit_below(&random, 2));
         }
         blame(j);
         CU_ASSERT_EQUAL(j->sum, all_waits(j));
@@ -240,7 +240,7 @@ static void waits_of_centuries_are_refused(void)
     arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
     arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
     arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NPARTS, TL_NONE);
-    CU_ASSERT_EQUAL(tl_blame(&j->in, note, j, &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(tl_blame_charge(&j->in, note, j, &err), TL_EINPUT);
     CU_ASSERT_EQUAL(j->calls, 0);
     free(j);
 }
@@ -255,7 +255,7 @@ static void without_memory_it_says_so(void)
         arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
         arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
         tl_mem_fail_after(n);
-        tl_status st = tl_blame(&j->in, note, j, &err);
+        tl_status st = tl_blame_charge(&j->in, note, j, &err);
         tl_mem_fail_after(0);
         whole = st == TL_OK;
         CU_ASSERT(whole || st == TL_ENOMEM);

@@ -13,27 +13,9 @@
 #ifndef TLMPI_ANALYSIS_ACTIVITY_H
 #define TLMPI_ANALYSIS_ACTIVITY_H
 
+#include "tlmpi/model/parts.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>
-
-typedef enum tl_part {
-    TL_PART_COMPUTE,
-    TL_PART_H2D,  /* copies from host to device that nothing hides */
-    TL_PART_COPY, /* other copies and memsets, likewise */
-    TL_PART_COMM, /* communication that nothing of the rank's own hides: transfer, and waiting for others */
-    /* idle, by what the host did instead of feeding the device */
-    TL_PART_HOST,      /* it was late, and none of what follows says why */
-    TL_PART_INPUT,     /* it waited for data */
-    TL_PART_GC,        /* it collected garbage */
-    TL_PART_SYNC,      /* it had waited for the device to run dry */
-    TL_PART_ALLOCATOR, /* it allocated or freed device memory */
-    TL_PART_DEVICE,    /* nothing was late on the host: dependencies, launch latency, the inside of graphs */
-    TL_NPARTS
-} tl_part;
-
-typedef struct tl_parts {
-    int64_t ns[TL_NPARTS];
-} tl_parts;
 
 /* A stretch of idle time and its reason. */
 typedef struct tl_idle_span {

@@ -31,11 +31,17 @@ typedef struct tl_blame_arrival {
     uint16_t share[TL_NPARTS];
 } tl_blame_arrival;
 
+typedef enum tl_blame_how {
+    TL_BLAME_IGNORED, /* nothing rests on it */
+    TL_BLAME_PASSES, /* its own waits are nobody's charge (the bubbles of a pipeline), but who waited in it passes on */
+    TL_BLAME_CHARGES
+} tl_blame_how;
+
 /* One matched collective: arrivals[first .. first + n). */
 typedef struct tl_blame_collective {
     uint32_t first, n;
     int32_t step;
-    bool charged; /* false: it may carry no verdict, its waits are nobody's charge */
+    uint8_t how; /* tl_blame_how */
 } tl_blame_collective;
 
 /* In larger groups the ranks that wait are not told apart. */
@@ -60,7 +66,7 @@ typedef struct tl_blame_input {
 
 /* Calls take(arg, charge) for every charge that is not 0, in an order that depends on the input alone; take returns
  * false to stop.  TL_ENOMEM when memory is out or take stopped. */
-tl_status tl_blame(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err);
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err);
 
 /* What the arrival waited: from its start to the last start of its collective, at most to its own end. */
 int64_t tl_blame_wait(const tl_blame_input *input, const tl_blame_collective *collective,

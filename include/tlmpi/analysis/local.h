@@ -13,16 +13,9 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/participant.h"
 
-/* One participant's part: since the end of the rank's previous one in the same group, or since the rank's first step
- * began where there is none. previous is an index into the participants given, TL_NONE. */
-typedef struct tl_since {
-    tl_parts parts;
-    uint32_t previous;
-} tl_since;
-
-/* Fills since[n] for the n participants of this view's rank.  False when memory is out. */
-bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, const tl_participant *parts, size_t n,
-                    tl_since *since);
+/* Fills `previous` and `since` of the n participants of this view's rank: since the end of the rank's previous one in
+ * the same group, or since the rank's first step began where there is none.  False when memory is out. */
+bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
 typedef enum tl_detail_kind { TL_DETAIL_WORK, TL_DETAIL_HOST } tl_detail_kind;
 

@@ -7,6 +7,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
+#include "tlmpi/model/parts.h"
 #include <stdint.h>
 
 /* What made participants of one key belong together. */
@@ -35,6 +36,8 @@ typedef struct tl_participant {
     uint32_t uid;  /* position in traceEvents */
     uint8_t kind;  /* tl_collective */
     uint8_t rule;  /* tl_match_rule */
+    uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
+    tl_parts since;    /* what the rank did from the end of that to its start */
 } tl_participant;
 
 /* One rank in one process group. */
@@ -48,8 +51,8 @@ typedef struct tl_membership {
     uint32_t nlaunched; /* with a launch, point to point with a known peer left out; of them: */
     uint32_t nseq;      /* with a seq */
     uint32_t nloose;    /* outside any step */
-    uint32_t nbefore;       /* participants whose kernel seems to start before its launch ... */
-    int64_t before_ns;      /* ... by so much at most */
+    uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
+    int64_t before_ns;  /* ... by so much at most */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
     uint8_t from;       /* tl_coll_from: the best source of any of its participants */
     char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */
