@@ -239,13 +239,22 @@ static size_t behind_events_key(const tl_split *s, size_t i, size_t to)
     return i < to && s->buf[i] == '[' ? i + 1 : 0;
 }
 
+/* Whether something is called "ph" between i and `to`.  No place is searched twice. */
+static bool has_ph(tl_split *s, size_t i, size_t to)
+{
+    size_t known = s->ph_free_to > s->base + i ? (size_t)(s->ph_free_to - s->base) : i;
+    if (known >= to || tl_text_has((tl_text){ s->buf + known, to - known }, "\"ph\""))
+        return known < to;
+    s->ph_free_to = s->base + to - (to - i < 3 ? to - i : 3);
+    return false;
+}
+
 /* An entry at i, beyond doubt: other objects have keys like name and id, too. */
-static bool is_surely_entry(const tl_split *s, size_t i, size_t to)
+static bool is_surely_entry(tl_split *s, size_t i, size_t to)
 {
     char before = tl_split_before(s, i);
-    tl_text text = { s->buf + i, to - i };
     return (before == ',' || before == '[') && tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES &&
-           tl_text_has(text, "\"ph\"");
+           has_ph(s, i, to);
 }
 
 int tl_split_lost(tl_split *s)

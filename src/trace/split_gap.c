@@ -70,7 +70,9 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     }
     s->state = ENTRY;
     s->entry_depth = 0;
-    s->in_string = s->escaped = s->checking = false;
+    s->in_string = false;
+    s->checking = s->probe != NULL;
+    tl_grammar_reset(&s->inner);
     return STEP_ON;
 }
 
