@@ -15,6 +15,8 @@
 /* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
 #define LOOK_BACK 256u
 
+#define NO_JSON "expected JSON, found an entry that is none or has no end"
+
 typedef struct reading {
     const tl_read_options *options;
     tl_trace *trace;
@@ -142,7 +144,7 @@ static void take_entry(reading *r, const tl_piece *piece)
     if (!fast && !read_carefully(r, piece, &mended, &fault)) {
         report->no_memory = r->scratch.no_memory;
         if (!report->no_memory)
-            drop(report, fault, "expected JSON, found an entry that is none");
+            drop(report, fault, NO_JSON);
         return;
     }
     if (is_document(r, piece)) {
@@ -237,7 +239,7 @@ static void read_entries(reading *r, tl_source *source)
                      "passed over it to the next entry");
             break;
         case TL_PIECE_BROKEN:
-            drop(report, piece.fault, "expected JSON, found an entry that is none or without end");
+            drop(report, piece.fault, NO_JSON);
             break;
         case TL_PIECE_CUT:
             report->dropped++;

@@ -153,6 +153,8 @@ static bool go_to(salvage *s, uint64_t depth)
         if (!tl_grammar_step(g, c) || !put(s, c))
             return false;
     }
+    while (is_space(s->out.v[s->out.n - 1]) || s->out.v[s->out.n - 1] == ',')
+        s->out.n--;
     g->state = TL_WANT_KEY;
     s->safe = s->out.n;
     return s->out.v[s->out.n - 1] == '{' || put(s, ',');

@@ -53,18 +53,15 @@ static int lose(tl_split *s)
     s->complete = false;
     s->state = LOST;
     s->at = s->scan;
+    s->restart_at = tl_split_restart_near(s, s->scan, s->scan > LOOK_BEHIND ? s->scan - LOOK_BEHIND : 0);
     return STEP_ON;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the text */
 
-/* The byte at scan to the text around the array; what does not fit is passed over. */
-static bool take_byte(tl_split *s)
+/* One byte more of the text around the array; what does not fit is passed over. */
+static bool keep(tl_split *s, char c)
 {
-    char c = s->buf[s->scan++];
-
-    if (!tl_split_is_space(c))
-        s->solid = c;
     if (s->ndoc >= TL_DOC_MAX) {
         s->doc_full = true;
         return true;
@@ -73,6 +70,15 @@ static bool take_byte(tl_split *s)
         return false;
     s->doc[s->ndoc++] = c;
     return true;
+}
+
+static bool take_byte(tl_split *s)
+{
+    char c = s->buf[s->scan++];
+
+    if (!tl_split_is_space(c))
+        s->solid = c;
+    return keep(s, c);
 }
 
 /* ------------------------------------------------------------------------------------------------- where it is JSON */
@@ -101,6 +107,19 @@ static int begin_array(tl_split *s)
         s->first_entry = UINT64_MAX;
     }
     return restart ? TL_PIECE_RESTART : STEP_ON;
+}
+
+bool tl_split_end_array(tl_split *s)
+{
+    static const char lost[] = "],";
+
+    note_byte(s, "']'");
+    for (const char *c = lost; *c != 0; c++)
+        if ((s->outer.depth == 0 && !tl_split_enter_array(s)) || !tl_grammar_step(&s->outer, *c) || !keep(s, *c))
+            return false;
+    s->closed = true;
+    s->state = DOC;
+    return true;
 }
 
 /* The outermost byte is '['.  A document behind it makes it a stray one. */
@@ -173,12 +192,37 @@ static void follow_key(tl_split *s, tl_grammar_state before, char c)
     }
 }
 
-/* An entry where the bracket of traceEvents should be. */
-static bool lacks_bracket(const tl_split *s)
+/* Whether the key is traceEvents but for one place where letters are lost or came in. */
+static bool is_like_events(const tl_split *s)
+{
+    static const char word[] = "traceEvents";
+    const size_t n = sizeof word - 1, lost = 2, more = 4;
+    size_t same = 0, same_end = 0;
+
+    if (s->nkey + lost < n || s->nkey > n + more)
+        return false;
+    while (same < n && same < s->nkey && s->key[same] == word[same])
+        same++;
+    while (same_end < n - same && same_end < s->nkey - same && s->key[s->nkey - 1 - same_end] == word[n - 1 - same_end])
+        same_end++;
+    return same + same_end + lost >= n;
+}
+
+/* Whether entries begin at scan though traceEvents has lost its bracket, or letters: then scan is at the first of them. */
+static bool begins_damaged(tl_split *s, char c)
 {
     static const char *const ph[] = { "ph", NULL };
-    return s->outer.state == TL_WANT_VALUE && s->outer.depth == 1 && key_is(s, "traceEvents") &&
-           tl_split_key_at(s, s->scan + 1, tl_split_horizon(s, s->scan), ph) == TL_SIGHT_YES;
+    size_t to = tl_split_horizon(s, s->scan), next = c == '[' ? tl_split_skip(s, s->scan + 1, to) : s->scan;
+    bool entry = next < to && s->buf[next] == '{' && tl_split_key_at(s, next + 1, to, ph) == TL_SIGHT_YES;
+
+    if (!entry)
+        return false;
+    if (c == '{')
+        note_byte(s, "'['");
+    else
+        note_fault(s, s->key_at, "the key traceEvents", "one like it");
+    s->scan = next;
+    return true;
 }
 
 /* One byte of what is JSON so far. */
@@ -187,11 +231,12 @@ static int take_outer(tl_split *s)
     tl_grammar_state before = s->outer.state;
     char c = s->buf[s->scan];
 
-    if (c == '{' && key_is(s, "traceEvents") && !tl_split_sees(s, s->scan))
-        return STEP_MORE;
-    if (c == '{' && lacks_bracket(s)) {
-        note_byte(s, "'['");
-        return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    bool named = key_is(s, "traceEvents");
+    if (before == TL_WANT_VALUE && s->outer.depth == 1 && (c == '{' ? named : c == '[' && !named && is_like_events(s))) {
+        if (!tl_split_sees(s, s->scan))
+            return STEP_MORE;
+        if (begins_damaged(s, c))
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
     }
     if (!tl_grammar_step(&s->outer, c))
         return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s);
@@ -239,17 +284,43 @@ static size_t behind_events_key(const tl_split *s, size_t i, size_t to)
     return i < to && s->buf[i] == '[' ? i + 1 : 0;
 }
 
+/* Whether something is called "ph" between i and `to`.  No place is searched twice. */
+static bool has_ph(tl_split *s, size_t i, size_t to)
+{
+    size_t known = s->ph_free_to > s->base + i ? (size_t)(s->ph_free_to - s->base) : i;
+    if (known >= to || tl_text_has((tl_text){ s->buf + known, to - known }, "\"ph\""))
+        return known < to;
+    s->ph_free_to = s->base + to - (to - i < 3 ? to - i : 3);
+    return false;
+}
+
 /* An entry at i, beyond doubt: other objects have keys like name and id, too. */
-static bool is_surely_entry(const tl_split *s, size_t i, size_t to)
+static bool is_surely_entry(tl_split *s, size_t i, size_t to)
 {
     char before = tl_split_before(s, i);
-    tl_text text = { s->buf + i, to - i };
     return (before == ',' || before == '[') && tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES &&
-           tl_text_has(text, "\"ph\"");
+           has_ph(s, i, to);
+}
+
+/* The entry that the byte behind which all is lost belongs to has begun before it. */
+static bool begins_before(tl_split *s)
+{
+    size_t i = (size_t)(s->restart_at - s->base), to = tl_split_horizon(s, i);
+    bool entry = tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES && has_ph(s, i, to);
+    s->restart_at = UINT64_MAX;
+    if (entry)
+        s->scan = i;
+    return entry;
 }
 
 int tl_split_lost(tl_split *s)
 {
+    if (s->restart_at < s->base + s->scan) {
+        if (!tl_split_sees(s, s->scan))
+            return STEP_MORE;
+        if (begins_before(s))
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
     for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
         char c = s->buf[s->scan];
         size_t to = tl_split_horizon(s, s->scan);

@@ -70,7 +70,9 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     }
     s->state = ENTRY;
     s->entry_depth = 0;
-    s->in_string = s->escaped = s->checking = false;
+    s->in_string = false;
+    s->checking = s->probe != NULL;
+    tl_grammar_reset(&s->inner);
     return STEP_ON;
 }
 
@@ -85,7 +87,8 @@ static bool may_end_array(const tl_split *s)
     if (next == to)
         return true;                    /* of the text, or far away */
     size_t behind_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
-    bool entry = behind_comma < to && s->buf[behind_comma] == '{';
+    bool entry = behind_comma < to && s->buf[behind_comma] == '{' &&
+                 tl_split_key_at(s, behind_comma + 1, to, tl_document_keys) != TL_SIGHT_YES;
     return !entry && (brace || s->bare || s->buf[next] == ',');
 }
 
@@ -129,6 +132,8 @@ static int element_begins(tl_split *s, tl_piece *piece)
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
     if (s->buf[s->scan] == '[' && next < to && s->buf[next] == '{' && tl_split_entry_at(s, next, to) == TL_SIGHT_YES)
         return bad(s, s->scan + 1, piece);
+    if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES)
+        return tl_split_end_array(s) ? STEP_ON : TL_PIECE_NO_MEMORY;
     s->state = ELEMENT;
     tl_grammar_reset(&s->inner);
     return STEP_ON;

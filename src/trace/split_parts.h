@@ -57,9 +57,10 @@ char tl_split_before(const tl_split *s, size_t i);
 
 typedef enum tl_sight { TL_SIGHT_NO, TL_SIGHT_CUT, TL_SIGHT_YES } tl_sight;
 
-/* Keys of an entry, and of the document; ended by NULL. */
+/* Keys of an entry; of the document, which nothing else has; of the document and of other things.  Ended by NULL. */
 extern const char *const tl_entry_keys[];
 extern const char *const tl_document_keys[];
+extern const char *const tl_likely_document_keys[];
 
 /* Whether one of the keys, quoted and followed by ':', stands at i (white space aside), as far as is to be seen below `to`. */
 tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys);
@@ -78,6 +79,9 @@ int tl_split_seek(tl_split *s);
 /* The grammar of the document as behind the '[' of the array.  False: memory is out. */
 bool tl_split_enter_array(tl_split *s);
 
+/* The array ends before the key of the document at scan, its bracket is missing.  False: memory is out. */
+bool tl_split_end_array(tl_split *s);
+
 /* The text is over: what that says about the document. */
 void tl_split_finish(tl_split *s);
 
@@ -95,6 +99,10 @@ void tl_split_seek_from(tl_split *s, size_t i);
  * still open there, and whether there are any others (*holds).  all: those that are open are broken by that byte; else the
  * innermost of them may still be whole.  Goes on to SEEK.  False: memory is out. */
 bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds);
+
+/* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key: offset of that
+ * entry, from index `from` on; UINT64_MAX without one. */
+uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from);
 
 /* Whether the entry that starts at index i, no earlier than those asked about before, is known to be broken. */
 bool tl_split_is_doomed(tl_split *s, size_t i);

@@ -14,10 +14,11 @@
 #include <stdlib.h>
 
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
-const char *const tl_document_keys[] = { "traceName",    "displayTimeUnit", "baseTimeNanoseconds", "distributedInfo",
-                                         "deviceProperties", "schemaVersion", "traceEvents", "trace_id", "host_name",
-                                         "cupti_version", "cuda_runtime_version", "cuda_driver_version", "record_shapes",
-                                         "with_stack", "with_flops", "with_modules", "profile_memory", NULL };
+const char *const tl_document_keys[] = { "traceName", "displayTimeUnit", "baseTimeNanoseconds", "distributedInfo",
+                                         "deviceProperties", "schemaVersion", "traceEvents", NULL };
+const char *const tl_likely_document_keys[] = { "trace_id", "host_name", "cupti_version", "cuda_runtime_version",
+                                                "cuda_driver_version", "record_shapes", "with_stack", "with_flops",
+                                                "with_modules", "profile_memory", NULL };
 
 tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys)
 {
@@ -50,15 +51,14 @@ tl_sight tl_split_entry_at(const tl_split *s, size_t i, size_t to)
 static bool array_ends_at(const tl_split *s, size_t i)
 {
     size_t to = tl_split_horizon(s, i), next = tl_split_skip(s, i + 1, to);
-    bool end = s->eof && to == s->end;
+    bool end = s->eof && to == s->end, entry = tl_split_before(s, i) == '}';
 
-    if (tl_split_before(s, i) != '}')
-        return false;
     if (s->bare)
-        return next == to && end;
+        return entry && next == to && end;
     if (next < to && s->buf[next] == ',')
-        return tl_split_key_at(s, next + 1, to, tl_document_keys) == TL_SIGHT_YES;
-    return next < to && s->buf[next] == '}' && end && tl_split_skip(s, next + 1, to) == to;
+        return tl_split_key_at(s, next + 1, to, tl_document_keys) == TL_SIGHT_YES ||
+               (entry && tl_split_key_at(s, next + 1, to, tl_likely_document_keys) == TL_SIGHT_YES);
+    return entry && next < to && s->buf[next] == '}' && end && tl_split_skip(s, next + 1, to) == to;
 }
 
 /* ---------------------------------------------------------------------------------------------- what is open at a fault */
@@ -132,17 +132,16 @@ static bool doom_starts(tl_split *s, const start *open, size_t n)
     return whole;
 }
 
-/* The byte that breaks the text may itself begin an entry, or follow the quote of its first key. */
-static uint64_t restart_near(const tl_split *s, size_t fault)
+uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from)
 {
     size_t i = fault;
     if (i < s->end && s->buf[i] == '{')
         return s->base + i;
-    if (i == s->at || s->buf[i - 1] != '"')
+    if (i == from || s->buf[i - 1] != '"')
         return UINT64_MAX;
-    for (i--; i > s->at && fault - i < LOOK_BEHIND && tl_split_is_space(s->buf[i - 1]); i--)
+    for (i--; i > from && fault - i < LOOK_BEHIND && tl_split_is_space(s->buf[i - 1]); i--)
         ;
-    return i > s->at + 1 && s->buf[i - 1] == '{' ? s->base + i - 1 : UINT64_MAX;
+    return i > from && s->buf[i - 1] == '{' ? s->base + i - 1 : UINT64_MAX;
 }
 
 bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
@@ -158,7 +157,7 @@ bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
     s->doomed_by = s->base + fault;
     free(found.open.v);
     if (all)
-        s->restart_at = restart_near(s, fault);
+        s->restart_at = tl_split_restart_near(s, fault, s->at + 1);
     tl_split_seek_from(s, s->at + 1);
     return whole;
 }

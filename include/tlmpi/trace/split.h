@@ -101,7 +101,8 @@ typedef struct tl_split {
     tl_grammar inner;               /* of the entry or element at hand */
     bool checking;                  /* inner looks at the entry, too */
     uint64_t entry_depth;
-    bool in_string, escaped;
+    bool in_string;
+    uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
     int behind;                     /* what the array holds just before: an entry, perhaps with its comma */
     bool bare_end;                  /* the last value of that entry is a number or word */
     uint64_t restart_at;            /* after a fault: an entry may start just here */
