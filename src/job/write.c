@@ -59,8 +59,9 @@ tl_status tl_output_check(const tl_options *options, tl_error *err)
     if (output == NULL)
         return TL_OK;
     if (strcmp(output, "-") == 0)
-        return tl_fail(err, TL_EUSAGE, "-o -: the result is an HDF5 file, which cannot go to standard output; write it with "
-                                       "-o PREFIX, then print its tables with tlmpi show");
+        return tl_fail(err, TL_EUSAGE,
+                       "-o -: the result is an HDF5 file, which cannot go to standard output; write it with "
+                       "-o PREFIX, then print its tables with tlmpi show");
     const char *slash = strrchr(output, '/'), *name = slash != NULL ? slash + 1 : output;
     if (name[0] == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", output);

@@ -23,7 +23,8 @@
 
 enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane.  Chunks are whole tiles. */
 
-/* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or read. */
+/* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
+ * read. */
 #define SMALL_CHUNK_ROWS 1024u
 #define SMALL_CHUNK_BYTES ((size_t)128 << 10)
 

@@ -298,8 +298,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which are
- * there all the same, in whichever run.  NULL: memory is out. */
+/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which
+ * are there all the same, in whichever run.  NULL: memory is out. */
 static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
