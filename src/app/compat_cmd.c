@@ -14,13 +14,15 @@ static const char *const faces[] = { "hta" };
 
 enum { NFACES = sizeof faces / sizeof faces[0] };
 
-/* Words of the command line that stand for what is to come: they name no tool and no path today.  A path of that name is
- * written ./diff. */
+/* Words of the command line that stand for what is to come: they name no tool and no path today.  A path of that name
+ * is written ./diff. */
 static tl_status refuse_later(const tl_cli *cli, tl_error *err)
 {
-    const char *what = strcmp(cli->words[0], "tracelens") == 0                                               ? "tracelens"
-                       : cli->nwords > 1 && strcmp(cli->words[0], "hta") == 0 && strcmp(cli->words[1], "diff") == 0 ? "hta diff"
-                                                                                                             : NULL;
+    const char *what = NULL;
+    if (strcmp(cli->words[0], "tracelens") == 0)
+        what = "tracelens";
+    else if (strcmp(cli->words[0], "hta") == 0 && cli->nwords > 1 && strcmp(cli->words[1], "diff") == 0)
+        what = "hta diff";
     if (what == NULL)
         return TL_OK;
     return tl_fail(err, TL_EUSAGE, "this version has no compat %s yet; it has: tlmpi compat hta PATH... -o DIR", what);

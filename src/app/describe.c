@@ -181,7 +181,7 @@ static void describe_page(FILE *out, const page *p)
 /* What can be described: each table with its index, where it has one, then the pages. */
 typedef struct entry {
     char name[64];
-    tl_schema table;            /* where page is NULL */
+    tl_schema table; /* where page is NULL */
     const page *page;
 } entry;
 

@@ -90,7 +90,8 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
             snprintf(counts, sizeof counts, " (%" PRId64 " entr%s lost, %" PRId64 " repaired)", r->dropped,
                      r->dropped == 1 ? "y" : "ies", r->repaired);
         /* A full cell has no 0 behind it. */
-        tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error, counts);
+        tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
+                counts);
     }
 }
 

@@ -115,7 +115,8 @@ static void add_steps(facts *list, const tl_summary *s)
              range);
 }
 
-/* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with. */
+/* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with.
+ */
 static void add_ranks(facts *list, const tl_summary *s)
 {
     int64_t nread = 0, largest = -1;
@@ -129,8 +130,8 @@ static void add_ranks(facts *list, const tl_summary *s)
         snprintf(next_fact(list), FACT_BYTES, "%s of %s rank%s", tl_grouped(nread).text, tl_grouped(s->world_size).text,
                  tl_plural(s->world_size));
     else
-        snprintf(next_fact(list), FACT_BYTES, "%s rank%s up to %s (world size %s in the traces)", tl_grouped(nread).text,
-                 tl_plural(nread), tl_grouped(largest).text, tl_grouped(s->world_size).text);
+        snprintf(next_fact(list), FACT_BYTES, "%s rank%s up to %s (world size %s in the traces)",
+                 tl_grouped(nread).text, tl_plural(nread), tl_grouped(largest).text, tl_grouped(s->world_size).text);
 }
 
 static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
@@ -140,7 +141,8 @@ static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
     for (size_t i = 0; i < s->nranks; i++)
         bytes += s->ranks[i].file_bytes;
 
-    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text, tl_plural((int64_t)s->nranks));
+    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text,
+             tl_plural((int64_t)s->nranks));
     add_ranks(&list, s);
     snprintf(next_fact(&list), FACT_BYTES, "%s", tl_bytes_in_words(bytes).text);
     add_steps(&list, s);

@@ -140,6 +140,27 @@ static void names_that_part_too_much_are_not_believed(void)
         CU_ASSERT_EQUAL(of(paths[i])->run, i / 2);
 }
 
+static void a_copy_is_no_reason_to_tear_a_run_apart(void)
+{
+    tl_inventory_free(&inventory);
+    add("copy/rank-1.json", 1, 0.3);
+    add("rank-0.json", 0, 0);
+    add("rank-1.json", 1, 0.3);
+    add("rank-2.json", 2, 0.5);
+    add("rank-3.json", 3, 0.2);
+    for (size_t i = 0; i < inventory.inputs.n; i++)
+        inventory.inputs.v[i].name_rank = inventory.inputs.v[i].meta_rank;
+    CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+    CU_ASSERT_EQUAL(inventory.nruns, 2);
+    CU_ASSERT_EQUAL(inventory.nmissing, 0);
+    for (int i = 0; i < 4; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "rank-%d.json", i);
+        CU_ASSERT_EQUAL(of(path)->run, inventory.run);
+    }
+    CU_ASSERT_NOT_EQUAL(of("copy/rank-1.json")->run, inventory.run);
+}
+
 static void one_run_can_be_asked_for(void)
 {
     runs_are("0a 1a | 0b 1b | 0c", 3, 1);
@@ -287,6 +308,7 @@ int main(void)
     CU_ADD_TEST(s, times_that_tell_nothing_are_not_believed);
     CU_ADD_TEST(s, names_go_before_times_of_files);
     CU_ADD_TEST(s, names_that_part_too_much_are_not_believed);
+    CU_ADD_TEST(s, a_copy_is_no_reason_to_tear_a_run_apart);
     CU_ADD_TEST(s, one_run_can_be_asked_for);
     CU_ADD_TEST(s, ranks_come_from_meta_then_name_then_order);
     CU_ADD_TEST(s, without_any_rank_all_are_one_run);

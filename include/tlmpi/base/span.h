@@ -37,8 +37,8 @@ bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 /* out = the part of a inside [from_ns, to_ns). */
 bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
 
-/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made for it
- * comes so far. */
+/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
+ * for it comes so far. */
 static inline int64_t tl_ns_add(int64_t a, int64_t b)
 {
     int64_t sum;
