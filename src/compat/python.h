@@ -1,7 +1,10 @@
-/* python.h - numbers as Python shows them, and as numpy adds them up. */
+/* python.h - values as Python shows them, and numbers as numpy adds them up. */
 #ifndef TLMPI_COMPAT_PYTHON_H
 #define TLMPI_COMPAT_PYTHON_H
 
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/text.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The double as Python's repr writes it ("0.1", "1e+16", "-0.0", "inf", "nan"). */
@@ -22,5 +25,9 @@ double tl_numpy_sum(const double *v, size_t n, size_t stride);
 double tl_numpy_mean(const double *v, size_t n);
 double tl_numpy_median(double *v, size_t n);
 double tl_numpy_std(const double *v, size_t n, size_t less);
+
+/* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array is
+ * appended as it is.  False: memory is out. */
+bool tl_python_tuple(tl_text json, tl_bytes *out);
 
 #endif

@@ -102,6 +102,11 @@ void tl_sheet_text(tl_sheet *sheet, tl_text text)
     fputc('"', sheet->file);
 }
 
+void tl_sheet_words(tl_sheet *sheet, const char *words)
+{
+    tl_sheet_text(sheet, (tl_text){ words, strlen(words) });
+}
+
 static void put_real(tl_sheet *sheet, double value)
 {
     char text[TL_PYTHON_REPR_SIZE];
@@ -141,6 +146,11 @@ void tl_sheet_number(tl_sheet *sheet, double value, bool whole)
 void tl_sheet_blank(tl_sheet *sheet)
 {
     (void)begin_cell(sheet, true);
+}
+
+void tl_sheet_no_memory(tl_sheet *sheet)
+{
+    sheet->no_memory = true;
 }
 
 void tl_sheet_end_row(tl_sheet *sheet)

@@ -38,12 +38,16 @@ typedef struct tl_sheet {
 tl_status tl_sheet_open(tl_sheet *sheet, const char *dir, const char *name, const char *header, tl_error *err);
 
 void tl_sheet_text(tl_sheet *sheet, tl_text text);
+void tl_sheet_words(tl_sheet *sheet, const char *words);
 void tl_sheet_int(tl_sheet *sheet, int64_t value);
 void tl_sheet_real(tl_sheet *sheet, double value);
 /* A number that is an integer to Python (whole) or a double. */
 void tl_sheet_number(tl_sheet *sheet, double value, bool whole);
 void tl_sheet_blank(tl_sheet *sheet);
 void tl_sheet_end_row(tl_sheet *sheet);
+
+/* Whoever makes a cell had no memory for it: the close will fail. */
+void tl_sheet_no_memory(tl_sheet *sheet);
 
 void tl_sheet_look(tl_sheet *sheet);
 void tl_sheet_write(tl_sheet *sheet);
