@@ -183,8 +183,9 @@ static void rank_rows_free(rank_rows *r)
     free(r->runs);
 }
 
-static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)config;
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     const tl_kernel *k = view->kernels;
     rank_rows r;

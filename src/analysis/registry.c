@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 
 const tl_analysis *const tl_analyses[] = {
@@ -11,6 +12,8 @@ const tl_analysis *const tl_analyses[] = {
     &tl_group_analysis,
     &tl_bandwidth_analysis,
     &tl_quality_analysis,
+    &tl_idle_analysis,
+    &tl_stream_idle_analysis,
     &tl_interval_analysis,
     NULL,
 };
@@ -28,6 +31,13 @@ static const tl_schema *const schemas[] = {
     &tl_bandwidth_schema,
     &tl_clock_schema,
     &tl_quality_schema,
+    &tl_idle_schema,
+    &tl_idle_overview_schema,
+    &tl_idle_summary_schema,
+    &tl_idle_job_schema,
+    &tl_stream_idle_schema,
+    &tl_gap_schema,
+    &tl_gap_noise_schema,
     &tl_interval_schema,
 };
 

@@ -113,7 +113,7 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
             continue;
         if (how->tick != NULL)
             how->tick(how->tick_arg);
-        st = (*a)->per_rank(view, out, err);
+        st = (*a)->per_rank(view, &how->options->config, out, err);
     }
     return st;
 }

@@ -13,6 +13,7 @@
 #define TLMPI_ANALYSIS_ANALYSIS_H
 
 #include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/config.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
@@ -28,13 +29,13 @@ typedef struct tl_analysis {
     unsigned needs;                 /* TL_NEEDS_..., or 0 */
     const tl_schema *const *tables; /* what it fills, NULL-terminated */
     /* TL_ENOMEM; `out` then holds part of the rows.  Each may be NULL. */
-    tl_status (*per_rank)(const tl_rank_view *view, tl_tables *out, tl_error *err);
+    tl_status (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err);
     tl_status (*per_collective)(const tl_collective_view *collective, tl_tables *out, tl_error *err);
     tl_status (*fold)(tl_tables *out, tl_error *err);
     tl_status (*reduce)(tl_tables *job, tl_error *err);
 } tl_analysis;
 
 extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_arrival_analysis,
-    tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis;
+    tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis, tl_idle_analysis, tl_stream_idle_analysis;
 
 #endif

@@ -34,7 +34,7 @@ typedef struct tl_meta {
 } tl_meta;
 
 /* A base time from here on (the year 2116) is none: with any ts and dur it would pass the 64 bits. */
-#define TL_BASE_LIMIT (INT64_C(1) << 62)
+#define TL_BASE_LIMIT (INT64_C(1) << 61)
 
 #define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
 
