@@ -224,8 +224,8 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
         whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
     for (uint32_t i = 0; whole && i + 1 < n; i++)
-        whole =
-            ((many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) && settle(b, n, i, false);
+        whole = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
+                settle(b, n, i, false);
     for (uint32_t i = 1; whole && i < n; i++)
         if (b->onward[i] > 0)
             waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
