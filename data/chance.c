@@ -80,6 +80,11 @@ int64_t clock_drift_ppb(const struct job *job, int host)
     return fixed_between(job->seed, USE_CLOCK_DRIFT, (uint64_t)host, job->clocks.drift_ppb);
 }
 
+int64_t device_clock_ns(const struct job *job, int rank)
+{
+    return fixed_between(job->seed, USE_CLOCK_DEVICE, (uint64_t)rank, job->clocks.device_ns);
+}
+
 int64_t shown_ns(const struct job *job, int rank, int64_t true_ns)
 {
     int host = host_of(job, rank);

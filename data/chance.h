@@ -19,6 +19,7 @@ enum use {
     USE_TOKENS,
     USE_CLOCK_OFFSET,
     USE_CLOCK_DRIFT,
+    USE_CLOCK_DEVICE,
     USE_CUT_HEAD,
     USE_CUT_TAIL,
     USE_FAULT_STYLE,
@@ -54,6 +55,9 @@ int host_of(const struct job *job, int rank);
 int hosts_of(const struct job *job);
 int64_t clock_offset_ns(const struct job *job, int host);      /* at JOB_START_NS */
 int64_t clock_drift_ppb(const struct job *job, int host);
+
+/* What the times of a rank's device are off from those of its host, as it is recorded. */
+int64_t device_clock_ns(const struct job *job, int rank);
 
 #define JOB_START_NS (INT64_C(1754930221) * 1000 * MS)
 

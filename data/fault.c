@@ -130,7 +130,8 @@ int64_t fault_larger_ppm(const struct rank *r, const struct shape *shape)
 {
     if (r->sim->damage.style != STYLE_LARGER || shape->weight == LIGHT)
         return 0;
-    return ppm(of_cause(r, CAUSE_MORE_WORK), r->program->heavy_ns);
+    /* A larger batch takes longer to copy, too. */
+    return ppm(of_cause(r, CAUSE_MORE_WORK), r->program->heavy_ns + copy_mean_ns(&r->sim->job));
 }
 
 /* The others are sent fewer.  Of n members with weights 1, ..., 1, 1 + h the last has n (1 + h) / (n + h) times its share:
@@ -182,6 +183,21 @@ static int64_t moved_ns(const struct sim *sim)
     return ns;
 }
 
+/* In a ring each rank passes on what it has received, step by step, in each of its phases.  The two at the slow link are held
+ * up in all steps; whoever stands j places behind it is spared j of them, as the last j pieces come to it another way. */
+static int64_t ring_spared_ns(const struct job *job, const struct meeting *m, int rank, int64_t extra_ns)
+{
+    enum operation op = m->what->operation;
+    int n = m->group.n, phases = op == OP_ALL_REDUCE ? 2 : 1;
+
+    if (n < 3 || op == OP_DISPATCH || op == OP_COMBINE || op == OP_SEND || op == OP_RECV || op == OP_EXCHANGE)
+        return 0;
+    if (job->fault.peer < 0)
+        return fault_has(job, rank) ? 0 : extra_ns / (phases * (n - 1));
+    int behind = ((rank - job->fault.peer) / m->group.stride + n) % n;
+    return rank == job->fault.rank ? 0 : extra_ns * behind / (phases * (n - 1));
+}
+
 int64_t fault_link_ns(const struct sim *sim, const struct meeting *m, int rank)
 {
     const struct job *job = &sim->job;
@@ -193,8 +209,7 @@ int64_t fault_link_ns(const struct sim *sim, const struct meeting *m, int rank)
     if ((op == OP_DISPATCH || op == OP_COMBINE) && f->peer >= 0 && rank != f->rank && rank != f->peer)
         return 0;       /* the data of the others go other ways */
     int64_t extra = nominal_ns(job, m->what, &m->group) * ppm(fault_step_ns(job, m->step), sim->damage.moved_ns) / 1000000;
-    /* In a ring, who stands behind the slow link has the last piece last. */
-    return rank == f->peer && m->group.n > 2 ? extra + extra / (2 * (m->group.n - 1)) : extra;
+    return extra - ring_spared_ns(job, m, rank, extra);
 }
 
 /* --- the host ----------------------------------------------------------------------------------------------------- */

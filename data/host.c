@@ -201,6 +201,27 @@ void launch(struct rank *r, const struct shape *shape, int64_t ns, int64_t grown
     r->now_ns = end + 2 * rim_ns;
 }
 
+/* The host queues a copy and waits for it and all before it: two calls, or one of AMD. */
+static void blocking_copy(struct rank *r, struct event copy, int64_t call_ns, int64_t copy_ns)
+{
+    if (r->sim->job.vendor == VENDOR_NVIDIA) {
+        call(r, "cudaMemcpyAsync", NULL, NULL, call_ns);
+        queue(r, copy, copy_ns);
+        r->now_ns += US;
+        waiting_call(r, "cudaStreamSynchronize", NULL, "Stream Sync", SLOT_COMPUTE, r->free_ns[SLOT_COMPUTE]);
+        return;
+    }
+    int64_t start = r->called_ns = r->now_ns;
+    r->correlation++;
+    r->now_ns += call_ns;
+    queue(r, copy, copy_ns);
+    r->now_ns = later(r->now_ns + US, r->free_ns[SLOT_COMPUTE]) + host_takes(r, 2 * US);
+    rank_emit(r, &(struct event){ .kind = EVENT_CALL, .name = "hipMemcpyWithStream", .number = -1, .other = -1,
+                                  .start_ns = start, .end_ns = r->now_ns, .track = r->thread,
+                                  .correlation = r->correlation, .external = r->external, .bytes = copy.bytes,
+                                  .to_host = copy.to_host });
+}
+
 void copy_in(struct rank *r)
 {
     const struct job *job = &r->sim->job;
@@ -210,17 +231,16 @@ void copy_in(struct rank *r)
 
     r->external++;
     r->now_ns += 2 * US;
-    int64_t call_ns = host_takes(r, 9 * US), copy_ns = device_takes(r, 700 * US * job->scale_percent / 100);
+    int64_t call_ns = host_takes(r, 9 * US), copy_ns = device_takes(r, copy_mean_ns(job));
     struct event copy = { .kind = EVENT_COPY, .bytes = bytes + bytes / 1000 * larger / 1000,
                           .name = pageable ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)" };
     copy_ns += copy_ns * larger / 1000000 + slower;
-    call(r, "cudaMemcpyAsync", "hipMemcpyAsync", NULL, call_ns);
-    queue(r, copy, copy_ns);
     if (pageable) {
-        uint64_t random = r->random;
-        waiting_call(r, "cudaStreamSynchronize", "hipStreamSynchronize", "Stream Sync", SLOT_COMPUTE,
-                     r->free_ns[SLOT_COMPUTE]);
-        r->random = random;
+        blocking_copy(r, copy, call_ns, copy_ns);
+    } else {
+        call(r, "cudaMemcpyAsync", "hipMemcpyAsync", NULL, call_ns);
+        queue(r, copy, copy_ns);
+        draw(&r->random);       /* as many draws one way as the other */
     }
     r->now_ns += 2 * US;
     emit_op(r, "aten::copy_", start, r->now_ns, NULL);
@@ -240,12 +260,8 @@ void read_number(struct rank *r, const char *op, int64_t bytes)
 
     r->external++;
     r->now_ns += 2 * US;
-    int64_t call_ns = host_takes(r, 6 * US);
-    call(r, "cudaMemcpyAsync", "hipMemcpyAsync", NULL, call_ns);
-    int64_t copy_ns = device_takes(r, 1800);
-    queue(r, (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = bytes }, copy_ns);
-    r->now_ns += US;
-    waiting_call(r, "cudaStreamSynchronize", "hipStreamSynchronize", "Stream Sync", SLOT_COMPUTE,
-                 r->free_ns[SLOT_COMPUTE]);
+    int64_t call_ns = host_takes(r, 6 * US), copy_ns = device_takes(r, 1800);
+    blocking_copy(r, (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = bytes,
+                                     .to_host = true }, call_ns, copy_ns);
     emit_op(r, op, start, r->now_ns, NULL);
 }

@@ -89,6 +89,7 @@ struct noise {
 struct clocks {
     int64_t offset_ns;      /* at most, of a host from true time */
     int64_t drift_ppb;      /* at most */
+    int64_t device_ns;      /* at most, of a device's times from those of its host */
 };
 
 struct window_cut {

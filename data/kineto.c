@@ -24,6 +24,16 @@ int64_t host_tid(const struct trace *t, int thread)
 }
 
 /* Whole microseconds are cut, not rounded: what lay inside of something else still does. */
+static bool of_device(const struct event *e)
+{
+    return e->kind != EVENT_OP && e->kind != EVENT_ANNOTATION && e->kind != EVENT_FRAME && e->kind != EVENT_CALL;
+}
+
+static int64_t event_ns(const struct trace *t, const struct event *e, int64_t true_ns)
+{
+    return of_device(e) ? true_ns + device_clock_ns(t->job, t->rank) : true_ns;
+}
+
 void time_value(struct trace *t, int64_t true_ns)
 {
     int64_t ns = shown_ns(t->job, t->rank, true_ns);
@@ -64,9 +74,10 @@ static void begin_span(struct trace *t, const char *category, const struct event
     json_key(j, "tid", false);
     json_int(j, tid);
     json_key(j, "ts", true);
-    time_value(t, e->start_ns);
+    time_value(t, event_ns(t, e, e->start_ns));
     json_key(j, "dur", false);
-    int64_t start = shown_ns(t->job, t->rank, e->start_ns), end = shown_ns(t->job, t->rank, e->end_ns);
+    int64_t start = shown_ns(t->job, t->rank, event_ns(t, e, e->start_ns));
+    int64_t end = shown_ns(t->job, t->rank, event_ns(t, e, e->end_ns));
     if (t->format.absolute)
         json_int(j, end / 1000 - start / 1000);
     else
@@ -147,7 +158,7 @@ static void flow(struct trace *t, const char *ph, const struct event *e, int64_t
     arg_int(t, "pid", pid, false);
     arg_int(t, "tid", tid, false);
     json_key(j, "ts", false);
-    time_value(t, e->start_ns);
+    time_value(t, event_ns(t, e, e->start_ns));
     arg_text(t, "cat", category, true);
     arg_text(t, "name", category, false);
     if (ph[0] == 'f')
@@ -200,6 +211,11 @@ static void call_event(struct trace *t, const struct event *e)
     arg_int(t, "External id", external_id(t, e), true);
     if (rocm && e->kernel != NULL)
         arg_text(t, "kernel", e->kernel, false);
+    if (rocm && e->bytes > 0) {
+        json_key(t->json, "bytes", false);
+        json_text_number(t->json, "", e->bytes);
+        arg_text(t, "kind", e->to_host ? "2" : "1", false);
+    }
     arg_int(t, rocm ? "cid" : "cbid", rocm ? 107 : 211, true);
     arg_int(t, "correlation", e->correlation, false);
     if (rocm && e->kernel != NULL) {
@@ -247,6 +263,8 @@ static void copy_args(struct trace *t, const struct event *e)
     arg_int(t, "device", device_of(t), true);
     if (t->job->vendor == VENDOR_NVIDIA)
         arg_int(t, "context", 1, false);
+    else if (e->kind == EVENT_COPY)
+        arg_text(t, "kind", e->to_host ? "DtoH" : "HtoD", false);
     arg_int(t, "stream", stream_of(t, e), true);
     arg_int(t, "correlation", e->correlation, false);
     arg_int(t, "bytes", e->bytes, true);

@@ -11,7 +11,7 @@
 
 /* What is read before it is known where it belongs. */
 struct raw {
-    int fault, host, peer, offset_us, drift_ppb, head_us, tail_us, p2p, tp_stream, pattern;
+    int fault, host, peer, offset_us, drift_ppb, device_us, head_us, tail_us, p2p, tp_stream, pattern;
     int64_t us;
     bool window, sized, no_sync_events;
     const char *axis;
@@ -70,6 +70,7 @@ static int list_options(struct options *o, struct raw *raw, struct option list[N
         { "--imbalance", "PERCENT", INT, &job->noise.imbalance_percent, 0, 90, "of the tokens that experts are sent, up to (5)", NULL },
         { "--clock-offset-us", "N", INT, &raw->offset_us, 0, 2000000000, "of a host's clock from true time, up to (0)", NULL },
         { "--clock-drift-ppb", "N", INT, &raw->drift_ppb, 0, 1000000, "of a host's clock, up to (0)", NULL },
+        { "--device-clock-us", "N", INT, &raw->device_us, 0, 1000, "of a device's times from its host's, up to (0)", NULL },
         { "The traces:", NULL, INT, NULL, 0, 0, NULL, NULL },
         { "--age", "2022|2024|2026", WORD, &job->age, 3, 0, "of the software: names, arguments, heads of files (2026)", ages },
         { "--no-seq", "", SET, &o->format.no_seq, 0, 0, "collectives carry no count", NULL },
@@ -229,6 +230,7 @@ static bool complete_job(struct options *o, const struct raw *raw)
     job->tp_on_compute = raw->tp_stream == 1;
     job->clocks.offset_ns = raw->offset_us * US;
     job->clocks.drift_ppb = raw->drift_ppb;
+    job->clocks.device_ns = raw->device_us * US;
     job->cut.head_ns = raw->head_us * US;
     job->cut.tail_ns = raw->tail_us * US;
     job->sync_events = job->age != AGE_2022 && !raw->no_sync_events;

@@ -355,6 +355,11 @@ int64_t kernel_mean_ns(const struct job *job, const struct shape *shape)
     return shape->us * US * job->scale_percent / 100;
 }
 
+int64_t copy_mean_ns(const struct job *job)
+{
+    return 700 * US * job->scale_percent / 100;
+}
+
 static bool same_kernel(const struct shape *a, const struct shape *b, enum vendor vendor)
 {
     return a == b || strcmp(kernel_of(a, vendor), kernel_of(b, vendor)) == 0;

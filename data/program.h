@@ -68,5 +68,6 @@ const char *program_slow_down(struct program *program, const struct job *job, ui
 
 const char *kernel_of(const struct shape *shape, enum vendor vendor);
 int64_t kernel_mean_ns(const struct job *job, const struct shape *shape);
+int64_t copy_mean_ns(const struct job *job);        /* of the batch to the device */
 
 #endif

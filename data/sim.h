@@ -62,7 +62,8 @@ struct event {
     int64_t external;       /* id of the op, or of the op that queued this */
     int64_t called_ns;      /* device events: when the host made the call, or opened the annotation, that it comes from */
     int64_t parent;         /* FRAME: id of the frame around it, 0: none */
-    int64_t bytes;          /* COPY, SET */
+    int64_t bytes;          /* COPY, SET; CALL that copies: else 0 */
+    bool to_host;           /* COPY, CALL that copies: which way */
     int64_t waits_for;      /* SYNC: correlation of the event record */
     int waits_on;           /* SYNC: slot that has the event */
     int threads, blocks;    /* KERNEL: of a block, of the grid */
@@ -70,7 +71,7 @@ struct event {
     const struct collective *collective;    /* OP, KERNEL: NULL for what is none */
 };
 
-/* Who gets the events of a run, in no strict order of time. */
+/* Who gets the events of a run, in no strict order of time.  An event is valid during the call. */
 typedef void event_sink(void *arg, const struct event *event);
 
 struct sim;

@@ -192,6 +192,7 @@ static void put_traces(struct json *j, const struct truth *truth)
         put_int(j, "rank", rank);
         put_int(j, "start_ns", window.start_ns);
         put_int(j, "end_ns", window.end_ns);
+        put_int(j, "device_clock_ns", device_clock_ns(job, rank));
         json_end(j, '}');
     }
     json_end(j, ']');

@@ -151,8 +151,8 @@ def check_host_waits(what, trace, streams, calls):
     compute = min(streams)
     bad = waits = 0
     for call in calls.values():
-        of_all = call["name"][3:] in ("aDeviceSynchronize", "DeviceSynchronize")
-        if not of_all and call["name"][3:] not in ("aStreamSynchronize", "StreamSynchronize"):
+        of_all = call["name"] in ("cudaDeviceSynchronize", "hipDeviceSynchronize")
+        if not of_all and call["name"] not in ("cudaStreamSynchronize", "hipMemcpyWithStream"):
             continue
         waits += 1
         for stream, work in streams.items():
@@ -160,7 +160,7 @@ def check_host_waits(what, trace, streams, calls):
                 continue
             for e in work:
                 launch = calls[e["args"]["correlation"]]
-                bad += start_of(launch) < start_of(call) and end_of(e) > end_of(call)
+                bad += start_of(launch) <= start_of(call) and end_of(e) > end_of(call)
     check(waits > 0, what + ": the host waits for the device now and then")
     check(bad == 0, what + ": a wait lasts as long as what it waits for", bad)
 
