@@ -34,7 +34,8 @@ static const tl_command commands[] = {
       "tlmpi describe.",
       false, tl_show },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
-      "Prints the page of each TABLE, or of all tables.", false, tl_describe },
+      "Prints the page of each TABLE, or of all tables and of what else a result file holds (names, ranks, attributes).",
+      false, tl_describe },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis. tracelens: TraceLens; idle gaps and their causes, "

@@ -137,7 +137,8 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
         tl_print_rows(&printer, ranks->rows, ranks->n);
     tl_print_end(&printer);
     if (inventory->nmissing > 0)
-        printf("%zu of %" PRId64 " ranks have no trace here\n", inventory->nmissing, inventory->world_size);
+        printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
+               inventory->nmissing == 1 ? "has" : "have");
     if (inventory->nruns > 1)
         printf("run %d of %d; --run N chooses another, --run list lists them\n", inventory->run + 1, inventory->nruns);
 }

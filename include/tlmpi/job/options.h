@@ -17,7 +17,7 @@ typedef struct tl_options {
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
-    bool quiet, verbose;
+    bool quiet;
     tl_config config;               /* --idle */
     const char *command_line;       /* as typed, for the file's history */
     const char *settings;           /* every option with its value, "name=value" a line, for the file */
