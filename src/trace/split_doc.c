@@ -302,8 +302,8 @@ static bool is_surely_entry(tl_split *s, size_t i, size_t to)
            has_ph(s, i, to);
 }
 
-/* The entry that the byte behind which all is lost belongs to has begun before it. */
-static bool begins_before(tl_split *s)
+/* Whether the byte behind which all is lost belongs to the beginning of an entry: then scan is there. */
+static bool begins_here(tl_split *s)
 {
     size_t i = (size_t)(s->restart_at - s->base), to = tl_split_horizon(s, i);
     bool entry = tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES && has_ph(s, i, to);
@@ -315,10 +315,10 @@ static bool begins_before(tl_split *s)
 
 int tl_split_lost(tl_split *s)
 {
-    if (s->restart_at < s->base + s->scan) {
+    if (s->restart_at != UINT64_MAX) {          /* just lost */
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
-        if (begins_before(s))
+        if (begins_here(s))
             return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
     }
     for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
