@@ -1,0 +1,98 @@
+/* whatif.h - what the job would have taken if some of it had been otherwise: all ranks' programs, replayed together.
+ *
+ *     rank 0   [work]---.[ collective ][work]            a collective begins for each rank when its program has come there;
+ *     rank 1   [  work  ][ collective ][work]            its transfer begins when the last has begun, and takes what it took
+ *
+ * First everything is replayed unchanged.  That must give the time that was measured; what it does not is the error of the
+ * model, and beyond 5 % there is no answer.  Then with changes:
+ *
+ *     repaired    a rank's own work and host take no longer than the median of the other ranks of its role, segment by
+ *                 segment; all of it, or what one part (tl_part) has too much of, in some steps or all
+ *     links       transfers take no longer than the median of transfers like them
+ *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
+ *
+ * gain of a repair = time unchanged - time repaired: wall time, unlike blame, which is rank-seconds.  Waiting in a pipeline
+ * is nobody's surplus, so no repair removes it.
+ *
+ * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
+ * rank that did not do in a step what most of its role did is compared by the sums of the step (`by_sums`); a rank
+ * alone in its role with its own other steps (`by_steps`).
+ */
+#ifndef TLMPI_ANALYSIS_WHATIF_H
+#define TLMPI_ANALYSIS_WHATIF_H
+
+#include "tlmpi/analysis/program.h"
+
+/* One rank in one collective: comms[comm] of programs[rank]. */
+typedef struct tl_whatif_member {
+    uint32_t rank, comm;
+} tl_whatif_member;
+
+/* One matched collective: members[first .. first + n). */
+typedef struct tl_whatif_collective {
+    uint32_t first, n;
+    uint32_t like; /* collectives of one number (kind, size, ranks of the group ...) should take the same time */
+    bool loose;    /* one may leave before the last has come: all-to-all, send and receive */
+} tl_whatif_collective;
+
+/* Borrowed until tl_whatif_free.  Ranks are indices. */
+typedef struct tl_whatif_input {
+    const tl_program *programs;
+    const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
+    const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
+    size_t nranks;
+    const tl_whatif_member *members;
+    size_t nmembers;
+    const tl_whatif_collective *collectives;
+    size_t ncollectives;
+} tl_whatif_input;
+
+typedef enum tl_whatif_state {
+    TL_WHATIF_OK,
+    TL_WHATIF_EMPTY,   /* nothing ran on any device */
+    TL_WHATIF_ORDER,   /* collectives contradict each other: each of several waits for the others */
+    TL_WHATIF_ERROR    /* replayed unchanged, the job takes more than 5 % longer or shorter than it took */
+} tl_whatif_state;
+
+typedef struct tl_whatif_facts {
+    tl_whatif_state state;  /* but for TL_WHATIF_OK no replay is to be trusted */
+    int64_t measured_ns;    /* from the first start of a recording to the last end on a device */
+    int64_t simulated_ns;   /* replayed unchanged */
+    size_t nsteps;
+    const int32_t *steps;   /* numbers of the steps, ascending */
+    size_t nalone;          /* pieces of communication that no collective names, or whose collective contradicted others */
+    size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
+    size_t compared;                            /* rank-steps compared segment by segment */
+} tl_whatif_facts;
+
+/* What is changed.  { 0 } changes nothing. */
+typedef struct tl_scenario {
+    const uint8_t *repaired; /* [nranks], not 0: repaired; NULL: nobody */
+    uint32_t parts;          /* bits 1 << tl_part of what is repaired; 0: all */
+    bool in_steps;           /* only from first_step to last_step */
+    int32_t first_step, last_step;
+    const uint8_t *links;    /* [ncollectives], not 0: its transfer is repaired; NULL: none */
+    bool ideal;              /* everything, but for the ranks marked in `own` */
+    const uint8_t *own;      /* [nranks], with `ideal`: keeps its own times; NULL: nobody */
+} tl_scenario;
+
+typedef struct tl_whatif tl_whatif;
+
+/* Programs, put together.  TL_ENOMEM, TL_EINTERNAL (the input names what is not there); *out is then NULL. */
+tl_status tl_whatif_new(const tl_whatif_input *input, tl_whatif **out, tl_error *err);
+void tl_whatif_free(tl_whatif *whatif);
+
+const tl_whatif_facts *tl_whatif_facts_of(const tl_whatif *whatif);
+
+/* The job's time under a scenario.  step_ns[nsteps], if not NULL: the time each step takes, from the last end of the step before
+ * it to its own; they are not less than 0, and sum to the job's time without what precedes the first.  O(entries). */
+int64_t tl_whatif_run(tl_whatif *whatif, const tl_scenario *scenario, int64_t *step_ns);
+
+/* gain_ns, and by step if not NULL: unchanged - scenario. */
+int64_t tl_whatif_gain(tl_whatif *whatif, const tl_scenario *scenario, int64_t *step_gain_ns);
+
+/* One step of a rank by its parts: what it took beyond its peers, where it did; 0 in the other parts.  For choosing whom to
+ * repair.  `step` is an index. */
+void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
+
+#endif

@@ -1,0 +1,71 @@
+/* program_build.h - a program in the making: where everything stands (program_place.c), before it is strung into chains
+ * (program.c). */
+#ifndef ANALYSIS_PROGRAM_BUILD_H
+#define ANALYSIS_PROGRAM_BUILD_H
+
+#include "tlmpi/analysis/program.h"
+
+/* Where one comm stands among the rank's own work. */
+typedef struct tl_comm_place {
+    int64_t launch_ns; /* where its launch is not in the trace: that of the work before it */
+    uint32_t at;       /* pieces of local work that come before it, by the order of launches */
+    uint32_t behind;   /* it waits for the last of so many pieces of local work; 0: for none */
+    uint32_t previous; /* comm before it on its stream, TL_NONE */
+    bool launched;
+} tl_comm_place;
+
+/* Where one segment ends and the next begins. */
+typedef struct tl_boundary {
+    int64_t host_ns;
+    uint32_t at;   /* pieces of local work before it */
+    uint32_t comm; /* TL_NONE: a step begins, or the last one ends */
+    int32_t step;  /* of what follows */
+} tl_boundary;
+
+/* One wait of the host, and what ended it. */
+typedef struct tl_release {
+    const tl_host_wait *wait;
+    int64_t gate_ns; /* from the end of that to the end of the wait */
+    uint32_t behind; /* the last of so many pieces of local work, 0: none */
+    uint32_t comm;   /* TL_NONE */
+} tl_release;
+
+typedef struct tl_building {
+    const tl_rank_view *view;
+    int64_t start_ns, end_ns;
+    int64_t latency_ns;  /* from a launch to the start of a kernel that nothing else keeps waiting */
+    uint32_t *local;     /* the rank's own work by start: indices of kernels */
+    uint32_t *comm;      /* communication in the order of the view */
+    uint32_t *ended;     /* the same by end: indices into comm */
+    uint32_t *comm_of;   /* by kernel: its place in `comm` or, for local work, in `local` */
+    uint32_t *same;      /* by kernel: the comm right before it on its stream, TL_NONE */
+    int64_t *busy_until; /* by local work: the end of all that came so far */
+    size_t nlocal, ncomm;
+    tl_comm_place *place; /* by comm */
+    tl_boundary *boundaries;
+    tl_release *releases;
+    size_t nboundaries, nreleases;
+    bool *cut; /* by local work: an entry must end with it */
+} tl_building;
+
+/* Fills the building from the view; false when memory is out.  nlocal + ncomm is 0 for a view that has no program. */
+bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);
+void tl_building_free(tl_building *b);
+
+/* The start of the kernel's launch, no later than its own start; TL_TIME_UNKNOWN. */
+static inline int64_t tl_launch_of(const tl_kernel *k)
+{
+    return k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns > k->start_ns ? k->start_ns : k->launch_ns;
+}
+
+/* When the kernel could have started as far as the host is concerned: TL_TIME_UNKNOWN (which is before everything)
+ * without a launch. */
+static inline int64_t tl_arrival_of(const tl_building *b, const tl_kernel *k)
+{
+    int64_t launch = tl_launch_of(k);
+    if (launch == TL_TIME_UNKNOWN)
+        return launch;
+    return k->start_ns - launch < b->latency_ns ? k->start_ns : launch + b->latency_ns;
+}
+
+#endif

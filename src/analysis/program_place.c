@@ -1,0 +1,497 @@
+/* program_place.c - the order of a rank's work, and what each piece of communication and each wait of the host stands
+ * behind. */
+#include "program_build.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+#define US INT64_C(1000)
+#define LONGEST_NS (INT64_C(1) << 46) /* sums over ranks and chains of anything shorter stay far from overflow */
+#define USUAL_LATENCY_NS (5 * US)     /* where no kernel shows it */
+#define LATENCY_MAX_NS (50 * US)
+#define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
+
+static int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- order */
+
+/* The extent of the recording; false when there is none that can be worked on. */
+static bool find_extent(tl_building *b)
+{
+    const tl_rank_view *view = b->view;
+    int64_t length;
+
+    b->start_ns = INT64_MAX;
+    b->end_ns = INT64_MIN;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        int64_t launch = tl_launch_of(&view->kernels[i]);
+        b->start_ns = min_ns(b->start_ns, launch != TL_TIME_UNKNOWN ? launch : view->kernels[i].start_ns);
+        b->end_ns = max_ns(b->end_ns, view->kernels[i].end_ns);
+    }
+    if (view->nkernels == 0)
+        return false;
+    if (view->nsteps > 0)
+        b->start_ns = min_ns(b->start_ns, view->steps[0].start_ns);
+    return !__builtin_sub_overflow(b->end_ns, b->start_ns, &length) && length <= LONGEST_NS;
+}
+
+static int by_start(const void *kernels, uint32_t x, uint32_t y)
+{
+    const tl_kernel *k = kernels;
+    if (k[x].start_ns != k[y].start_ns)
+        return k[x].start_ns < k[y].start_ns ? -1 : 1;
+    if (k[x].end_ns != k[y].end_ns)
+        return k[x].end_ns < k[y].end_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int by_end(const void *building, uint32_t x, uint32_t y)
+{
+    const tl_building *b = building;
+    int64_t p = b->view->kernels[b->comm[x]].end_ns, q = b->view->kernels[b->comm[y]].end_ns;
+    return (p > q) - (p < q);
+}
+
+static bool same_stream(const tl_kernel *a, const tl_kernel *b)
+{
+    return a->device == b->device && a->stream == b->stream;
+}
+
+/* Splits the view into local work and communication, each in its order. */
+static bool put_in_order(tl_building *b)
+{
+    const tl_kernel *k = b->view->kernels;
+    size_t n = b->view->nkernels;
+
+    b->local = tl_malloc(n * sizeof *b->local);
+    b->comm = tl_malloc(n * sizeof *b->comm);
+    b->ended = tl_malloc(n * sizeof *b->ended);
+    b->comm_of = tl_malloc(n * sizeof *b->comm_of);
+    b->same = tl_malloc(n * sizeof *b->same);
+    b->busy_until = tl_malloc(n * sizeof *b->busy_until);
+    b->cut = tl_calloc(n, sizeof *b->cut);
+    b->place = tl_calloc(n, sizeof *b->place);
+    if (b->local == NULL || b->comm == NULL || b->ended == NULL || b->comm_of == NULL || b->same == NULL ||
+        b->busy_until == NULL || b->cut == NULL || b->place == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        bool follows = i > 0 && same_stream(&k[i - 1], &k[i]) && k[i - 1].kind == TL_COMM;
+        b->same[i] = follows ? b->comm_of[i - 1] : TL_NONE;
+        if (k[i].kind == TL_COMM) {
+            b->comm_of[i] = (uint32_t)b->ncomm;
+            b->ended[b->ncomm] = (uint32_t)b->ncomm;
+            b->comm[b->ncomm++] = (uint32_t)i;
+        } else {
+            b->local[b->nlocal++] = (uint32_t)i;
+        }
+    }
+    if (!tl_sort_index(b->local, b->nlocal, by_start, k) || !tl_sort_index(b->ended, b->ncomm, by_end, b))
+        return false;
+    int64_t until = b->start_ns;
+    for (size_t i = 0; i < b->nlocal; i++) {
+        b->comm_of[b->local[i]] = (uint32_t)i;
+        b->busy_until[i] = until = max_ns(until, k[b->local[i]].end_ns);
+    }
+    return true;
+}
+
+/* The lower quartile of what passed between launch and start where the device had nothing of its own left to do: the
+ * kernels above it also waited for something else. */
+static bool find_latency(tl_building *b)
+{
+    enum { SAMPLES = 4096 };
+    double *ns = tl_malloc(SAMPLES * sizeof *ns);
+    size_t n = 0;
+
+    if (ns == NULL)
+        return false;
+    for (size_t i = 1; i < b->nlocal && n < SAMPLES; i++) {
+        const tl_kernel *k = &b->view->kernels[b->local[i]];
+        int64_t launch = tl_launch_of(k);
+        if (launch != TL_TIME_UNKNOWN && launch >= b->busy_until[i - 1])
+            ns[n++] = (double)(k->start_ns - launch);
+    }
+    b->latency_ns = USUAL_LATENCY_NS;
+    if (n > 0) {
+        tl_median(ns, n); /* puts them in order */
+        b->latency_ns = min_ns((int64_t)ns[n / 4], LATENCY_MAX_NS);
+    }
+    free(ns);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- what comm stands behind */
+
+/* The stream of a device that computes most: kernels [from, to) of the view. */
+typedef struct main_stream {
+    int32_t device;
+    size_t from, to;
+    int64_t compute_ns;
+} main_stream;
+
+typedef struct placing {
+    tl_building *b;
+    int64_t *launched;    /* by kernel: the latest launch on its stream so far */
+    uint32_t *last_local; /* by kernel: the last local work on its stream, itself included; TL_NONE */
+    uint32_t *stream;     /* by kernel: the number of its stream */
+    size_t nstreams;
+    TL_VEC(main_stream) mains;
+    uint32_t *all, *early; /* [nstreams * TL_NCOLLECTIVES]: comms, and those that started while work launched before ran */
+    uint32_t *candidate;   /* by comm: the last work launched before it on the main stream, or before it on its own */
+} placing;
+
+static void placing_free(placing *p)
+{
+    free(p->launched);
+    free(p->last_local);
+    free(p->stream);
+    free(p->mains.v);
+    free(p->all);
+    free(p->early);
+    free(p->candidate);
+}
+
+static bool look_at_streams(placing *p)
+{
+    const tl_kernel *k = p->b->view->kernels;
+    size_t n = p->b->view->nkernels;
+
+    p->launched = tl_malloc(n * sizeof *p->launched);
+    p->last_local = tl_malloc(n * sizeof *p->last_local);
+    p->stream = tl_malloc(n * sizeof *p->stream);
+    if (p->launched == NULL || p->last_local == NULL || p->stream == NULL)
+        return false;
+    for (size_t from = 0, to; from < n; from = to) {
+        int64_t compute = 0;
+        for (to = from; to < n && same_stream(&k[from], &k[to]); to++) {
+            int64_t launch = tl_launch_of(&k[to]);
+            p->launched[to] = to > from ? max_ns(launch, p->launched[to - 1]) : launch;
+            p->last_local[to] = k[to].kind != TL_COMM ? (uint32_t)to : to > from ? p->last_local[to - 1] : TL_NONE;
+            p->stream[to] = (uint32_t)p->nstreams;
+            compute += k[to].kind == TL_COMPUTE ? min_ns(k[to].end_ns - k[to].start_ns, LONGEST_NS) / 1024 : 0;
+        }
+        p->nstreams++;
+        main_stream *last = p->mains.n > 0 ? &p->mains.v[p->mains.n - 1] : NULL;
+        if (last == NULL || last->device != k[from].device) {
+            if (!tl_vec_room(&p->mains))
+                return false;
+            p->mains.v[p->mains.n++] = (main_stream){ k[from].device, from, to, compute };
+        } else if (compute > last->compute_ns) {
+            *last = (main_stream){ k[from].device, from, to, compute };
+        }
+    }
+    return true;
+}
+
+static const main_stream *main_of(const placing *p, int32_t device)
+{
+    size_t low = 0, high = p->mains.n;
+    while (low + 1 < high) {
+        size_t mid = (low + high) / 2;
+        if (p->mains.v[mid].device <= device)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &p->mains.v[low];
+}
+
+/* The last local work of a stream that was launched before kernel `comm`; where launches do not tell, that started before
+ * it. */
+static uint32_t launched_before(const placing *p, const main_stream *s, uint32_t comm)
+{
+    const tl_kernel *k = p->b->view->kernels;
+    int64_t launch = tl_launch_of(&k[comm]);
+    size_t low = s->from, high = s->to;
+
+    while (launch != TL_TIME_UNKNOWN && low < high) {
+        size_t mid = (low + high) / 2;
+        if (p->launched[mid] <= launch)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool one_call = low > s->from && k[low - 1].launch != TL_NONE && k[low - 1].launch == k[comm].launch;
+    if (launch == TL_TIME_UNKNOWN || one_call) {
+        high = launch == TL_TIME_UNKNOWN ? s->to : low;
+        low = s->from;
+        while (low < high) {
+            size_t mid = (low + high) / 2;
+            if (k[mid].start_ns < k[comm].start_ns)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+    }
+    return low > s->from ? p->last_local[low - 1] : TL_NONE;
+}
+
+static bool runs_past(const placing *p, uint32_t work, uint32_t comm)
+{
+    const tl_kernel *k = p->b->view->kernels;
+    return k[work].end_ns > k[comm].start_ns + TOUCH_NS;
+}
+
+static size_t class_of(const placing *p, uint32_t comm)
+{
+    return (size_t)p->stream[comm] * TL_NCOLLECTIVES + p->b->view->kernels[comm].collective % TL_NCOLLECTIVES;
+}
+
+/* For each comm the work it would wait for, and how often comms of its stream and kind did not. */
+static bool find_candidates(placing *p)
+{
+    tl_building *b = p->b;
+
+    p->all = tl_calloc(p->nstreams * TL_NCOLLECTIVES, sizeof *p->all);
+    p->early = tl_calloc(p->nstreams * TL_NCOLLECTIVES, sizeof *p->early);
+    p->candidate = tl_malloc((b->ncomm + 1) * sizeof *p->candidate);
+    if (p->all == NULL || p->early == NULL || p->candidate == NULL)
+        return false;
+    for (size_t i = 0; i < b->ncomm; i++) {
+        uint32_t comm = b->comm[i];
+        const tl_kernel *k = &b->view->kernels[comm];
+        b->place[i].launched = tl_launch_of(k) != TL_TIME_UNKNOWN;
+        p->candidate[i] = p->last_local[comm];
+        if (p->candidate[i] != TL_NONE)
+            continue;
+        p->candidate[i] = launched_before(p, main_of(p, k->device), comm);
+        if (!b->place[i].launched)
+            continue;
+        p->all[class_of(p, comm)]++;
+        p->early[class_of(p, comm)] += p->candidate[i] != TL_NONE && runs_past(p, p->candidate[i], comm);
+    }
+    return true;
+}
+
+/* The number of local work pieces that start before an instant. */
+static uint32_t started_before(const tl_building *b, int64_t at_ns)
+{
+    size_t low = 0, high = b->nlocal;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (b->view->kernels[b->local[mid]].start_ns < at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return (uint32_t)low;
+}
+
+/* What a comm waits for: its candidate; if that still ran when the comm started, an earlier one on its stream, or nothing
+ * where comms of this sort do not wait. */
+static uint32_t behind(const placing *p, size_t i)
+{
+    enum { TRIES = 64 };
+    const tl_building *b = p->b;
+    uint32_t comm = b->comm[i], work = p->candidate[i];
+    size_t class = class_of(p, comm);
+
+    if (work == TL_NONE)
+        return 0;
+    if (p->last_local[comm] == TL_NONE && b->place[i].launched && p->early[class] > p->all[class] / 8)
+        return 0;
+    for (int tries = 0; runs_past(p, work, comm); tries++) {
+        if (work == 0 || p->stream[work - 1] != p->stream[work] || tries == TRIES || p->last_local[work - 1] == TL_NONE)
+            return 0;
+        work = p->last_local[work - 1];
+    }
+    return b->comm_of[work] + 1;
+}
+
+static bool place_comms(tl_building *b)
+{
+    placing p = { .b = b };
+    bool whole = look_at_streams(&p) && find_candidates(&p);
+
+    for (size_t i = 0; whole && i < b->ncomm; i++) {
+        const tl_kernel *k = &b->view->kernels[b->comm[i]];
+        tl_comm_place *place = &b->place[i];
+        uint32_t work = p.candidate[i];
+        if (!place->launched || work == TL_NONE)
+            place->at = place->launched ? 0 : started_before(b, k->start_ns);
+        else
+            place->at = b->comm_of[work] + 1;
+        place->behind = behind(&p, i);
+        place->launch_ns = place->launched ? tl_launch_of(k) : b->start_ns;
+        if (!place->launched && place->at > 0) {
+            int64_t launch = tl_launch_of(&b->view->kernels[b->local[place->at - 1]]);
+            place->launch_ns = max_ns(launch, b->start_ns);
+        }
+        bool follows = i > 0 && same_stream(&b->view->kernels[b->comm[i - 1]], k);
+        place->previous = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns ? (uint32_t)i - 1 : TL_NONE;
+        if (place->behind > 0)
+            b->cut[place->behind - 1] = true;
+    }
+    placing_free(&p);
+    return whole;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- segments */
+
+static int by_launch(const void *building, uint32_t x, uint32_t y)
+{
+    const tl_building *b = building;
+    const tl_comm_place *p = &b->place[x], *q = &b->place[y];
+    if (p->launch_ns != q->launch_ns)
+        return p->launch_ns < q->launch_ns ? -1 : 1;
+    return by_start(b->view->kernels, b->comm[x], b->comm[y]);
+}
+
+static void add_boundary(tl_building *b, int64_t host_ns, uint32_t at, uint32_t comm, int32_t step)
+{
+    tl_boundary *last = b->nboundaries > 0 ? &b->boundaries[b->nboundaries - 1] : NULL;
+    if (last != NULL)
+        at = at > last->at ? at : last->at;
+    b->boundaries[b->nboundaries++] = (tl_boundary){ host_ns, at, comm, step };
+}
+
+/* Launches of collectives and beginnings of steps, in the order of the host; work goes with its launch. */
+static bool find_boundaries(tl_building *b)
+{
+    const tl_rank_view *view = b->view;
+    size_t ntimes = view->nsteps > 0 ? view->nsteps + 1 : 0, next = 0, at = 0;
+    uint32_t *order = tl_malloc((b->ncomm + 1) * sizeof *order);
+    int64_t launched = INT64_MIN;
+    int32_t step = -1;
+
+    b->boundaries = tl_malloc((b->ncomm + ntimes + 1) * sizeof *b->boundaries);
+    for (size_t i = 0; order != NULL && i < b->ncomm; i++)
+        order[i] = (uint32_t)i;
+    if (order == NULL || b->boundaries == NULL || !tl_sort_index(order, b->ncomm, by_launch, b)) {
+        free(order);
+        return false;
+    }
+    for (size_t i = 0; i <= b->ncomm; i++) {
+        int64_t comm_ns = i < b->ncomm ? b->place[order[i]].launch_ns : INT64_MAX;
+        for (; next < ntimes; next++) {
+            int64_t time = next < view->nsteps ? view->steps[next].start_ns : view->steps[next - 1].end_ns;
+            if (time > comm_ns || time > b->end_ns)
+                break;
+            step = next < view->nsteps ? view->steps[next].number : -1;
+            if (time < b->start_ns)
+                continue;
+            while (at < b->nlocal) {
+                const tl_kernel *k = &view->kernels[b->local[at]];
+                int64_t launch = tl_launch_of(k);
+                launched = max_ns(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
+                if (launched >= time)
+                    break;
+                at++;
+            }
+            add_boundary(b, time, (uint32_t)at, TL_NONE, step);
+        }
+        if (i < b->ncomm)
+            add_boundary(b, comm_ns, b->place[order[i]].at, order[i], step);
+    }
+    for (size_t i = 0; i < b->nboundaries; i++)
+        if (b->boundaries[i].at > 0)
+            b->cut[b->boundaries[i].at - 1] = true;
+    free(order);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ waits of the host */
+
+/* How many pieces of local work have ended at an instant, as far as all before them have too. */
+static uint32_t done_at(const tl_building *b, int64_t at_ns)
+{
+    size_t low = 0, high = b->nlocal;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (b->busy_until[mid] <= at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return (uint32_t)low;
+}
+
+static uint32_t comm_ended_at(const tl_building *b, int64_t at_ns)
+{
+    size_t low = 0, high = b->ncomm;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (b->view->kernels[b->comm[b->ended[mid]]].end_ns <= at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 ? b->ended[low - 1] : TL_NONE;
+}
+
+/* What ended the wait; false: nothing of the device did. */
+static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release *out)
+{
+    uint32_t done = done_at(b, w->end_ns + TOUCH_NS), comm = comm_ended_at(b, w->end_ns + TOUCH_NS);
+    int64_t work_ns = done > 0 ? b->busy_until[done - 1] : INT64_MIN, comm_ns = INT64_MIN;
+    bool of_stream = false;
+
+    if (comm != TL_NONE) {
+        const tl_kernel *k = &b->view->kernels[b->comm[comm]];
+        comm_ns = k->end_ns;
+        of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
+    }
+    bool work = done > 0 && (work_ns >= w->start_ns || w->kind == TL_WAIT_QUEUE);
+    bool other = comm != TL_NONE && comm_ns >= w->start_ns && w->kind != TL_WAIT_QUEUE;
+    if (w->kind == TL_WAIT_STREAM) {
+        work = work && !(of_stream && other && comm_ns > work_ns);
+        other = other && !work;
+    } else if (w->kind == TL_WAIT_EVENT) {
+        work = work && !(other && comm_ns > work_ns);
+        other = other && !work;
+    }
+    int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
+    if (!work && !other)
+        return false;
+    *out = (tl_release){ w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
+    return true;
+}
+
+static bool find_releases(tl_building *b, const tl_host_waits *waits)
+{
+    b->releases = tl_malloc((waits->n + 1) * sizeof *b->releases);
+    if (b->releases == NULL)
+        return false;
+    for (size_t i = 0; i < waits->n; i++) {
+        const tl_host_wait *w = &waits->v[i];
+        tl_release *release = &b->releases[b->nreleases];
+        if (w->start_ns < b->start_ns || w->end_ns > b->end_ns + LATENCY_MAX_NS || !released_by(b, w, release))
+            continue;
+        if (release->behind > 0)
+            b->cut[release->behind - 1] = true;
+        b->nreleases++;
+    }
+    return true;
+}
+
+bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits)
+{
+    *b = (tl_building){ .view = view };
+    if (!find_extent(b))
+        return true;
+    return put_in_order(b) && find_latency(b) && place_comms(b) && find_boundaries(b) && find_releases(b, waits);
+}
+
+void tl_building_free(tl_building *b)
+{
+    free(b->local);
+    free(b->comm);
+    free(b->ended);
+    free(b->comm_of);
+    free(b->same);
+    free(b->busy_until);
+    free(b->place);
+    free(b->boundaries);
+    free(b->releases);
+    free(b->cut);
+    *b = (tl_building){ 0 };
+}

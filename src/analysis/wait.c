@@ -1,0 +1,165 @@
+/* wait.c - which calls held the host, as far as a view can tell. */
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+#define US INT64_C(1000)
+
+/* A launch usually takes microseconds.  One that takes this long, and many times what launches of this rank take, while
+ * the device still had this much to do, waited for room in the queue. */
+#define HELD_NS (50 * US)
+#define HELD_TIMES 8
+#define QUEUED_NS (500 * US)
+
+/* A silence of the host this long, which ends at most so long after the device ran dry. */
+#define SILENCE_NS (100 * US)
+#define WAKE_NS (200 * US)
+#define CALL_END_NS (5 * US) /* from the end of work to the return of the call that waits for it */
+
+void tl_host_waits_free(tl_host_waits *waits)
+{
+    free(waits->v);
+    *waits = (tl_host_waits){ 0 };
+}
+
+bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind)
+{
+    static const struct {
+        const char *needle;
+        tl_wait_kind kind;
+    } rules[] = {
+        { "DeviceSynchronize", TL_WAIT_DEVICE }, { "CtxSynchronize", TL_WAIT_DEVICE },
+        { "Context Sync", TL_WAIT_DEVICE },      { "StreamSynchronize", TL_WAIT_STREAM },
+        { "Stream Sync", TL_WAIT_STREAM },       { "EventSynchronize", TL_WAIT_EVENT },
+        { "Event Sync", TL_WAIT_EVENT },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (tl_text_has(name, rules[i].needle)) {
+            *kind = rules[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add(tl_host_waits *waits, tl_host_wait wait)
+{
+    if (wait.end_ns <= wait.start_ns)
+        return true;
+    if (!tl_vec_room(waits))
+        return false;
+    waits->v[waits->n++] = wait;
+    return true;
+}
+
+static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
+{
+    for (size_t i = 0; i < view->nsyncs; i++) {
+        const tl_sync *s = &view->syncs[i];
+        tl_wait_kind kind;
+        if (s->name == TL_NO_NAME || !tl_wait_kind_of(tl_names_text(view->names, s->name), &kind))
+            continue;
+        int64_t start =
+            s->call_ns != TL_TIME_UNKNOWN && s->call_ns < s->start_ns ? s->call_ns : s->start_ns;
+        if (!add(waits, (tl_host_wait){ start, s->end_ns, s->device, s->stream, kind }))
+            return false;
+    }
+    return true;
+}
+
+/* What a launch usually takes; of many launches a thousand, evenly chosen.  -1 when memory is out. */
+static int64_t usual_launch_ns(const tl_rank_view *view)
+{
+    enum { SAMPLES = 1000 };
+    size_t stride = view->nlaunches / SAMPLES + 1, n = 0;
+    double *ns = tl_malloc((view->nlaunches / stride + 1) * sizeof *ns);
+    if (ns == NULL)
+        return -1;
+    for (size_t i = 0; i < view->nlaunches; i += stride)
+        ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
+    int64_t usual = n > 0 ? (int64_t)tl_median(ns, n) : 0;
+    free(ns);
+    return usual;
+}
+
+/* Copies that the call itself waited for, and launches that found the queue full. */
+static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *waits)
+{
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        if (k->launch == TL_NONE)
+            continue;
+        const tl_launch *l = &view->launches[k->launch];
+        tl_host_wait wait = { l->start_ns, l->end_ns, k->device, k->stream, TL_WAIT_STREAM };
+        int64_t took = l->end_ns - l->start_ns;
+        if (k->kind == TL_MEMCPY && l->nkernels == 1 && k->end_ns > l->start_ns && l->end_ns >= k->end_ns) {
+            if (!add(waits, wait))
+                return false;
+        } else if (took >= HELD_NS && took / HELD_TIMES >= usual_ns && k->start_ns - l->end_ns >= QUEUED_NS) {
+            wait.kind = TL_WAIT_QUEUE;
+            if (!add(waits, wait))
+                return false;
+        }
+    }
+    return true;
+}
+
+/*     host     [launch a][launch b]..............[launch c]
+ *     device       [   a    ][     b      ].........
+ *                                  dry ---^  ^-- c's launch follows soon: the host had waited */
+static bool add_guessed(const tl_rank_view *view, tl_host_waits *waits)
+{
+    int64_t *done = tl_malloc((view->nlaunches + 1) * sizeof *done), dry = INT64_MIN, free_ns = INT64_MIN;
+    bool whole = done != NULL;
+
+    for (size_t i = 0; whole && i < view->nlaunches; i++)
+        done[i] = INT64_MIN;
+    for (size_t i = 0; whole && i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        if (k->launch != TL_NONE && k->end_ns > done[k->launch])
+            done[k->launch] = k->end_ns;
+    }
+    for (size_t i = 0; whole && i < view->nlaunches; i++) {
+        const tl_launch *l = &view->launches[i];
+        int64_t next = l->start_ns;
+        if (i > 0 && next - free_ns >= SILENCE_NS && dry > free_ns && dry <= next && next - dry <= WAKE_NS) {
+            int64_t end = dry + CALL_END_NS < next ? dry + CALL_END_NS : next;
+            whole = add(waits, (tl_host_wait){ free_ns, end, -1, -1, TL_WAIT_EVENT });
+        }
+        dry = done[i] > dry ? done[i] : dry;
+        free_ns = l->end_ns > free_ns ? l->end_ns : free_ns;
+    }
+    free(done);
+    return whole;
+}
+
+tl_status tl_host_waits_find(const tl_rank_view *view, bool guess, tl_host_waits *waits, tl_error *err)
+{
+    int64_t usual_ns = usual_launch_ns(view);
+    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_held(view, usual_ns, waits) &&
+                 (!guess || add_guessed(view, waits));
+    return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const tl_host_wait *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+void tl_host_waits_sort(tl_host_waits *waits)
+{
+    size_t kept = 0;
+
+    if (waits->n > 1)
+        qsort(waits->v, waits->n, sizeof *waits->v, by_time);
+    for (size_t i = 0; i < waits->n; i++)
+        if (waits->v[i].end_ns > waits->v[i].start_ns && (kept == 0 || waits->v[i].end_ns > waits->v[kept - 1].end_ns))
+            waits->v[kept++] = waits->v[i];
+    waits->n = kept;
+}

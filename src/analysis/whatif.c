@@ -1,0 +1,530 @@
+/* whatif.c - all programs replayed together, with some of their times changed. */
+#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "whatif_graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_PERCENT = 5 };
+#define TIME_MAX (INT64_C(1) << 62)
+
+static int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Times added up along a path of any length. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum) || sum > TIME_MAX)
+        return TIME_MAX;
+    return sum;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- replay */
+
+/* An entry of the host gives what its lateness let the device stand idle, and after that its share of the rest. */
+static int64_t cut_host(tl_carry *carry, const tl_cell *cell, int64_t cut_ns, const tl_entry *e, int64_t late_ns)
+{
+    if (cut_ns < 0)
+        return tl_portion(cut_ns, e->ns, cell->host_ns);
+    if (carry->cell != cell)
+        *carry = (tl_carry){ cell, 0 };
+    int64_t late = cut_ns < cell->late_ns ? cut_ns : cell->late_ns;
+    int64_t ns = tl_portion(late, late_ns, cell->late_ns) + tl_portion(cut_ns - late, e->ns, cell->host_ns) + carry->ns;
+    int64_t cut = ns < e->ns ? ns : e->ns;
+    carry->ns = ns - cut;
+    return cut;
+}
+
+static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry *e, size_t cell)
+{
+    int64_t *t = w->t + w->entry_base[rank], ns = e->ns, after = INT64_MIN;
+
+    if (w->changed[rank] && w->host_cut[cell] != 0)
+        ns -= cut_host(&w->carry[rank], &w->cells[cell], w->host_cut[cell], e, w->late[w->entry_base[rank] + i]);
+    if (e->comm != TL_NONE)
+        after = w->end[w->comm_base[rank] + e->comm];
+    if (e->on != TL_NONE)
+        after = max_ns(after, t[e->on]);
+    t[i] = plus(w->host_ns[rank], ns);
+    if (after != INT64_MIN)
+        t[i] = max_ns(t[i], plus(after, e->gate_ns));
+    w->host_ns[rank] = t[i];
+}
+
+static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry *e, size_t cell)
+{
+    int64_t *t = w->t + w->entry_base[rank], ns = e->ns, gate = e->gate_ns, from = w->work_ns[rank];
+
+    if (w->changed[rank] && w->work_cut[cell] != 0) {
+        int64_t cut = w->work_cut[cell], whole = w->cells[cell].work_ns;
+        ns -= tl_portion(cut, e->ns, whole);
+        gate -= tl_portion(cut, e->ns < e->gate_ns ? e->ns : e->gate_ns, whole);
+    }
+    if (e->comm != TL_NONE)
+        from = max_ns(from, w->end[w->comm_base[rank] + e->comm]);
+    t[i] = plus(from, ns);
+    if (e->on != TL_NONE)
+        t[i] = max_ns(t[i], plus(t[e->on], gate));
+    w->work_ns[rank] = t[i];
+    w->step_end[w->cells[cell].step] = max_ns(w->step_end[w->cells[cell].step], t[i]);
+}
+
+static void replay_rank(tl_whatif *w, uint32_t rank, uint32_t to)
+{
+    const tl_program *p = &w->in.programs[rank];
+
+    for (uint32_t i = w->at[rank]; i < to; i++) {
+        const tl_entry *e = &p->entries[i];
+        size_t cell = w->cell_of[rank][e->segment];
+        if (e->chain == TL_CHAIN_HOST)
+            replay_host(w, rank, i, e, cell);
+        else
+            replay_work(w, rank, i, e, cell);
+    }
+    w->at[rank] = to;
+}
+
+int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *previous)
+{
+    uint32_t rank = w->rank_of[comm];
+    const tl_program *p = &w->in.programs[rank];
+    const tl_comm *c = &p->comms[comm - w->comm_base[rank]];
+    const int64_t *t = w->t + w->entry_base[rank];
+    int64_t ready = p->start_ns + tl_whatif_offset(w, rank);
+
+    *entry = *previous = TL_NONE;
+    if (c->work != TL_NONE && plus(t[c->work], c->work_ns) >= ready) {
+        ready = plus(t[c->work], c->work_ns);
+        *entry = c->work;
+    }
+    if (c->host != TL_NONE && plus(t[c->host], c->host_ns) >= ready) {
+        ready = plus(t[c->host], c->host_ns);
+        *entry = c->host;
+    }
+    if (c->previous != TL_NONE && w->end[w->comm_base[rank] + c->previous] >= ready) {
+        ready = w->end[w->comm_base[rank] + c->previous];
+        *entry = TL_NONE;
+        *previous = (uint32_t)w->comm_base[rank] + c->previous;
+    }
+    return ready;
+}
+
+static void replay_stage(tl_whatif *w, const tl_stage *s)
+{
+    uint32_t c = s->collective, entry, previous;
+    int64_t cut = c < w->in.ncollectives ? w->link_cut[c] : 0;
+
+    for (uint32_t i = s->first_seat; i < s->end_seat; i++) {
+        uint32_t comm = w->seats[i], rank = w->rank_of[comm];
+        int64_t lag = w->in.programs[rank].comms[comm - w->comm_base[rank]].lag_ns;
+        w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &previous), lag);
+        w->last_start[c] = max_ns(w->last_start[c], w->start[comm]);
+    }
+    for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
+        uint32_t comm = w->leaves[i], rank = w->rank_of[comm];
+        const tl_program *p = &w->in.programs[rank];
+        w->end[comm] = max_ns(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut));
+        uint32_t step = w->cells[w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment]].step;
+        w->step_end[step] = max_ns(w->step_end[step], w->end[comm]);
+    }
+}
+
+static int64_t first_start(const tl_whatif *w)
+{
+    int64_t first = INT64_MAX;
+    for (uint32_t r = 0; r < w->in.nranks; r++)
+        if (w->in.programs[r].nsegments > 0 && w->in.programs[r].start_ns + tl_whatif_offset(w, r) < first)
+            first = w->in.programs[r].start_ns + tl_whatif_offset(w, r);
+    return first;
+}
+
+/* With the cuts as they are. */
+static int64_t replay(tl_whatif *w)
+{
+    int64_t first = first_start(w), last = first;
+
+    for (uint32_t r = 0; r < w->in.nranks; r++) {
+        w->work_ns[r] = w->host_ns[r] = w->in.programs[r].start_ns + tl_whatif_offset(w, r);
+        w->at[r] = 0;
+        w->carry[r] = (tl_carry){ 0 };
+    }
+    for (size_t c = 0; c < w->ncollectives; c++)
+        w->last_start[c] = INT64_MIN;
+    for (size_t s = 0; s <= w->facts.nsteps; s++)
+        w->step_end[s] = first;
+    for (size_t i = 0; i < w->norder; i++) {
+        const tl_item *item = &w->order[i];
+        if (item->to == TL_NONE)
+            replay_stage(w, &w->stages[item->of]);
+        else
+            replay_rank(w, item->of, item->to);
+    }
+    for (size_t s = 0; s <= w->facts.nsteps; s++)
+        last = max_ns(last, w->step_end[s]);
+    return last - first;
+}
+
+/* From ends of steps to their times. */
+static void step_times(const tl_whatif *w, int64_t *step_ns)
+{
+    int64_t before = first_start(w);
+    for (size_t s = 0; s < w->facts.nsteps; s++) {
+        int64_t end = max_ns(before, w->step_end[s + 1]);
+        step_ns[s] = end - before;
+        before = end;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- scenarios */
+
+/* What of a surplus falls on the parts of a mask: as the parts' own surpluses have it; where none has one, all on `rest`. */
+static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts *own, int64_t surplus_ns, bool work,
+                        uint32_t mask)
+{
+    int64_t all = 0, asked = 0;
+    tl_part rest = work ? TL_PART_COMPUTE : TL_PART_HOST;
+
+    for (int part = 0; part < TL_NPARTS; part++) {
+        if (tl_part_is_work((tl_part)part) != work)
+            continue;
+        int64_t usual = cell->medians != TL_NONE ? w->medians[(size_t)cell->medians * TL_NPARTS + (size_t)part] : 0;
+        int64_t more = max_ns(0, own->ns[part] - usual);
+        all = plus(all, more);
+        asked += mask & (1U << part) ? more : 0;
+    }
+    if (all == 0)
+        return mask & (1U << rest) ? surplus_ns : 0;
+    return tl_portion(surplus_ns, asked, all);
+}
+
+/* What repairing one cell takes off work and host. */
+static void surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, int64_t *work_ns, int64_t *host_ns)
+{
+    const tl_cell *cell = &w->cells[at];
+    tl_parts own = { { 0 } };
+
+    *work_ns = max_ns(0, cell->work_ns - cell->work_peer_ns);
+    *host_ns = max_ns(0, cell->host_ns - cell->host_peer_ns);
+    if (mask == 0 || (*work_ns == 0 && *host_ns == 0))
+        return;
+    tl_whatif_cell_parts(w, rank, cell, &own);
+    *work_ns = share_of(w, cell, &own, *work_ns, true, mask);
+    *host_ns = share_of(w, cell, &own, *host_ns, false, mask);
+}
+
+static bool in_scenario(const tl_whatif *w, const tl_scenario *s, const tl_cell *cell)
+{
+    if (!s->in_steps)
+        return true;
+    if (cell->step == 0)
+        return false;
+    int32_t step = w->facts.steps[cell->step - 1];
+    return step >= s->first_step && step <= s->last_step;
+}
+
+static void set_scenario(tl_whatif *w, const tl_scenario *s)
+{
+    for (uint32_t r = 0; r < w->in.nranks; r++) {
+        bool ideal = s->ideal && (s->own == NULL || s->own[r] == 0);
+        w->changed[r] = ideal || (s->repaired != NULL && s->repaired[r] != 0);
+        for (size_t i = w->cell_base[r]; w->changed[r] && i < w->cell_base[r + 1]; i++) {
+            w->work_cut[i] = w->host_cut[i] = 0;
+            if (!in_scenario(w, s, &w->cells[i]))
+                continue;
+            if (ideal) {
+                w->work_cut[i] = w->cells[i].work_ns - w->cells[i].work_mid_ns;
+                w->host_cut[i] = w->cells[i].host_ns - w->cells[i].host_mid_ns;
+            } else {
+                surplus_of(w, r, i, s->parts, &w->work_cut[i], &w->host_cut[i]);
+            }
+        }
+    }
+    for (size_t c = 0; c < w->in.ncollectives; c++) {
+        int64_t more = w->took_ns[c] - w->like_ns[c];
+        w->link_cut[c] = s->ideal || (s->links != NULL && s->links[c] != 0 && more > 0) ? more : 0;
+    }
+}
+
+int64_t tl_whatif_run(tl_whatif *w, const tl_scenario *scenario, int64_t *step_ns)
+{
+    set_scenario(w, scenario);
+    int64_t ns = replay(w);
+    if (step_ns != NULL)
+        step_times(w, step_ns);
+    return ns;
+}
+
+int64_t tl_whatif_gain(tl_whatif *w, const tl_scenario *scenario, int64_t *step_gain_ns)
+{
+    int64_t ns = tl_whatif_run(w, scenario, step_gain_ns);
+    for (size_t s = 0; step_gain_ns != NULL && s < w->facts.nsteps; s++)
+        step_gain_ns[s] = w->step_ns[s] - step_gain_ns[s];
+    return w->facts.simulated_ns - ns;
+}
+
+void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts *sum)
+{
+    *sum = (tl_parts){ { 0 } };
+    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
+        if (w->cells[i].step != step + 1)
+            continue;
+        for (int part = 0; part < TL_NPARTS; part++) {
+            int64_t work, host;
+            surplus_of(w, rank, i, 1U << part, &work, &host);
+            sum->ns[part] += work + host;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- all ranks */
+
+/* Whether a program's references lead where they may. */
+static bool holds_together(const tl_program *p)
+{
+    for (size_t i = 0; i < p->nentries; i++) {
+        const tl_entry *e = &p->entries[i];
+        if ((e->on != TL_NONE && e->on >= i) || (e->comm != TL_NONE && e->comm >= p->ncomms) ||
+            e->segment >= p->nsegments)
+            return false;
+    }
+    for (size_t i = 0; i < p->ncomms; i++) {
+        const tl_comm *c = &p->comms[i];
+        if ((c->work != TL_NONE && c->work >= p->nentries) || (c->host != TL_NONE && c->host >= p->nentries) ||
+            (c->previous != TL_NONE && c->previous >= i) || c->segment >= p->nsegments)
+            return false;
+    }
+    for (size_t i = 0; i < p->nsegments; i++)
+        if (p->segments[i].first_share > p->segments[i + 1].first_share || p->segments[i + 1].first_share > p->nshares)
+            return false;
+    for (size_t i = 0; i < p->nshares; i++)
+        if ((unsigned)p->shares[i].part >= TL_NPARTS)
+            return false;
+    return true;
+}
+
+/* Numbers everything through. */
+static tl_status count(tl_whatif *w, tl_error *err)
+{
+    for (size_t r = 0; r < w->in.nranks; r++) {
+        const tl_program *p = &w->in.programs[r];
+        if (!holds_together(p))
+            return tl_fail(err, TL_EINTERNAL, "the program of rank %zu refers to what it does not have", r);
+        w->entry_base[r] = w->nentries;
+        w->comm_base[r] = w->ncomms;
+        w->nentries += p->nentries;
+        w->ncomms += p->ncomms;
+    }
+    w->entry_base[w->in.nranks] = w->nentries;
+    w->comm_base[w->in.nranks] = w->ncomms;
+    if (w->nentries >= TL_NONE || w->ncomms >= TL_NONE)
+        return tl_fail(err, TL_EINPUT, "the job has too many collectives to ask what would have been");
+    return TL_OK;
+}
+
+/* Members exist, and take part in one collective each. */
+static tl_status check_members(const tl_whatif *w, tl_error *err)
+{
+    bool *taken = tl_calloc(w->ncomms + 1, sizeof *taken), fit = true;
+    if (taken == NULL)
+        return TL_ENOMEM;
+    for (size_t c = 0; fit && c < w->in.ncollectives; c++) {
+        const tl_whatif_collective *v = &w->in.collectives[c];
+        fit = v->first <= w->in.nmembers && v->n <= w->in.nmembers - v->first;
+        for (size_t i = 0; fit && i < v->n; i++) {
+            const tl_whatif_member *m = &w->in.members[v->first + i];
+            fit = m->rank < w->in.nranks && m->comm < w->in.programs[m->rank].ncomms &&
+                  !taken[w->comm_base[m->rank] + m->comm];
+            if (fit)
+                taken[w->comm_base[m->rank] + m->comm] = true;
+        }
+    }
+    free(taken);
+    return fit ? TL_OK : tl_fail(err, TL_EINTERNAL, "a collective names what no rank has, or what another has named");
+}
+
+static bool make_rooms(tl_whatif *w)
+{
+    size_t n = w->ncomms + 1, in = w->in.ncollectives + 1, ranks = w->in.nranks + 1;
+
+    w->collective_of = tl_malloc(n * sizeof *w->collective_of);
+    w->rank_of = tl_malloc(n * sizeof *w->rank_of);
+    w->transfer_ns = tl_malloc(n * sizeof *w->transfer_ns);
+    w->seats = tl_malloc(n * sizeof *w->seats);
+    w->leaves = tl_malloc(n * sizeof *w->leaves);
+    w->stages = tl_malloc(n * sizeof *w->stages);
+    w->start = tl_malloc(n * sizeof *w->start);
+    w->end = tl_malloc(n * sizeof *w->end);
+    w->last_start = tl_malloc((n + in) * sizeof *w->last_start);
+    w->like_ns = tl_calloc(in, sizeof *w->like_ns);
+    w->took_ns = tl_calloc(in, sizeof *w->took_ns);
+    w->dissolved = tl_calloc(in, sizeof *w->dissolved);
+    w->link_cut = tl_calloc(in, sizeof *w->link_cut);
+    w->t = tl_malloc((w->nentries + 1) * sizeof *w->t);
+    w->late = tl_calloc(w->nentries + 1, sizeof *w->late);
+    w->work_ns = tl_malloc(ranks * sizeof *w->work_ns);
+    w->host_ns = tl_malloc(ranks * sizeof *w->host_ns);
+    w->at = tl_malloc(ranks * sizeof *w->at);
+    w->carry = tl_malloc(ranks * sizeof *w->carry);
+    w->changed = tl_calloc(ranks, sizeof *w->changed);
+    w->cell_of = tl_calloc(ranks, sizeof *w->cell_of);
+    return w->collective_of != NULL && w->rank_of != NULL && w->transfer_ns != NULL && w->seats != NULL &&
+           w->leaves != NULL && w->stages != NULL && w->start != NULL && w->end != NULL && w->last_start != NULL &&
+           w->like_ns != NULL && w->took_ns != NULL && w->dissolved != NULL && w->link_cut != NULL && w->t != NULL &&
+           w->late != NULL && w->work_ns != NULL && w->host_ns != NULL && w->at != NULL && w->carry != NULL &&
+           w->changed != NULL && w->cell_of != NULL;
+}
+
+static int by_like(const void *graph, uint32_t x, uint32_t y)
+{
+    const tl_whatif *w = graph;
+    uint32_t a = w->in.collectives[x].like, b = w->in.collectives[y].like;
+    if (a != b)
+        return a < b ? -1 : 1;
+    return w->took_ns[x] != w->took_ns[y] ? (w->took_ns[x] < w->took_ns[y] ? -1 : 1) : (x > y) - (x < y);
+}
+
+/* The median transfer of collectives that should take the same time; the lower of the middle two. */
+static bool compare_links(tl_whatif *w)
+{
+    size_t n = 0;
+    uint32_t *order = tl_malloc((w->in.ncollectives + 1) * sizeof *order);
+
+    for (size_t i = 0; order != NULL && i < w->in.ncollectives; i++)
+        if (!w->dissolved[i] && w->in.collectives[i].n >= 2)
+            order[n++] = (uint32_t)i;
+    if (order == NULL || !tl_sort_index(order, n, by_like, w)) {
+        free(order);
+        return false;
+    }
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i; to < n && w->in.collectives[order[to]].like == w->in.collectives[order[i]].like; to++)
+            ;
+        for (size_t k = i; k < to; k++)
+            w->like_ns[order[k]] = w->took_ns[order[i + (to - i - 1) / 2]];
+    }
+    free(order);
+    return true;
+}
+
+/* How long work stood idle for each entry of a host; the replay is that of the job as it was. */
+static void find_lateness(tl_whatif *w)
+{
+    for (uint32_t r = 0; r < w->in.nranks; r++) {
+        const tl_program *p = &w->in.programs[r];
+        const int64_t *t = w->t + w->entry_base[r];
+        int64_t before = p->start_ns + tl_whatif_offset(w, r);
+        for (uint32_t i = 0; i < p->nentries; i++) {
+            const tl_entry *e = &p->entries[i];
+            if (e->chain != TL_CHAIN_WORK)
+                continue;
+            int64_t from = e->comm != TL_NONE ? max_ns(before, w->end[w->comm_base[r] + e->comm]) : before;
+            if (e->on != TL_NONE && t[i] > plus(from, e->ns)) {
+                w->late[w->entry_base[r] + e->on] += t[i] - from - e->ns;
+                w->cells[w->cell_of[r][p->entries[e->on].segment]].late_ns += t[i] - from - e->ns;
+            }
+            before = t[i];
+        }
+    }
+}
+
+static int64_t measured(const tl_whatif *w)
+{
+    int64_t last = INT64_MIN;
+    for (uint32_t r = 0; r < w->in.nranks; r++)
+        if (w->in.programs[r].nsegments > 0)
+            last = max_ns(last, w->in.programs[r].end_ns + tl_whatif_offset(w, r));
+    return last - first_start(w);
+}
+
+/* The job as it was. */
+static void replay_unchanged(tl_whatif *w)
+{
+    w->facts.simulated_ns = replay(w);
+    step_times(w, w->step_ns);
+    find_lateness(w);
+    int64_t error = w->facts.simulated_ns - w->facts.measured_ns;
+    if ((error < 0 ? -error : error) > w->facts.measured_ns / 100 * ERROR_PERCENT)
+        w->facts.state = TL_WHATIF_ERROR;
+}
+
+static tl_status put_together(tl_whatif *w, tl_error *err)
+{
+    size_t ranks = w->in.nranks + 1;
+    bool any = false;
+
+    w->entry_base = tl_calloc(ranks, sizeof *w->entry_base);
+    w->comm_base = tl_calloc(ranks, sizeof *w->comm_base);
+    w->cell_base = tl_calloc(ranks, sizeof *w->cell_base);
+    if (w->entry_base == NULL || w->comm_base == NULL || w->cell_base == NULL)
+        return TL_ENOMEM;
+    tl_status status = count(w, err);
+    if (status != TL_OK)
+        return status;
+    if (!make_rooms(w))
+        return TL_ENOMEM;
+    for (size_t r = 0; r < w->in.nranks; r++) {
+        any = any || w->in.programs[r].nsegments > 0;
+        for (size_t i = w->comm_base[r]; i < w->comm_base[r + 1]; i++)
+            w->rank_of[i] = (uint32_t)r;
+    }
+    status = check_members(w, err);
+    if (status != TL_OK)
+        return status;
+    w->facts.state = any ? TL_WHATIF_OK : TL_WHATIF_EMPTY;
+    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !compare_links(w))
+        return TL_ENOMEM;
+    w->work_cut = tl_calloc(w->ncells + 1, sizeof *w->work_cut);
+    w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
+    w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
+    w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
+    if (w->work_cut == NULL || w->host_cut == NULL || w->step_end == NULL || w->step_ns == NULL)
+        return TL_ENOMEM;
+    w->facts.measured_ns = any ? measured(w) : 0;
+    if (w->facts.state == TL_WHATIF_OK)
+        replay_unchanged(w);
+    return TL_OK;
+}
+
+tl_status tl_whatif_new(const tl_whatif_input *input, tl_whatif **out, tl_error *err)
+{
+    tl_whatif *w = tl_calloc(1, sizeof *w);
+
+    *out = NULL;
+    if (w == NULL)
+        return tl_fail_memory(err, "a replay of the job");
+    w->in = *input;
+    tl_status status = put_together(w, err);
+    if (status == TL_ENOMEM)
+        tl_fail_memory(err, "a replay of the job");
+    if (status != TL_OK)
+        tl_whatif_free(w);
+    else
+        *out = w;
+    return status;
+}
+
+void tl_whatif_free(tl_whatif *w)
+{
+    if (w == NULL)
+        return;
+    for (size_t r = 0; w->cell_of != NULL && r < w->in.nranks; r++)
+        free(w->cell_of[r]);
+    void *all[] = { w->entry_base, w->comm_base, w->cell_base,  w->collective_of, w->rank_of,  w->transfer_ns,
+                    w->seats,      w->leaves,    w->stages,     w->like_ns,       w->took_ns,  w->dissolved,
+                    w->order,      w->cells,     w->cell_of,    w->medians,       w->t,        w->start,
+                    w->end,        w->late,      w->last_start, w->work_ns,       w->host_ns,  w->at,
+                    w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
+                    w->link_cut,   w->steps };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    free(w);
+}
+
+const tl_whatif_facts *tl_whatif_facts_of(const tl_whatif *w)
+{
+    return &w->facts;
+}

@@ -1,0 +1,109 @@
+/* whatif_graph.h - the programs of all ranks as one graph: what whatif.c replays and critical.c walks back over.
+ *
+ * Entries, comms and segments of all ranks are numbered through: number = base of the rank + index in its program.
+ */
+#ifndef ANALYSIS_WHATIF_GRAPH_H
+#define ANALYSIS_WHATIF_GRAPH_H
+
+#include "tlmpi/analysis/whatif.h"
+
+/* The whole of one rank's segments between two collectives that somebody else took part in too: what is compared. */
+typedef struct tl_cell {
+    int64_t work_ns, host_ns;           /* as they were */
+    int64_t late_ns;                    /* for so long its work stood idle because the host was late */
+    int64_t work_peer_ns, host_peer_ns; /* median of the others; its own where there is nothing to compare with */
+    int64_t work_mid_ns, host_mid_ns;   /* median of all */
+    uint32_t first_segment;             /* its segments end where those of the next cell begin */
+    uint32_t medians;                   /* row of part medians, TL_NONE */
+    uint32_t step;                      /* index + 1; 0 outside all steps */
+} tl_cell;
+
+/* A part of a collective: once so many of its members, in the order in which they came, have begun, some may leave. */
+typedef struct tl_stage {
+    uint32_t collective;
+    uint32_t first_seat, end_seat;   /* those that must have begun beside those of the stages before */
+    uint32_t first_leave, end_leave; /* those that may leave */
+} tl_stage;
+
+/* What is replayed next: entries of one rank up to `to`, or a stage. */
+typedef struct tl_item {
+    uint32_t of; /* rank or stage */
+    uint32_t to; /* TL_NONE: a stage */
+} tl_item;
+
+/* What a rank's host was to take less time for, but had no entry for yet, in one cell. */
+typedef struct tl_carry {
+    const tl_cell *cell;
+    int64_t ns;
+} tl_carry;
+
+struct tl_whatif {
+    tl_whatif_input in;
+    tl_whatif_facts facts;
+    size_t *entry_base, *comm_base, *cell_base; /* [nranks + 1] */
+    size_t nentries, ncomms, ncells;
+
+    /* Collectives, those of the input and then one for each comm alone. */
+    uint32_t *collective_of, *rank_of; /* by comm */
+    int64_t *transfer_ns;              /* by comm: its end after the last start that it waited for, as traced */
+    uint32_t *seats;                   /* comms of a collective together, in the order in which they came */
+    uint32_t *leaves;                  /* the same, by how many they waited for */
+    tl_stage *stages;                  /* those of a collective together and in order */
+    size_t ncollectives, nstages;
+    int64_t *like_ns;                  /* by collective of the input: transfer, and the median of those like it */
+    int64_t *took_ns;
+    bool *dissolved;                   /* by collective of the input: it contradicts others */
+    tl_item *order;
+    size_t norder;
+
+    tl_cell *cells;
+    uint32_t **cell_of;                /* by rank: cell of each segment, counted in the rank */
+    int64_t *medians;                  /* [nmedians * TL_NPARTS] */
+    int32_t *steps;                    /* what facts.steps shows */
+    size_t nmedians;
+
+    /* The last replay. */
+    int64_t *t;                        /* by entry */
+    int64_t *start, *end;              /* by comm */
+    int64_t *late;                     /* by entry of a host, unchanged: how long work stood idle for it */
+    int64_t *last_start;               /* by collective, while it is replayed */
+    int64_t *work_ns, *host_ns;        /* by rank: where each chain is, while it is replayed */
+    uint32_t *at;                      /* by rank: entries replayed */
+    tl_carry *carry;                   /* by rank */
+    int64_t *step_end;                 /* by step, 0: outside */
+    int64_t *step_ns;                  /* by step, unchanged */
+
+    /* The scenario. */
+    int64_t *work_cut, *host_cut;      /* by cell: taken off; below 0: added */
+    bool *changed;                     /* by rank */
+    int64_t *link_cut;                 /* by collective of the input */
+};
+
+/* whatif_order.c: fills the collectives and the order of the graph.  False when memory is out; facts.state says whether
+ * there is an order. */
+bool tl_whatif_order(tl_whatif *w);
+
+/* whatif_peers.c: fills cells, steps and medians, which need collective_of.  False when memory is out. */
+bool tl_whatif_compare(tl_whatif *w);
+
+/* The parts of one cell. */
+void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);
+
+/* whatif.c: the time of a comm, an entry of a rank ... on the clock of the job. */
+static inline int64_t tl_whatif_offset(const tl_whatif *w, uint32_t rank)
+{
+    return w->in.offset_ns != NULL ? w->in.offset_ns[rank] : 0;
+}
+
+/* When a comm may start in the replay, but for its lag: the latest of what it waits for.  Of equals the later named in
+ * program.h; *entry and *comm say which it was, TL_NONE for neither. */
+int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *previous);
+
+/* x * part / whole, without overflow; 0 for nothing. */
+static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
+{
+    __extension__ typedef __int128 wide;
+    return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
+}
+
+#endif
