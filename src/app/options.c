@@ -124,6 +124,24 @@ static void recall_format(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", format_words[*(const int *)at]);
 }
 
+/* In the order of tl_clock_mode. */
+static const char *const clock_words[] = { "auto", "none", "force" };
+
+static bool store_clock(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof clock_words / sizeof clock_words[0]; i++)
+        if (strcmp(text, clock_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_clock(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", clock_words[*(const int *)at]);
+}
+
 static bool store_parser(const char *text, void *at)
 {
     *(bool *)at = strcmp(text, "yajl") == 0;
@@ -161,6 +179,7 @@ static const tl_option_type is_width = { store_width, recall_int, "a number or '
 static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
 static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
 static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
+static const tl_option_type is_clock = { store_clock, recall_clock, "auto, none or force" };
 static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
 
 /* ---- the table, in the order of --help ---- */
@@ -183,6 +202,10 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
     { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
       &is_text, AT(run.rules) },
+    { "clock", 0, "MODE", "auto",
+      "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
+      "found and shown in any case",
+      TL_FOR_RUN, &is_clock, AT(run.clock) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made",

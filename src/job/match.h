@@ -12,13 +12,13 @@
 #ifndef TLMPI_JOB_MATCH_H
 #define TLMPI_JOB_MATCH_H
 
-#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/clocks.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  Matches the participants, which it frees, and runs the analyses over the collectives.  `tables` has the
  * rows of table rank on proc 0; on every proc it gets the rows of its collectives, in an order that goes on from proc
  * to proc, and of tables of scope JOB some rows that reduce makes one of.  The same status and message on every proc.
  */
-tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_error *err);
+tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tables, tl_error *err);
 
 #endif
