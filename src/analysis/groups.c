@@ -123,6 +123,7 @@ typedef struct draft {
     tl_group_row row;
     size_t from, to;
     int32_t first_rank;
+    uint32_t most; /* participants of the rank that has most */
     uint64_t key;
 } draft;
 
@@ -191,6 +192,7 @@ static draft describe(const deciding *d, size_t from, size_t to, int32_t *room)
         const tl_membership *m = &d->m[d->order[i]];
         if (n == 0 || room[n - 1] != m->rank)
             room[n++] = m->rank;
+        g.most = m->n > g.most ? m->n : g.most;
         by_seq = by_seq && m->nseq == m->nlaunched;
         alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key;
         g.row.source = m->from < g.row.source ? m->from : g.row.source;
@@ -206,7 +208,7 @@ static draft describe(const deciding *d, size_t from, size_t to, int32_t *room)
     return g;
 }
 
-static bool number(deciding *d, tl_table *groups)
+static bool number(deciding *d, tl_table *groups, tl_group_fact **facts)
 {
     TL_VEC(draft) drafts = { 0 };
     int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
@@ -221,7 +223,15 @@ static bool number(deciding *d, tl_table *groups)
     }
     if (whole && drafts.n > 0)
         qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
+    *facts = tl_calloc(drafts.n + 1, sizeof **facts);
+    whole = whole && *facts != NULL;
     for (size_t g = 0; whole && g < drafts.n; g++) {
+        const tl_group_row *row = &drafts.v[g].row;
+        (*facts)[g] = (tl_group_fact){ .size = row->size,
+                                       .seen = row->seen,
+                                       .most = drafts.v[g].most,
+                                       .inferred = (uint8_t)row->inferred,
+                                       .span = row->span };
         drafts.v[g].row.group = (int32_t)g;
         for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
             d->fates[d->order[i]].group = (int32_t)g;
@@ -234,7 +244,7 @@ static bool number(deciding *d, tl_table *groups)
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-static bool decide(deciding *d, size_t nsightings, tl_table *groups)
+static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
     bool whole = d->order != NULL && d->first_sighting != NULL;
     size_t s = 0;
@@ -258,12 +268,12 @@ static bool decide(deciding *d, size_t nsightings, tl_table *groups)
         else
             key_named(d, from, to);
     }
-    return whole && number(d, groups);
+    return whole && number(d, groups, facts);
 }
 
 tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
-                           tl_error *err)
+                           tl_group_fact **facts, tl_error *err)
 {
     deciding d = { .m = memberships,
                    .hosts = hosts,
@@ -272,14 +282,9 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
                    .fates = fates,
                    .order = tl_malloc((n + 1) * sizeof *d.order),
                    .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
-    bool whole = decide(&d, nsightings, groups);
+    *facts = NULL;
+    bool whole = decide(&d, nsightings, groups, facts);
     free(d.order);
     free(d.first_sighting);
     return whole ? TL_OK : tl_fail_memory(err, "the process groups");
-}
-
-tl_group_fact tl_group_fact_of(const tl_group_row *row)
-{
-    return (
-        tl_group_fact){ .size = row->size, .seen = row->seen, .inferred = (uint8_t)row->inferred, .span = row->span };
 }

@@ -124,6 +124,24 @@ static void recall_format(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", format_words[*(const int *)at]);
 }
 
+/* In the order of tl_clock_mode. */
+static const char *const clock_words[] = { "auto", "none", "force" };
+
+static bool store_clock(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof clock_words / sizeof clock_words[0]; i++)
+        if (strcmp(text, clock_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_clock(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", clock_words[*(const int *)at]);
+}
+
 static bool store_parser(const char *text, void *at)
 {
     *(bool *)at = strcmp(text, "yajl") == 0;
@@ -174,6 +192,7 @@ static const tl_option_type is_format = { store_format, recall_format, "table, c
 static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
 static const tl_option_type is_idle = { store_idle, recall_idle,
                                         "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
+static const tl_option_type is_clock = { store_clock, recall_clock, "auto, none or force" };
 static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
 
 /* ---- the table, in the order of --help ---- */
@@ -201,6 +220,10 @@ static const tl_option options[] = {
       "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
       "(or all); tlmpi describe gap explains them",
       TL_FOR_RUN, &is_idle, AT(run.config.idle) },
+    { "clock", 0, "MODE", "auto",
+      "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
+      "found and shown in any case",
+      TL_FOR_RUN, &is_clock, AT(run.clock) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",

@@ -42,7 +42,7 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
     return st;
 }
 
-tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_late_rows *late, tl_error *err)
+tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tables, tl_late_rows *late, tl_error *err)
 {
     tl_matching m = { .set = set,
                       .group_rows = tl_tables_get(tables, &tl_group_row_schema),
@@ -57,6 +57,8 @@ tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_late_rows *la
         st = tl_match_keys(&m, err);
     if (st == TL_OK)
         st = tl_match_to_owners(&m, err);
+    if (st == TL_OK)
+        st = tl_match_clocks(&m, mode, err);
     if (st == TL_OK)
         st = tl_match_by_time(&m, &runs, &nruns, &first, err);
     if (st == TL_OK)

@@ -13,7 +13,7 @@
 #define TLMPI_JOB_MATCH_H
 
 #include "attribute.h"
-#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/clocks.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  Matches the participants, which it frees, and runs the analyses over the collectives.  `tables` has the
@@ -21,6 +21,6 @@
  * to proc, and of tables of scope JOB some rows that reduce makes one of; and `late` what its collectives say of who
  * came late.  The same status and message on every proc.
  */
-tl_status tl_match_run(tl_participants *set, tl_tables *tables, tl_late_rows *late, tl_error *err);
+tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tables, tl_late_rows *late, tl_error *err);
 
 #endif

@@ -129,13 +129,9 @@ static tl_status decide(tl_matching *m, census *c, tl_error *err)
         const tl_rank_place *place = tl_place_of(&facts, c->memberships[i].rank);
         c->hosts[i] = place != NULL ? place->host : -1;
     }
-    st = tl_groups_decide(c->memberships, c->hosts, c->n, c->sightings, c->nsightings, c->fates, m->group_rows, err);
+    st = tl_groups_decide(c->memberships, c->hosts, c->n, c->sightings, c->nsightings, c->fates, m->group_rows,
+                          &m->groups, err);
     m->ngroups = m->group_rows->n;
-    m->groups = tl_calloc(m->ngroups + 1, sizeof *m->groups);
-    if (st == TL_OK && m->groups == NULL)
-        st = tl_fail_memory(err, "the process groups");
-    for (size_t g = 0; st == TL_OK && m->groups != NULL && g < m->ngroups; g++)
-        m->groups[g] = tl_group_fact_of(tl_table_row(m->group_rows, g));
     return st;
 }
 

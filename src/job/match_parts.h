@@ -3,6 +3,7 @@
 #define TLMPI_JOB_MATCH_PARTS_H
 
 #include "match.h"
+#include "tlmpi/analysis/clocks.h"
 #include "tlmpi/analysis/match_key.h"
 
 /* What the steps hand on.  Every proc has one. */
@@ -26,6 +27,9 @@ tl_status tl_match_keys(tl_matching *m, tl_error *err);
 
 /* Collective.  Participants go to the owners of their keys, and lie there in order. */
 tl_status tl_match_to_owners(tl_matching *m, tl_error *err);
+
+/* Collective.  Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
+tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err);
 
 /* Collective.  Collectives go to procs by the time of their first arrival; *runs (the caller frees) are those of this
  * proc, in order, and *first is the number of the first. */

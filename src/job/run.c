@@ -260,7 +260,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = gather(&j, TL_SCOPE_RANK, &err);
     if (st == TL_OK)
-        st = tl_match_run(&j.participants, &j.tables, &j.late, &err);
+        st = tl_match_run(&j.participants, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
     if (st == TL_OK)
         st = gather(&j, TL_SCOPE_JOB, &err);
     if (st == TL_OK)

@@ -139,6 +139,59 @@ def compare_slow(work, name, folder, paths, *options):
           f"{len(got)} and {len(wanted)} collectives, {sum((got & wanted).values())} alike")
 
 
+# --- clocks: the second host of a made job is set wrong, and runs wrong ---------------------------------------------------
+
+def set_wrong(paths, ahead_ns, ppm):
+    """Shifts all times of the traces, and stretches them around the job's first."""
+    for path in paths:
+        with open(path) as f:
+            trace = json.load(f, parse_float=Decimal)
+        trace["baseTimeNanoseconds"] += ahead_ns
+        first = min(e["ts"] for e in trace["traceEvents"] if "ts" in e)
+        for e in trace["traceEvents"]:
+            for key in ("ts", "dur"):
+                if key in e and ppm:
+                    at = e[key] - (first if key == "ts" else 0)
+                    e[key] = (Decimal(e[key]) + Decimal(at) * ppm / 1000000).quantize(Decimal("0.001"))
+        with open(path, "w") as f:
+            json.dump(trace, f, default=float)
+
+
+def waits(path):
+    """(rank, its k-th collective) -> wait"""
+    seen, out = collections.Counter(), {}
+    for a in table(path, "arrival"):
+        out[a["rank"], seen[a["rank"]]] = a["wait_ns"]
+        seen[a["rank"]] += 1
+    return out
+
+
+def compare_clocks(work, ahead_ns, ppm, steps):
+    folder = os.path.join(work, f"two-hosts-{ahead_ns}-{ppm}")
+    name = f"two hosts {ahead_ns} ns and {ppm} ppm apart"
+    subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", "10", "--steps", str(steps), "--seed", "3", "--layers", "2",
+                    "--late-rank", "4", "--late-us", "700"], check=True)
+    right = waits(run(work, folder))
+    set_wrong([os.path.join(folder, f"rank-{r}.json") for r in (8, 9)], ahead_ns, ppm)
+    path = run(work, folder, procs=3)
+    clocks = table(path, "clock")
+    check(f"{name}: two clocks", [c["clock"] for c in clocks] == [0] * 8 + [1] * 2)
+    times = [c["s_last_ns"] for c in table(path, "collective")]
+    wanted = ahead_ns + ppm * 1000 * (max(times) - min(times)) / 2e9        # in the middle of the trace
+    check(f"{name}: the offset is found", abs(clocks[9]["offset_ns"] - wanted) < 20 + 50 * abs(ppm),
+          f"{clocks[9]['offset_ns']}, not {wanted}")
+    check(f"{name}: the drift is found", abs(clocks[9]["drift_ppb"] - 1000 * ppm) <= 20 + abs(ppm) * 10,
+          clocks[9]["drift_ppb"])
+    check(f"{name}: and applied", [c["applied"] for c in clocks] == [0] * 8 + [1] * 2)
+    got = waits(path)
+    worst = max(abs(got[k] - right[k]) for k in right)
+    check(f"{name}: waits are as with right clocks", got.keys() == right.keys() and worst < 1500, f"{worst} ns off")
+    check(f"{name}: nothing is suspect", all(c["suspect"] == "no" for c in table(path, "collective")))
+    untouched = run(work, folder, "--clock", "none")
+    check(f"{name}: --clock none applies nothing", all(c["applied"] == 0 for c in table(untouched, "clock")))
+    check(f"{name}: and says that it is not sure", all(c["uncertainty_ns"] > 0 for c in table(untouched, "collective")))
+
+
 def main():
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -150,6 +203,9 @@ def main():
             subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", str(ranks), "--steps", "3", "--seed", "5", *more],
                            check=True)
             compare_slow(work, f"{ranks} made ranks", folder, glob.glob(folder + "/*.json"))
+        compare_clocks(work, 3200000, 0, 4)
+        compare_clocks(work, -7000000000, 0, 4)
+        compare_clocks(work, 250000, 40, 200)
         if os.path.isdir(os.path.join(CORPUS, "traces")):
             compare_known(work)
             for name in ("torchrec_optimizer", "torchrec_optimizer_4", "torchrec_optimizer_5", "resnet18_2ranks",

@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/match_key.h"
 #include "tlmpi/base/stats.h"
 #include "unit.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 32 };
@@ -15,6 +16,7 @@ typedef struct job {
     size_t nseen;
     tl_fate fates[MOST];
     tl_table groups;
+    tl_group_fact *facts;
 } job;
 
 static job j;
@@ -22,6 +24,7 @@ static job j;
 static void begin(void)
 {
     tl_table_free(&j.groups);
+    free(j.facts);
     memset(&j, 0, sizeof j);
     j.groups.schema = &tl_group_row_schema;
 }
@@ -44,7 +47,9 @@ static tl_membership *member(int32_t rank, uint64_t members, const char *name)
 static void decide(void)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.hosts, j.n, j.seen, j.nseen, j.fates, &j.groups, &err), TL_OK);
+    free(j.facts);
+    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.hosts, j.n, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),
+                          TL_OK);
 }
 
 static const tl_group_row *group(size_t g)
@@ -307,5 +312,6 @@ int main(void)
     };
     int failed = unit_main("groups", tests, COUNT(tests));
     tl_table_free(&j.groups);
+    free(j.facts);
     return failed;
 }

@@ -34,17 +34,16 @@ typedef struct tl_fate {
 /* What owners need to know of a group, in order of its number. */
 typedef struct tl_group_fact {
     int32_t size, seen;
+    uint32_t most;          /* participants of the rank that has most */
     uint8_t inferred, span; /* tl_node_span */
     uint8_t padding[2];
 } tl_group_fact;
 
-/* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, in order of their
- * numbers. hosts: the host of each membership's rank, -1 when unknown.  sightings: ascending by membership.  TL_ENOMEM.
- */
+/* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
+ * frees), in order of their numbers.  hosts: the host of each membership's rank, -1 when unknown.  sightings: ascending
+ * by membership and item.  TL_ENOMEM. */
 tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
-                           tl_error *err);
-
-tl_group_fact tl_group_fact_of(const tl_group_row *row);
+                           tl_group_fact **facts, tl_error *err);
 
 #endif

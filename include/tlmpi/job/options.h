@@ -13,6 +13,7 @@ typedef struct tl_options {
     bool force;                     /* -f: overwrite */
     const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
     int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
+    int clock;                      /* --clock: tl_clock_mode */
     bool digest;                    /* --digest: a line a table, alone on stdout */
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
     bool yajl_only;                 /* --parser yajl */
