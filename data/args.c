@@ -28,7 +28,7 @@ void name_groups(struct trace *t)
                   { AXIS_TP, "mesh_tp", "TENSOR_MODEL_PARALLEL_GROUP" },
                   { AXIS_PP, "mesh_pp", "PIPELINE_MODEL_PARALLEL_GROUP" },
                   { AXIS_EP, "mesh_ep", "EXPERT_MODEL_PARALLEL_GROUP" } };
-    int before = 1;     /* the group of all is 0 */
+    int before = 1; /* the group of all is 0 */
 
     for (size_t i = 0; i <= sizeof named / sizeof named[0]; i++) {
         bool all = i == sizeof named / sizeof named[0];
@@ -41,10 +41,10 @@ void name_groups(struct trace *t)
         snprintf(g->name, sizeof g->name, "%d", number);
         if (!is_all && g->group.n > 1)
             before += t->format.naming == NAMING_LOCAL ? 1 : groups_of(t->job, axis);
-        g->description = is_all                                   ? "default_pg"
-                         : t->format.naming == NAMING_MEGATRON    ? named[i].megatron
-                         : t->format.naming == NAMING_UNDEFINED   ? "undefined"
-                                                                  : named[i].mesh;
+        g->description = is_all                                 ? "default_pg"
+                         : t->format.naming == NAMING_MEGATRON  ? named[i].megatron
+                         : t->format.naming == NAMING_UNDEFINED ? "undefined"
+                                                                : named[i].mesh;
         list_members(g);
     }
 }
@@ -59,9 +59,14 @@ static void split_sizes(struct trace *t, const char *key, const int64_t *values,
 void collective_args(struct trace *t, const struct collective *c, bool of_operator)
 {
     static const char *const names[] = {
-        [OP_ALL_REDUCE] = "allreduce", [OP_ALL_GATHER] = "_allgather_base", [OP_REDUCE_SCATTER] = "_reduce_scatter_base",
-        [OP_DISPATCH] = "all_to_allv", [OP_COMBINE] = "all_to_allv",        [OP_SEND] = "send",
-        [OP_RECV] = "recv",            [OP_EXCHANGE] = "coalesced",
+        [OP_ALL_REDUCE] = "allreduce",
+        [OP_ALL_GATHER] = "_allgather_base",
+        [OP_REDUCE_SCATTER] = "_reduce_scatter_base",
+        [OP_DISPATCH] = "all_to_allv",
+        [OP_COMBINE] = "all_to_allv",
+        [OP_SEND] = "send",
+        [OP_RECV] = "recv",
+        [OP_EXCHANGE] = "coalesced",
     };
     const struct named_group *g = &t->groups[c->axis];
 

@@ -4,23 +4,24 @@
  *     comm                    after what computes now                 [ kernel  ]
  *     compute                                                                    after the kernel
  *
- * An event is recorded on the compute stream, the comm stream waits for it, the kernel follows, an event behind it; where
- * the result is needed, the compute stream waits for that.
+ * An event is recorded on the compute stream, the comm stream waits for it, the kernel follows, an event behind it;
+ * where the result is needed, the compute stream waits for that.
  */
 #include "rank.h"
 #include <stdio.h>
 
-#define MEMBERS 64              /* of a group whose tokens are listed */
-#define TEXT 128
+#define MEMBERS 64 /* of a group whose tokens are listed */
+#define TEXT    128
 
 struct spelling {
     const char *annotation;
-    const char *kernel[2];      /* of NVIDIA: as it used to be, and as it is; arguments not included */
+    const char *kernel[2]; /* of NVIDIA: as it used to be, and as it is; arguments not included */
 };
 
 static const struct spelling spellings[] = {
     [OP_ALL_REDUCE] = { "nccl:all_reduce",
-                        { "ncclKernel_AllReduce_RING_LL_Sum___nv_bfloat16", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" } },
+                        { "ncclKernel_AllReduce_RING_LL_Sum___nv_bfloat16",
+                          "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" } },
     [OP_ALL_GATHER] = { "nccl:_all_gather_base",
                         { "ncclKernel_AllGather_RING_LL_Sum_int8_t", "ncclDevKernel_AllGather_RING_LL" } },
     [OP_REDUCE_SCATTER] = { "nccl:_reduce_scatter_base",
@@ -56,12 +57,19 @@ static void ends_of(const struct rank *r, const struct meeting *m, bool sends, s
     c->to = sends ? other : r->rank;
 }
 
-static struct collective describe(struct rank *r, const struct meeting *m, int64_t sent[MEMBERS], int64_t received[MEMBERS])
+static struct collective describe(struct rank *r, const struct meeting *m, int64_t sent[MEMBERS],
+                                  int64_t received[MEMBERS])
 {
     const struct instruction *what = m->what;
     const struct program *p = r->program;
-    struct collective c = { .operation = what->operation, .axis = what->axis, .in = what->elements,
-                            .out = what->elements, .from = -1, .to = -1, .sent = sent, .received = received };
+    struct collective c = { .operation = what->operation,
+                            .axis = what->axis,
+                            .in = what->elements,
+                            .out = what->elements,
+                            .from = -1,
+                            .to = -1,
+                            .sent = sent,
+                            .received = received };
 
     c.seq = (int64_t)r->step * p->nmet[what->axis] + what->number + 1;
     switch (what->operation) {
@@ -120,7 +128,7 @@ void take_part(struct rank *r, const struct instruction *what)
     const char *kernel = kernel_text(job, what->operation, text);
     int64_t sent[MEMBERS], received[MEMBERS];
     struct collective c = describe(r, &m, sent, received);
-    bool alone = what->operation == OP_EXCHANGE;                /* a kernel of which the trace says no more */
+    bool alone = what->operation == OP_EXCHANGE; /* a kernel of which the trace says no more */
     bool on_compute = job->tp_on_compute && what->axis == AXIS_TP;
     enum slot slot = on_compute ? SLOT_COMPUTE : slot_of(job, what->axis);
 
@@ -131,8 +139,13 @@ void take_part(struct rank *r, const struct instruction *what)
     if (!alone)
         emit_op(r, "record_param_comms", start, start + ns, &c);
     r->external++;
-    struct event note = { .kind = EVENT_ANNOTATION, .name = spelling->annotation, .number = -1, .other = -1,
-                          .start_ns = start + 3 * US, .end_ns = start + ns - US, .track = r->thread,
+    struct event note = { .kind = EVENT_ANNOTATION,
+                          .name = spelling->annotation,
+                          .number = -1,
+                          .other = -1,
+                          .start_ns = start + 3 * US,
+                          .end_ns = start + ns - US,
+                          .track = r->thread,
                           .external = r->external };
     if (c.from >= 0) {
         note.number = what->operation == OP_SEND ? c.from : c.to;
@@ -144,13 +157,22 @@ void take_part(struct rank *r, const struct instruction *what)
         int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
         int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
         if (job->vendor == VENDOR_NVIDIA && job->sync_events)
-            rank_emit(r, &(struct event){ .kind = EVENT_SYNC, .name = "Stream Wait Event", .number = -1, .other = -1,
-                                          .start_ns = r->now_ns - 600, .end_ns = r->now_ns - 100, .track = (int)slot,
-                                          .correlation = wait, .external = r->external, .called_ns = r->called_ns,
-                                          .waits_for = record, .waits_on = SLOT_COMPUTE });
+            rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
+                                          .name = "Stream Wait Event",
+                                          .number = -1,
+                                          .other = -1,
+                                          .start_ns = r->now_ns - 600,
+                                          .end_ns = r->now_ns - 100,
+                                          .track = (int)slot,
+                                          .correlation = wait,
+                                          .external = r->external,
+                                          .called_ns = r->called_ns,
+                                          .waits_for = record,
+                                          .waits_on = SLOT_COMPUTE });
     }
     r->now_ns = start + 8 * US;
-    int64_t correlation = call(r, "cudaLaunchKernelExC", "hipExtLaunchKernel", kernel, 7 * US), called_ns = r->called_ns;
+    int64_t correlation = call(r, "cudaLaunchKernelExC", "hipExtLaunchKernel", kernel, 7 * US),
+            called_ns = r->called_ns;
     int64_t ready = r->now_ns + around(&r->random, 4 * US, 30);
     if (!what->unordered)
         ready = later(ready, r->free_ns[SLOT_COMPUTE] + STREAM_NS);
@@ -163,10 +185,19 @@ void take_part(struct rank *r, const struct instruction *what)
         return;
     }
     int64_t *free_ns = &r->free_ns[slot_of(job, what->axis)];
-    struct event work = { .kind = EVENT_KERNEL, .name = kernel, .number = -1, .other = -1,
-                          .start_ns = later(ready, *free_ns + STREAM_NS), .end_ns = meeting_end(r->sim, &m, r->rank),
-                          .track = (int)slot, .correlation = correlation, .external = alone ? 0 : comms,
-                          .called_ns = called_ns, .threads = 512, .blocks = 24, .collective = alone ? NULL : &c };
+    struct event work = { .kind = EVENT_KERNEL,
+                          .name = kernel,
+                          .number = -1,
+                          .other = -1,
+                          .start_ns = later(ready, *free_ns + STREAM_NS),
+                          .end_ns = meeting_end(r->sim, &m, r->rank),
+                          .track = (int)slot,
+                          .correlation = correlation,
+                          .external = alone ? 0 : comms,
+                          .called_ns = called_ns,
+                          .threads = 512,
+                          .blocks = 24,
+                          .collective = alone ? NULL : &c };
     *free_ns = work.end_ns;
     rank_emit(r, &work);
     note.kind = EVENT_DEVICE_ANNOTATION;
@@ -197,9 +228,15 @@ bool take_leave(struct rank *r, enum axis axis, int number)
     if (!on_compute) {
         int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
         if (job->vendor == VENDOR_NVIDIA && job->sync_events)
-            rank_emit(r, &(struct event){ .kind = EVENT_SYNC, .name = "Stream Wait Event", .number = -1, .other = -1,
-                                          .start_ns = r->now_ns - 600, .end_ns = r->now_ns - 100,
-                                          .track = SLOT_COMPUTE, .correlation = wait, .external = r->external,
+            rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
+                                          .name = "Stream Wait Event",
+                                          .number = -1,
+                                          .other = -1,
+                                          .start_ns = r->now_ns - 600,
+                                          .end_ns = r->now_ns - 100,
+                                          .track = SLOT_COMPUTE,
+                                          .correlation = wait,
+                                          .external = r->external,
                                           .called_ns = r->called_ns,
                                           .waits_for = r->records[axis][number % REMEMBERED],
                                           .waits_on = (int)slot_of(job, axis) });

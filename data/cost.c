@@ -61,8 +61,8 @@ double cost_share(const struct job *job, const struct course *with, const struct
     return n > 0 ? (double)(with->wall_ns - without->wall_ns) / n / step_ns : 0;
 }
 
-/* The cost grows with the size, but only from where nothing hides it any more: while there is next to no cost the size is
- * doubled, and then corrected by what is missing. */
+/* The cost grows with the size, but only from where nothing hides it any more: while there is next to no cost the size
+ * is doubled, and then corrected by what is missing. */
 bool seek_cost(struct job *job, double share, const struct course *without)
 {
     double step_ns = (double)without->wall_ns / job->steps, slope = 1, before = 0, size_before = 0;
@@ -86,7 +86,7 @@ bool seek_cost(struct job *job, double share, const struct course *without)
             slope = fmin(fmax((cost - before) * step_ns / (size - size_before), 0.3), 3);
         before = cost;
         size_before = size;
-        job->fault.ns = llround(fmax(size + (share - cost) * step_ns / slope, size / 4));
+        job->fault.ns = llround(fmax(size + (share - cost) * step_ns / slope, fmax(size / 4, 1000)));
     }
     return true;
 }

@@ -3,9 +3,15 @@
 #include "rank.h"
 
 const char *const cause_names[NCAUSES] = {
-    [CAUSE_COMPUTE_SLOW] = "compute_slow", [CAUSE_THROTTLED] = "throttled", [CAUSE_MORE_WORK] = "more_work",
-    [CAUSE_HOST_LATE] = "host_late",       [CAUSE_INPUT] = "input",         [CAUSE_H2D] = "h2d",
-    [CAUSE_GC] = "gc",                     [CAUSE_SYNC_DRAIN] = "sync_drain", [CAUSE_ALLOCATOR] = "allocator",
+    [CAUSE_COMPUTE_SLOW] = "compute_slow",
+    [CAUSE_THROTTLED] = "throttled",
+    [CAUSE_MORE_WORK] = "more_work",
+    [CAUSE_HOST_LATE] = "host_late",
+    [CAUSE_INPUT] = "input",
+    [CAUSE_H2D] = "h2d",
+    [CAUSE_GC] = "gc",
+    [CAUSE_SYNC_DRAIN] = "sync_drain",
+    [CAUSE_ALLOCATOR] = "allocator",
     [CAUSE_SLOW_LINK] = "slow_link",
 };
 
@@ -15,25 +21,30 @@ const char *const pattern_names[NPATTERNS] = {
 };
 
 const char *const style_names[NSTYLES] = {
-    [STYLE_ANY] = "any",           [STYLE_PLAIN] = "plain",         [STYLE_PAUSE] = "pause",
-    [STYLE_LAUNCHES] = "launches", [STYLE_LARGER] = "larger",       [STYLE_MORE] = "more",
-    [STYLE_TOKENS] = "tokens",     [STYLE_PAGEABLE] = "pageable",   [STYLE_PINNED] = "pinned",
-    [STYLE_GC_EVENT] = "event",    [STYLE_GC_FRAME] = "frame",      [STYLE_GC_HIDDEN] = "hidden",
-    [STYLE_DEVICE_SYNC] = "device_sync", [STYLE_ITEM] = "item",     [STYLE_LAYERS] = "layers",
+    [STYLE_ANY] = "any",
+    [STYLE_PLAIN] = "plain",
+    [STYLE_PAUSE] = "pause",
+    [STYLE_LAUNCHES] = "launches",
+    [STYLE_LARGER] = "larger",
+    [STYLE_MORE] = "more",
+    [STYLE_TOKENS] = "tokens",
+    [STYLE_PAGEABLE] = "pageable",
+    [STYLE_PINNED] = "pinned",
+    [STYLE_GC_EVENT] = "event",
+    [STYLE_GC_FRAME] = "frame",
+    [STYLE_GC_HIDDEN] = "hidden",
+    [STYLE_DEVICE_SYNC] = "device_sync",
+    [STYLE_ITEM] = "item",
+    [STYLE_LAYERS] = "layers",
 };
 
 /* The first and the last style of each cause. */
 static const enum style styles[NCAUSES][2] = {
-    [CAUSE_COMPUTE_SLOW] = { STYLE_PLAIN, STYLE_PLAIN },
-    [CAUSE_THROTTLED] = { STYLE_PLAIN, STYLE_PLAIN },
-    [CAUSE_MORE_WORK] = { STYLE_LARGER, STYLE_TOKENS },
-    [CAUSE_HOST_LATE] = { STYLE_PAUSE, STYLE_LAUNCHES },
-    [CAUSE_INPUT] = { STYLE_PLAIN, STYLE_PLAIN },
-    [CAUSE_H2D] = { STYLE_PAGEABLE, STYLE_PINNED },
-    [CAUSE_GC] = { STYLE_GC_EVENT, STYLE_GC_HIDDEN },
-    [CAUSE_SYNC_DRAIN] = { STYLE_DEVICE_SYNC, STYLE_LAYERS },
-    [CAUSE_ALLOCATOR] = { STYLE_PLAIN, STYLE_PLAIN },
-    [CAUSE_SLOW_LINK] = { STYLE_PLAIN, STYLE_PLAIN },
+    [CAUSE_COMPUTE_SLOW] = { STYLE_PLAIN, STYLE_PLAIN }, [CAUSE_THROTTLED] = { STYLE_PLAIN, STYLE_PLAIN },
+    [CAUSE_MORE_WORK] = { STYLE_LARGER, STYLE_TOKENS },  [CAUSE_HOST_LATE] = { STYLE_PAUSE, STYLE_LAUNCHES },
+    [CAUSE_INPUT] = { STYLE_PLAIN, STYLE_PLAIN },        [CAUSE_H2D] = { STYLE_PAGEABLE, STYLE_PINNED },
+    [CAUSE_GC] = { STYLE_GC_EVENT, STYLE_GC_HIDDEN },    [CAUSE_SYNC_DRAIN] = { STYLE_DEVICE_SYNC, STYLE_LAYERS },
+    [CAUSE_ALLOCATOR] = { STYLE_PLAIN, STYLE_PLAIN },    [CAUSE_SLOW_LINK] = { STYLE_PLAIN, STYLE_PLAIN },
 };
 
 bool style_fits(enum style style, enum cause cause)
@@ -47,9 +58,12 @@ static enum style style_of(const struct job *job)
 
     if (job->fault.style != STYLE_ANY)
         return job->fault.style;
-    if (last == STYLE_GC_HIDDEN)
-        last = STYLE_GC_FRAME;          /* hidden only where that is asked for */
-    if ((last == STYLE_GC_FRAME && !(job->frames > 0)) || (last == STYLE_TOKENS && job->ep == 1))
+    /* Both are recorded with the frames, or not at all. */
+    if (job->fault.cause == CAUSE_GC)
+        return !(job->frames > 0)                               ? STYLE_GC_HIDDEN
+               : seeded(job->seed, USE_FAULT_STYLE, 0) % 2 == 0 ? STYLE_GC_EVENT
+                                                                : STYLE_GC_FRAME;
+    if (last == STYLE_TOKENS && job->ep == 1)
         last--;
     return first + (enum style)(seeded(job->seed, USE_FAULT_STYLE, 0) % (uint64_t)(last - first + 1));
 }
@@ -134,8 +148,8 @@ int64_t fault_larger_ppm(const struct rank *r, const struct shape *shape)
     return ppm(of_cause(r, CAUSE_MORE_WORK), r->program->heavy_ns + copy_mean_ns(&r->sim->job));
 }
 
-/* The others are sent fewer.  Of n members with weights 1, ..., 1, 1 + h the last has n (1 + h) / (n + h) times its share:
- * that is 1 + f for h = n f / (n - 1 - f). */
+/* The others are sent fewer.  Of n members with weights 1, ..., 1, 1 + h the last has n (1 + h) / (n + h) times its
+ * share: that is 1 + f for h = n f / (n - 1 - f). */
 int64_t fault_tokens_ppm(const struct sim *sim, int rank, int step)
 {
     const struct job *job = &sim->job;
@@ -144,7 +158,7 @@ int64_t fault_tokens_ppm(const struct sim *sim, int rank, int step)
         return 0;
     int64_t n = job->ep, f = ppm(fault_step_ns(job, step), sim->programs[stage_of(job, rank)].expert_ns);
     if (f > (n - 1) * 900000)
-        f = (n - 1) * 900000;           /* nearly all there are */
+        f = (n - 1) * 900000; /* nearly all there are */
     return n * f * 1000 / (((n - 1) * 1000000 - f) / 1000);
 }
 
@@ -183,8 +197,9 @@ static int64_t moved_ns(const struct sim *sim)
     return ns;
 }
 
-/* In a ring each rank passes on what it has received, step by step, in each of its phases.  The two at the slow link are held
- * up in all steps; whoever stands j places behind it is spared j of them, as the last j pieces come to it another way. */
+/* In a ring each rank passes on what it has received, step by step, in each of its phases.  The two at the slow link
+ * are held up in all steps; whoever stands j places behind it is spared j of them, as the last j pieces come to it
+ * another way. */
 static int64_t ring_spared_ns(const struct job *job, const struct meeting *m, int rank, int64_t extra_ns)
 {
     enum operation op = m->what->operation;
@@ -207,8 +222,9 @@ int64_t fault_link_ns(const struct sim *sim, const struct meeting *m, int rank)
     if (f->rank < 0 || f->cause != CAUSE_SLOW_LINK || !uses_link(job, &m->group, m->what->axis))
         return 0;
     if ((op == OP_DISPATCH || op == OP_COMBINE) && f->peer >= 0 && rank != f->rank && rank != f->peer)
-        return 0;       /* the data of the others go other ways */
-    int64_t extra = nominal_ns(job, m->what, &m->group) * ppm(fault_step_ns(job, m->step), sim->damage.moved_ns) / 1000000;
+        return 0; /* the data of the others go other ways */
+    int64_t extra =
+        nominal_ns(job, m->what, &m->group) * ppm(fault_step_ns(job, m->step), sim->damage.moved_ns) / 1000000;
     return extra - ring_spared_ns(job, m, rank, extra);
 }
 
@@ -349,8 +365,7 @@ void damage_find(struct sim *sim)
         return;
     int stage = stage_of(job, f->rank), nsites = sim->programs[stage].sites;
     sim->damage.style = style_of(job);
-    sim->damage.site =
-        f->site >= 0 ? f->site % nsites : (int)(seeded(job->seed, USE_FAULT_SITE, 0) % (uint64_t)nsites);
+    sim->damage.site = f->site >= 0 ? f->site % nsites : (int)(seeded(job->seed, USE_FAULT_SITE, 0) % (uint64_t)nsites);
     if (f->cause == CAUSE_COMPUTE_SLOW)
         for (int i = 0; i < job->pp; i++) {
             const char *kernel = program_slow_down(&sim->programs[i], job, job->seed);

@@ -38,7 +38,8 @@ int64_t fault_link_ns(const struct sim *sim, const struct meeting *meeting, int 
 /* What each launch of this step takes longer. */
 int64_t fault_launch_ns(const struct rank *rank);
 
-/* What happens to the host at a place of the step.  False: it waits for a meeting that is not known yet; to be asked again. */
+/* What happens to the host at a place of the step.  False: it waits for a meeting that is not known yet; to be asked
+ * again. */
 bool fault_at_site(struct rank *rank, int site);
 
 /* Words, for the command line and the truth. */

@@ -1,7 +1,7 @@
 /* host.c - what a host does and writes: annotations, operators, frames, calls of the runtime. */
 #include "rank.h"
 
-#define QUEUE_NS (20 * MS)
+#define QUEUE_NS   (20 * MS)
 #define COPY_BYTES (INT64_C(16) << 20)
 
 void rank_emit(struct rank *r, const struct event *event)
@@ -36,13 +36,24 @@ void mark_close(struct rank *r)
     struct mark *m = &r->marks[--r->nmarks];
 
     r->now_ns += host_takes(r, 2 * US);
-    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION, .name = m->text, .number = m->number, .other = -1,
-                                  .start_ns = m->start_ns, .end_ns = r->now_ns, .track = r->thread,
+    rank_emit(r, &(struct event){ .kind = EVENT_ANNOTATION,
+                                  .name = m->text,
+                                  .number = m->number,
+                                  .other = -1,
+                                  .start_ns = m->start_ns,
+                                  .end_ns = r->now_ns,
+                                  .track = r->thread,
                                   .external = m->external });
     if (m->device_start_ns < m->device_end_ns)
-        rank_emit(r, &(struct event){ .kind = EVENT_DEVICE_ANNOTATION, .name = m->text, .number = m->number,
-                                      .other = -1, .start_ns = m->device_start_ns, .end_ns = m->device_end_ns,
-                                      .track = SLOT_COMPUTE, .external = m->external, .called_ns = m->start_ns });
+        rank_emit(r, &(struct event){ .kind = EVENT_DEVICE_ANNOTATION,
+                                      .name = m->text,
+                                      .number = m->number,
+                                      .other = -1,
+                                      .start_ns = m->device_start_ns,
+                                      .end_ns = m->device_end_ns,
+                                      .track = SLOT_COMPUTE,
+                                      .external = m->external,
+                                      .called_ns = m->start_ns });
 }
 
 static void marks_see(struct rank *r, int64_t start_ns, int64_t end_ns)
@@ -60,15 +71,27 @@ static void marks_see(struct rank *r, int64_t start_ns, int64_t end_ns)
 
 void emit_op(struct rank *r, const char *name, int64_t start_ns, int64_t end_ns, const struct collective *collective)
 {
-    rank_emit(r, &(struct event){ .kind = EVENT_OP, .name = name, .number = -1, .other = -1, .start_ns = start_ns,
-                                  .end_ns = end_ns, .track = r->thread, .external = r->external,
+    rank_emit(r, &(struct event){ .kind = EVENT_OP,
+                                  .name = name,
+                                  .number = -1,
+                                  .other = -1,
+                                  .start_ns = start_ns,
+                                  .end_ns = end_ns,
+                                  .track = r->thread,
+                                  .external = r->external,
                                   .collective = collective });
 }
 
 void emit_frame(struct rank *r, const char *name, int number, int64_t start_ns, int64_t end_ns, int64_t parent)
 {
-    rank_emit(r, &(struct event){ .kind = EVENT_FRAME, .name = name, .number = number, .other = -1,
-                                  .start_ns = start_ns, .end_ns = end_ns, .track = r->thread, .external = ++r->frame,
+    rank_emit(r, &(struct event){ .kind = EVENT_FRAME,
+                                  .name = name,
+                                  .number = number,
+                                  .other = -1,
+                                  .start_ns = start_ns,
+                                  .end_ns = end_ns,
+                                  .track = r->thread,
+                                  .external = ++r->frame,
                                   .parent = parent });
 }
 
@@ -113,9 +136,15 @@ int64_t call(struct rank *r, const char *cuda, const char *hip, const char *kern
 {
     r->called_ns = r->now_ns;
     r->now_ns += cost_ns;
-    rank_emit(r, &(struct event){ .kind = EVENT_CALL, .name = r->sim->job.vendor == VENDOR_ROCM ? hip : cuda,
-                                  .number = -1, .other = -1, .start_ns = r->called_ns, .end_ns = r->now_ns,
-                                  .track = r->thread, .correlation = ++r->correlation, .external = r->external,
+    rank_emit(r, &(struct event){ .kind = EVENT_CALL,
+                                  .name = r->sim->job.vendor == VENDOR_ROCM ? hip : cuda,
+                                  .number = -1,
+                                  .other = -1,
+                                  .start_ns = r->called_ns,
+                                  .end_ns = r->now_ns,
+                                  .track = r->thread,
+                                  .correlation = ++r->correlation,
+                                  .external = r->external,
                                   .kernel = kernel });
     return r->correlation;
 }
@@ -127,9 +156,16 @@ void waiting_call(struct rank *r, const char *cuda, const char *hip, const char 
 
     call(r, cuda, hip, NULL, later(until_ns, from) + host_takes(r, 2 * US) - from);
     if (kind != NULL && job->vendor == VENDOR_NVIDIA && job->sync_events)
-        rank_emit(r, &(struct event){ .kind = EVENT_SYNC, .name = kind, .number = -1, .other = -1,
-                                      .start_ns = from + 500, .end_ns = r->now_ns - 500, .track = slot,
-                                      .correlation = r->correlation, .external = r->external, .called_ns = from,
+        rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
+                                      .name = kind,
+                                      .number = -1,
+                                      .other = -1,
+                                      .start_ns = from + 500,
+                                      .end_ns = r->now_ns - 500,
+                                      .track = slot,
+                                      .correlation = r->correlation,
+                                      .external = r->external,
+                                      .called_ns = from,
                                       .waits_for = -1 });
 }
 
@@ -179,8 +215,14 @@ void launch(struct rank *r, const struct shape *shape, int64_t ns, int64_t grown
 
     if (nops > 0) {
         r->external++;
-        rank_emit(r, &(struct event){ .kind = EVENT_OP, .name = shape->op, .number = -1, .other = -1, .blocks = blocks,
-                                      .start_ns = start, .end_ns = end + 2 * rim_ns, .track = r->thread,
+        rank_emit(r, &(struct event){ .kind = EVENT_OP,
+                                      .name = shape->op,
+                                      .number = -1,
+                                      .other = -1,
+                                      .blocks = blocks,
+                                      .start_ns = start,
+                                      .end_ns = end + 2 * rim_ns,
+                                      .track = r->thread,
                                       .external = r->external });
     }
     for (int i = 0; i < nleaves; i++) {
@@ -189,8 +231,14 @@ void launch(struct rank *r, const struct shape *shape, int64_t ns, int64_t grown
     }
     if (nops > 1) {
         r->external++;
-        rank_emit(r, &(struct event){ .kind = EVENT_OP, .name = shape->inner, .number = -1, .other = -1,
-                                      .blocks = blocks, .start_ns = inner, .end_ns = end + rim_ns, .track = r->thread,
+        rank_emit(r, &(struct event){ .kind = EVENT_OP,
+                                      .name = shape->inner,
+                                      .number = -1,
+                                      .other = -1,
+                                      .blocks = blocks,
+                                      .start_ns = inner,
+                                      .end_ns = end + rim_ns,
+                                      .track = r->thread,
                                       .external = r->external });
     }
     r->now_ns = launch_at;
@@ -216,9 +264,16 @@ static void blocking_copy(struct rank *r, struct event copy, int64_t call_ns, in
     r->now_ns += call_ns;
     queue(r, copy, copy_ns);
     r->now_ns = later(r->now_ns + US, r->free_ns[SLOT_COMPUTE]) + host_takes(r, 2 * US);
-    rank_emit(r, &(struct event){ .kind = EVENT_CALL, .name = "hipMemcpyWithStream", .number = -1, .other = -1,
-                                  .start_ns = start, .end_ns = r->now_ns, .track = r->thread,
-                                  .correlation = r->correlation, .external = r->external, .bytes = copy.bytes,
+    rank_emit(r, &(struct event){ .kind = EVENT_CALL,
+                                  .name = "hipMemcpyWithStream",
+                                  .number = -1,
+                                  .other = -1,
+                                  .start_ns = start,
+                                  .end_ns = r->now_ns,
+                                  .track = r->thread,
+                                  .correlation = r->correlation,
+                                  .external = r->external,
+                                  .bytes = copy.bytes,
                                   .to_host = copy.to_host });
 }
 
@@ -232,7 +287,8 @@ void copy_in(struct rank *r)
     r->external++;
     r->now_ns += 2 * US;
     int64_t call_ns = host_takes(r, 9 * US), copy_ns = device_takes(r, copy_mean_ns(job));
-    struct event copy = { .kind = EVENT_COPY, .bytes = bytes + bytes / 1000 * larger / 1000,
+    struct event copy = { .kind = EVENT_COPY,
+                          .bytes = bytes + bytes / 1000 * larger / 1000,
                           .name = pageable ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)" };
     copy_ns += copy_ns * larger / 1000000 + slower;
     if (pageable) {
@@ -240,7 +296,7 @@ void copy_in(struct rank *r)
     } else {
         call(r, "cudaMemcpyAsync", "hipMemcpyAsync", NULL, call_ns);
         queue(r, copy, copy_ns);
-        draw(&r->random);       /* as many draws one way as the other */
+        draw(&r->random); /* as many draws one way as the other */
     }
     r->now_ns += 2 * US;
     emit_op(r, "aten::copy_", start, r->now_ns, NULL);
@@ -261,7 +317,9 @@ void read_number(struct rank *r, const char *op, int64_t bytes)
     r->external++;
     r->now_ns += 2 * US;
     int64_t call_ns = host_takes(r, 6 * US), copy_ns = device_takes(r, 1800);
-    blocking_copy(r, (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = bytes,
-                                     .to_host = true }, call_ns, copy_ns);
+    blocking_copy(
+        r,
+        (struct event){ .kind = EVENT_COPY, .name = "Memcpy DtoH (Device -> Pinned)", .bytes = bytes, .to_host = true },
+        call_ns, copy_ns);
     emit_op(r, op, start, r->now_ns, NULL);
 }

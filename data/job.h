@@ -1,7 +1,7 @@
 /* job.h - what is simulated: a job, what is different from rank to rank, how it is traced, and the fault planted in it.
  *
- * Ranks are counted as Megatron does: tensor parallel ranks are neighbours, then data parallel ones, then the stages of the
- * pipeline.  Expert parallel groups are pieces of the data parallel ones.
+ * Ranks are counted as Megatron does: tensor parallel ranks are neighbours, then data parallel ones, then the stages
+ * of the pipeline.  Expert parallel groups are pieces of the data parallel ones.
  */
 #ifndef DATA_JOB_H
 #define DATA_JOB_H
@@ -14,8 +14,9 @@
 
 enum vendor { VENDOR_NVIDIA, VENDOR_ROCM };
 
-/* Of the software that ran and traced the job.  2022: nothing is written about collectives but their names, ids of operators
- * are not those of kernels.  2024: arguments, but no counts.  2026: counts, groups in the head of the file. */
+/* Of the software that ran and traced the job.  2022: nothing is written about collectives but their names, ids of
+ * operators are not those of kernels.  2024: arguments, but no counts.  2026: counts, groups in the head of the
+ * file. */
 enum age { AGE_2022, AGE_2024, AGE_2026 };
 
 /* Groups of ranks that communicate.  A pipeline is one group, and two neighbours in it are a pair: NEXT of the first,
@@ -93,7 +94,7 @@ struct clocks {
 };
 
 struct window_cut {
-    int64_t head_ns, tail_ns;       /* at most, of a rank's recording, from the start of its first step and from its end */
+    int64_t head_ns, tail_ns;       /* at most, from the start of a rank's first step and from its end */
 };
 
 struct job {

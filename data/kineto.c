@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOST_PID 4100                   /* of rank 0 */
-#define AUTOGRAD_TID 120                /* of the second host thread, from the first */
+#define HOST_PID     4100 /* of rank 0 */
+#define AUTOGRAD_TID 120  /* of the second host thread, from the first */
 
 /* --- pieces of an event ------------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ enum naming {
 struct format {
     enum layout layout;
     bool gzip;
-    bool absolute;      /* ts is Unix time in whole microseconds, as before 2024; else baseTimeNanoseconds and fractions */
+    bool absolute;      /* ts is Unix time in whole microseconds, as before 2024; else from baseTimeNanoseconds on */
     bool no_seq, no_groups;     /* collectives carry no count; nothing at all */
     enum naming naming;
 };
@@ -31,8 +31,8 @@ enum part { PART_HOST, PART_FRAMES, PART_DEVICE, PART_DEVICE_ANNOTATIONS, NPARTS
 
 struct trace;
 
-/* Starts the file of a rank, which holds what lies in the window; path NULL writes nowhere and only counts.  NULL: it cannot
- * be made, errno says why. */
+/* Starts the file of a rank, which holds what lies in the window; path NULL writes nowhere and only counts.  NULL:
+ * it cannot be made, errno says why. */
 struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank,
                          const struct window *window);
 

@@ -69,7 +69,7 @@ static bool set_shares(struct options *o)
     o->job.frames = 3;
     struct job job = o->job;
     if (o->mb > 0)
-        job.layers = 100;       /* many: what a step has but once does not count */
+        job.layers = 100; /* many: what a step has but once does not count */
     if (!measure(&usual, job, bytes))
         return false;
     double device = (double)(bytes[PART_DEVICE] + bytes[PART_DEVICE_ANNOTATIONS]);
@@ -132,7 +132,8 @@ static bool write_rank(const struct options *o, const struct sim *sim, int rank)
     return true;
 }
 
-static bool write_truth(const struct options *o, const struct sim *sim, const bool *written, const struct course *without)
+static bool write_truth(const struct options *o, const struct sim *sim, const bool *written,
+                        const struct course *without)
 {
     char path[4096];
     struct course with = { 0 };

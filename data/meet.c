@@ -3,12 +3,12 @@
 #include "rank.h"
 #include <stdlib.h>
 
-#define BYTES 2                         /* of an element */
-#define LINK_BYTES_PER_US 150000        /* between devices of a host */
-#define WIRE_BYTES_PER_US 40000         /* between hosts */
-#define FIRST_NS (8 * US)               /* until the first byte has moved */
-#define WIRE_FIRST_NS (14 * US)
-#define RING_NS (24 * US)               /* between the first and the last of a ring to be done, at most */
+#define BYTES             2        /* of an element */
+#define LINK_BYTES_PER_US 150000   /* between devices of a host */
+#define WIRE_BYTES_PER_US 40000    /* between hosts */
+#define FIRST_NS          (8 * US) /* until the first byte has moved */
+#define WIRE_FIRST_NS     (14 * US)
+#define RING_NS           (24 * US) /* between the first and the last of a ring to be done, at most */
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
@@ -33,16 +33,22 @@ struct group group_of(const struct job *job, enum axis axis, int rank)
     case AXIS_DP:
         return (struct group){ .first = t + of_stage * s, .stride = tp, .n = dp, .number = t + tp * s, .me = d };
     case AXIS_EP:
-        return (struct group){ .first = t + tp * (d - d % job->ep) + of_stage * s, .stride = tp, .n = job->ep,
-                               .number = t + tp * (d / job->ep + dp / job->ep * s), .me = d % job->ep };
+        return (struct group){ .first = t + tp * (d - d % job->ep) + of_stage * s,
+                               .stride = tp,
+                               .n = job->ep,
+                               .number = t + tp * (d / job->ep + dp / job->ep * s),
+                               .me = d % job->ep };
     case AXIS_PP:
-        return (struct group){ .first = rank % of_stage, .stride = of_stage, .n = job->pp, .number = rank % of_stage,
-                               .me = s };
+        return (struct group){
+            .first = rank % of_stage, .stride = of_stage, .n = job->pp, .number = rank % of_stage, .me = s
+        };
     case AXIS_NEXT:
-        return (struct group){ .first = rank, .stride = of_stage, .n = s + 1 < job->pp ? 2 : 1, .number = rank, .me = 0 };
+        return (
+            struct group){ .first = rank, .stride = of_stage, .n = s + 1 < job->pp ? 2 : 1, .number = rank, .me = 0 };
     case AXIS_PREV:
-        return (struct group){ .first = rank - of_stage, .stride = of_stage, .n = s > 0 ? 2 : 1,
-                               .number = rank - of_stage, .me = 1 };
+        return (struct group){
+            .first = rank - of_stage, .stride = of_stage, .n = s > 0 ? 2 : 1, .number = rank - of_stage, .me = 1
+        };
     case AXIS_WORLD:
     case NAXES:
         break;
@@ -64,9 +70,10 @@ bool group_has(const struct group *group, int rank)
 
 enum slot slot_of(const struct job *job, enum axis axis)
 {
-    static const enum slot slots[NAXES] = { [AXIS_DP] = SLOT_DP,     [AXIS_TP] = SLOT_TP,     [AXIS_EP] = SLOT_EP,
-                                            [AXIS_PREV] = SLOT_PREV, [AXIS_NEXT] = SLOT_NEXT, [AXIS_WORLD] = SLOT_WORLD,
-                                            [AXIS_PP] = SLOT_PREV };
+    static const enum slot slots[NAXES] = {
+        [AXIS_DP] = SLOT_DP,     [AXIS_TP] = SLOT_TP,       [AXIS_EP] = SLOT_EP,  [AXIS_PREV] = SLOT_PREV,
+        [AXIS_NEXT] = SLOT_NEXT, [AXIS_WORLD] = SLOT_WORLD, [AXIS_PP] = SLOT_PREV
+    };
     return axis == AXIS_NEXT && job->batched_p2p ? SLOT_PREV : slots[axis];
 }
 
@@ -76,9 +83,11 @@ struct meeting meeting_of(const struct sim *sim, int rank, enum axis axis, int s
 {
     int stage = stage_of(&sim->job, rank);
     const struct program *program = &sim->programs[stage];
-    struct meeting m = { .group = group_of(&sim->job, axis, rank), .step = step, .stage = stage,
+    struct meeting m = { .group = group_of(&sim->job, axis, rank),
+                         .step = step,
+                         .stage = stage,
                          .what = &program->v[program->met[axis][number]] };
-    enum axis pair = axis == AXIS_PREV ? AXIS_NEXT : axis;      /* both sides of it count as one */
+    enum axis pair = axis == AXIS_PREV ? AXIS_NEXT : axis; /* both sides of it count as one */
     size_t row = (size_t)m.group.number * (size_t)all_steps(&sim->job) + (size_t)step;
 
     m.id = sim->base[pair] + row * (size_t)sim->per_step[pair] + (size_t)number;
@@ -195,14 +204,14 @@ struct line {
     struct meeting *v;
     int64_t *ready_ns;
     size_t first, n, cap;
-    int64_t free_ns;            /* end of the one before the first */
+    int64_t free_ns; /* end of the one before the first */
 };
 
 struct crowd {
     struct sim *sim;
-    struct line *lines;         /* by rank and slot */
-    int *come;                  /* by meeting: how many */
-    int64_t *last_ns;           /* by meeting: when the last of those */
+    struct line *lines; /* by rank and slot */
+    int *come;          /* by meeting: how many */
+    int64_t *last_ns;   /* by meeting: when the last of those */
     size_t known;
 };
 
@@ -261,8 +270,8 @@ static bool line_up(struct line *line, const struct meeting *m, int64_t ready_ns
     return true;
 }
 
-/* The rank's stream has come to the first in its line.  Where it is the last of the group to come, the meeting ends, and
- * all streams of the group go on to what is next in their lines. */
+/* The rank's stream has come to the first in its line.  Where it is the last of the group to come, the meeting ends,
+ * and all streams of the group go on to what is next in their lines. */
 static void arrive(struct crowd *c, const struct line *line)
 {
     const struct meeting *m = &line->v[line->first];

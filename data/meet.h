@@ -1,7 +1,7 @@
 /* meet.h - who communicates with whom, and when it ends.
  *
- * A meeting is one collective of one group in one step, or one transfer between two stages.  A rank comes when its stream
- * has got there; nobody leaves before the last has come and the data have moved:
+ * A meeting is one collective of one group in one step, or one transfer between two stages.  A rank comes when its
+ * stream has got there; nobody leaves before the last has come and the data have moved:
  *
  *     rank 0   [  waits     transfer ]
  *     rank 1              [ transfer ].

@@ -15,15 +15,15 @@
 #include <string.h>
 
 #define GRADIENTS_PER_LAYER 7087872
-#define ACTIVATIONS 8388608             /* of a micro-batch between two layers */
+#define ACTIVATIONS         8388608 /* of a micro-batch between two layers */
 
 struct builder {
     struct program *program;
     const struct job *job;
     int stage;
-    const char *inside;                 /* innermost annotation */
+    const char *inside; /* innermost annotation */
     int dp;
-    int gathered;                       /* the last all-gather of parameters, by number */
+    int gathered; /* the last all-gather of parameters, by number */
 };
 
 /* --- instructions ------------------------------------------------------------------------------------------------- */
@@ -131,20 +131,22 @@ static int64_t layer_gradients(const struct job *job)
 static void tensor_reduce(struct builder *b)
 {
     if (b->job->tp > 1)
-        join(b, AXIS_TP, meet(b, AXIS_TP, (struct instruction){ .operation = OP_ALL_REDUCE,
-                                                                .elements = activations(b->job) }));
+        join(b, AXIS_TP,
+             meet(b, AXIS_TP, (struct instruction){ .operation = OP_ALL_REDUCE, .elements = activations(b->job) }));
 }
 
 static void tokens(struct builder *b, enum operation operation, int routing)
 {
-    join(b, AXIS_EP, meet(b, AXIS_EP, (struct instruction){ .operation = operation, .routing = routing,
-                                                            .elements = activations(b->job) }));
+    join(b, AXIS_EP,
+         meet(b, AXIS_EP,
+              (struct instruction){ .operation = operation, .routing = routing, .elements = activations(b->job) }));
 }
 
 static void gather(struct builder *b)
 {
-    b->gathered = meet(b, AXIS_DP, (struct instruction){ .operation = OP_ALL_GATHER, .unordered = true,
-                                                         .elements = layer_gradients(b->job) });
+    b->gathered = meet(
+        b, AXIS_DP,
+        (struct instruction){ .operation = OP_ALL_GATHER, .unordered = true, .elements = layer_gradients(b->job) });
 }
 
 /* Parameters of the next layer are gathered while this one computes.  The host runs no more than two layers ahead, so
@@ -189,9 +191,9 @@ static void experts_backward(struct builder *b, int routing)
 static void forward(struct builder *b, int batch)
 {
     const struct job *job = b->job;
-    const char *text = job->shard                                       ? "FullyShardedDataParallel.forward"
-                       : b->dp > 1 || job->ranks == 1                   ? "DistributedDataParallel.forward"
-                                                                        : "forward_step";
+    const char *text = job->shard                     ? "FullyShardedDataParallel.forward"
+                       : b->dp > 1 || job->ranks == 1 ? "DistributedDataParallel.forward"
+                                                      : "forward_step";
 
     mark(b, text, -1);
     for (int i = 0; i < job->layers; i++) {
@@ -236,7 +238,8 @@ static void backward(struct builder *b, int batch, bool last)
         full++;
         if (!job->shard && last && (b->dp > 1 || job->ranks == 1) &&
             (full == job->bucket_layers || i + 1 == job->layers)) {
-            meet(b, AXIS_DP, (struct instruction){ .operation = OP_ALL_REDUCE, .elements = full * layer_gradients(job) });
+            meet(b, AXIS_DP,
+                 (struct instruction){ .operation = OP_ALL_REDUCE, .elements = full * layer_gradients(job) });
             full = 0;
         }
     }
@@ -245,7 +248,8 @@ static void backward(struct builder *b, int batch, bool last)
 
 /* --- the pipeline ------------------------------------------------------------------------------------------------- */
 
-/* What goes between this stage and a neighbour, together: `sends` in the direction of the neighbour, `receives` from it. */
+/* What goes between this stage and a neighbour, together: `sends` in the direction of the neighbour, `receives` from
+ * it. */
 static void exchange(struct builder *b, enum axis axis, bool sends, bool receives)
 {
     const struct job *job = b->job;
@@ -307,7 +311,7 @@ static void optimizer(struct builder *b)
 
     if (reduced > 0)
         join(b, AXIS_DP, reduced - 1);
-    if (job->tp * job->pp > 1 || job->shard)    /* the norm of all gradients, for clipping */
+    if (job->tp * job->pp > 1 || job->shard) /* the norm of all gradients, for clipping */
         join(b, AXIS_WORLD, meet(b, AXIS_WORLD, (struct instruction){ .operation = OP_ALL_REDUCE, .elements = 1 }));
     mark(b, "Optimizer.step#AdamW.step", -1);
     site(b);

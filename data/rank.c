@@ -7,8 +7,9 @@ static void maybe_hiccup(struct rank *r)
     const struct job *job = &r->sim->job;
     uint64_t lot = draw(&r->random), when = draw(&r->random), length = draw(&r->random);
 
-    r->hiccup_site = lot % 1000 < (uint64_t)job->noise.hiccups_per_mille ? (int)(when % (uint64_t)r->program->sites) : -1;
-    r->hiccup_ns = r->program->kernel_ns * (int64_t)(length % 1024) / 1024 / 20;       /* up to 5 % of a step */
+    r->hiccup_site =
+        lot % 1000 < (uint64_t)job->noise.hiccups_per_mille ? (int)(when % (uint64_t)r->program->sites) : -1;
+    r->hiccup_ns = r->program->kernel_ns * (int64_t)(length % 1024) / 1024 / 20; /* up to 5 % of a step */
 }
 
 static void hiccup(struct rank *r, int site)
@@ -147,9 +148,12 @@ void rank_stop(struct rank *r)
 
 struct rank rank_start(const struct sim *sim, int number, struct crowd *crowd)
 {
-    struct rank r = { .sim = sim, .crowd = crowd, .rank = number, .program = &sim->programs[stage_of(&sim->job, number)],
+    struct rank r = { .sim = sim,
+                      .crowd = crowd,
+                      .rank = number,
+                      .program = &sim->programs[stage_of(&sim->job, number)],
                       .correlation = 1000 };
-    r.now_ns = JOB_START_NS + 50 * MS +
-               (int64_t)(seeded(sim->job.seed, USE_START, (uint64_t)number) % (uint64_t)(200 * US));
+    r.now_ns =
+        JOB_START_NS + 50 * MS + (int64_t)(seeded(sim->job.seed, USE_START, (uint64_t)number) % (uint64_t)(200 * US));
     return r;
 }

@@ -72,20 +72,22 @@ int64_t rank_idle_ns(const struct rank *rank);
 void rank_emit(struct rank *rank, const struct event *event);
 void mark_open(struct rank *rank, const char *text, int number);
 void mark_close(struct rank *rank);
-void emit_op(struct rank *rank, const char *name, int64_t start_ns, int64_t end_ns, const struct collective *collective);
+void emit_op(struct rank *rank, const char *name, int64_t start_ns, int64_t end_ns,
+             const struct collective *collective);
 void emit_frame(struct rank *rank, const char *name, int number, int64_t start_ns, int64_t end_ns, int64_t parent);
 
 /* A call of the runtime; the host is back after cost_ns.  Returns its correlation. */
 int64_t call(struct rank *rank, const char *cuda, const char *hip, const char *kernel, int64_t cost_ns);
 
-/* A call that waits until `until_ns` at least, and what the vendor records of the wait: `kind` of the stream `slot`, or of
- * all. */
+/* A call that waits until `until_ns` at least, and what the vendor records of the wait: `kind` of the stream `slot`,
+ * or of all. */
 void waiting_call(struct rank *rank, const char *cuda, const char *hip, const char *kind, int slot, int64_t until_ns);
 
 /* Queues work on the compute stream: it starts when the stream is free and the launch has arrived. */
 void queue(struct rank *rank, struct event work, int64_t ns);
 
-/* An operator that launches one kernel, which takes ns; `grown_ppm`: parts of a million that it is larger than usual. */
+/* An operator that launches one kernel, which takes ns; `grown_ppm`: parts of a million that it is larger than
+ * usual. */
 void launch(struct rank *rank, const struct shape *shape, int64_t ns, int64_t grown_ppm);
 
 void copy_in(struct rank *rank);

@@ -52,8 +52,8 @@ static bool number_meetings(struct sim *sim)
                 sim->per_step[axis] = sim->programs[stage].nmet[axis];
         sim->base[axis] = sim->nmeetings;
         if (axis != AXIS_PREV)
-            sim->nmeetings += (size_t)groups_of(job, (enum axis)axis) * (size_t)all_steps(job) *
-                              (size_t)sim->per_step[axis];
+            sim->nmeetings +=
+                (size_t)groups_of(job, (enum axis)axis) * (size_t)all_steps(job) * (size_t)sim->per_step[axis];
     }
     sim->last_ns = malloc((sim->nmeetings + 1) * sizeof *sim->last_ns);
     for (size_t i = 0; sim->last_ns != NULL && i < sim->nmeetings; i++)
@@ -99,8 +99,13 @@ void sim_run(const struct sim *sim, int rank, event_sink *sink, void *arg)
     while (r.step < all_steps(&sim->job)) {
         int64_t start = r.now_ns, number = r.frame + 1;
         rank_run_step(&r);
-        rank_emit(&r, &(struct event){ .kind = EVENT_FRAME, .name = "train.py(118): train_step", .number = -1,
-                                       .other = -1, .start_ns = start, .end_ns = r.now_ns, .external = number });
+        rank_emit(&r, &(struct event){ .kind = EVENT_FRAME,
+                                       .name = "train.py(118): train_step",
+                                       .number = -1,
+                                       .other = -1,
+                                       .start_ns = start,
+                                       .end_ns = r.now_ns,
+                                       .external = number });
     }
     rank_stop(&r);
 }
@@ -108,7 +113,8 @@ void sim_run(const struct sim *sim, int rank, event_sink *sink, void *arg)
 struct window sim_window(const struct sim *sim, int rank)
 {
     const struct job *job = &sim->job;
-    uint64_t head = seeded(job->seed, USE_CUT_HEAD, (uint64_t)rank), tail = seeded(job->seed, USE_CUT_TAIL, (uint64_t)rank);
+    uint64_t head = seeded(job->seed, USE_CUT_HEAD, (uint64_t)rank),
+             tail = seeded(job->seed, USE_CUT_TAIL, (uint64_t)rank);
     struct rank r = rank_start(sim, rank, NULL);
 
     while (r.step < all_steps(job))

@@ -7,18 +7,19 @@
  *     compute        [copy][  forward   ][        backward         ]......[opt][copy]
  *     comm                                  ...[AR 0].[AR 1]..[  AR 2  ]
  *
- * Host and device are apart: the host runs ahead of the device and is stopped only by what waits for the device; a kernel
- * starts when its launch has arrived, its stream is free and the events it waits for have come.
+ * Host and device are apart: the host runs ahead of the device and is stopped only by what waits for the device; a
+ * kernel starts when its launch has arrived, its stream is free and the events it waits for have come.
  *
- * All that couples the ranks is when the last of a group has come to a collective (meet.h).  So the job is run twice: once
- * with all ranks together, which finds these times and writes nothing; then rank by rank, in any order, with the times
- * known.  A rank's run depends on the seed alone, so it may be repeated: each part of the trace file is written by a run of
- * its own, and no run remembers events.
+ * All that couples the ranks is when the last of a group has come to a collective (meet.h).  So the job is run
+ * twice: once with all ranks together, which finds these times and writes nothing; then rank by rank, in any order,
+ * with the times known.  A rank's run depends on the seed alone, so it may be repeated: each part of the trace file
+ * is written by a run of its own, and no run remembers events.
  *
- * The chance of a step does not depend on what a fault did before: the same job without its fault (`fault.rank` = -1) is
- * the same in all else, so the difference of both is what the fault costs.
+ * The chance of a step does not depend on what a fault did before: the same job without its fault (`fault.rank` =
+ * -1) is the same in all else, so the difference of both is what the fault costs.
  *
- * Times are Unix nanoseconds, true ones; what the clocks of hosts show is the matter of the trace (shown_ns of chance.h).
+ * Times are Unix nanoseconds, true ones; what the clocks of hosts show is the matter of the trace (shown_ns of
+ * chance.h).
  */
 #ifndef DATA_SIM_H
 #define DATA_SIM_H
@@ -60,7 +61,7 @@ struct event {
     int track;              /* host thread 0 or 1; slot of a device event, -1: no stream */
     int64_t correlation;    /* CALL and device events */
     int64_t external;       /* id of the op, or of the op that queued this */
-    int64_t called_ns;      /* device events: when the host made the call, or opened the annotation, that it comes from */
+    int64_t called_ns;      /* device events: when the call began, or the annotation, that it comes from */
     int64_t parent;         /* FRAME: id of the frame around it, 0: none */
     int64_t bytes;          /* COPY, SET; CALL that copies: else 0 */
     bool to_host;           /* COPY, CALL that copies: which way */

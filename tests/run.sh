@@ -128,6 +128,8 @@ stage cli sh tests/cli.sh build/tlmpi
 stage stories sh tests/golden/stories.sh build/tlmpi
 stage hta sh tests/golden/compat_hta.sh build/tlmpi
 stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
+stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
 stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
 stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
 stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial

@@ -1,4 +1,5 @@
-/* test_simulator.c - hosts, devices and ranks of the simulator do what real ones can do, and faults cost what they cost. */
+/* test_simulator.c - hosts, devices and ranks of the simulator do what real ones can do, and faults cost what they
+ * cost. */
 #include "chance.h"
 #include "cost.h"
 #include "rank.h"
@@ -10,12 +11,27 @@
 
 static struct job usual(int ranks, int tp, int pp, int ep)
 {
-    return (struct job){ .ranks = ranks, .tp = tp, .pp = pp, .ep = ep, .host_ranks = 4, .warmup = 1, .steps = 4,
-                         .first_step = 10, .sync_every = 1, .layers = 2, .bucket_layers = 1, .scale_percent = 100,
-                         .microbatches = pp > 1 ? 2 * pp : 1, .seed = 7, .age = AGE_2026, .sync_events = true, .ops = 2,
-                         .noise = { .jitter_percent = 4, .spread_per_mille = 3, .hiccups_per_mille = 10,
-                                    .imbalance_percent = 20 },
-                         .fault = { .rank = -1, .peer = -1, .site = -1, .nranks = 1, .from = 10, .to = 13 } };
+    return (struct job){
+        .ranks = ranks,
+        .tp = tp,
+        .pp = pp,
+        .ep = ep,
+        .host_ranks = 4,
+        .warmup = 1,
+        .steps = 4,
+        .first_step = 10,
+        .sync_every = 1,
+        .layers = 2,
+        .bucket_layers = 1,
+        .scale_percent = 100,
+        .microbatches = pp > 1 ? 2 * pp : 1,
+        .seed = 7,
+        .age = AGE_2026,
+        .sync_events = true,
+        .ops = 2,
+        .noise = { .jitter_percent = 4, .spread_per_mille = 3, .hiccups_per_mille = 10, .imbalance_percent = 20 },
+        .fault = { .rank = -1, .peer = -1, .site = -1, .nranks = 1, .from = 10, .to = 13 }
+    };
 }
 
 static struct job quiet(int ranks, int tp, int pp, int ep)
@@ -88,7 +104,7 @@ static struct job job_number(int i)
 struct run {
     struct event *v;
     size_t n, cap;
-    struct collective *collectives;     /* by event */
+    struct collective *collectives; /* by event */
     bool failed;
 };
 
@@ -214,7 +230,8 @@ static void a_host_that_waits_is_back_after_the_work(void)
             for (size_t k = 0; k < run.n; k++) {
                 const struct event *wait = &run.v[k];
                 bool all = strstr(wait->name, "DeviceSynchronize") != NULL || strstr(wait->name, "Free") != NULL;
-                bool compute = strstr(wait->name, "StreamSynchronize") != NULL || strstr(wait->name, "WithStream") != NULL;
+                bool compute =
+                    strstr(wait->name, "StreamSynchronize") != NULL || strstr(wait->name, "WithStream") != NULL;
                 if (wait->kind != EVENT_CALL || (!all && !compute))
                     continue;
                 waits++;
@@ -266,13 +283,14 @@ static void streams_wait_for_the_events_that_they_are_told_to(void)
 
 /* --- ranks together ----------------------------------------------------------------------------------------------- */
 
-/* Every collective of the job, seen from all its members: its kernels are in the order of the program on each of them. */
+/* Every collective of the job, seen from all its members: its kernels are in the order of the program on each of them.
+ */
 static void nobody_leaves_before_the_last_has_come(void)
 {
     for (int i = 0; i < NJOBS; i++) {
         struct job job = job_number(i);
         if (job.batched_p2p)
-            continue;           /* the kernels do not say whom they are for */
+            continue; /* the kernels do not say whom they are for */
         struct sim *sim = sim_new(&job);
         CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
         int64_t *start = calloc(sim->nmeetings + 1, sizeof *start), *end = calloc(sim->nmeetings + 1, sizeof *end);
@@ -287,9 +305,9 @@ static void nobody_leaves_before_the_last_has_come(void)
                 if (e->kind != EVENT_KERNEL || e->collective == NULL)
                     continue;
                 const struct collective *c = &run.collectives[k];
-                enum axis axis = c->axis != AXIS_PP                                         ? c->axis
-                                 : (c->from > c->to ? c->to : c->from) == rank              ? AXIS_NEXT
-                                                                                            : AXIS_PREV;
+                enum axis axis = c->axis != AXIS_PP                            ? c->axis
+                                 : (c->from > c->to ? c->to : c->from) == rank ? AXIS_NEXT
+                                                                               : AXIS_PREV;
                 int per_step = sim->programs[stage_of(&job, rank)].nmet[axis], number = at[axis]++;
                 struct meeting m = meeting_of(sim, rank, axis, number / per_step, number % per_step);
                 start[m.id] = later(start[m.id], e->start_ns);
@@ -416,7 +434,8 @@ static uint64_t digest(const struct run *run)
     uint64_t sum = 0;
     for (size_t i = 0; i < run->n; i++) {
         const struct event *e = &run->v[i];
-        uint64_t state = (uint64_t)e->start_ns * 31 + (uint64_t)e->end_ns * 7 + (uint64_t)e->kind + (uint64_t)e->correlation;
+        uint64_t state =
+            (uint64_t)e->start_ns * 31 + (uint64_t)e->end_ns * 7 + (uint64_t)e->kind + (uint64_t)e->correlation;
         sum = sum * 1099511628211U + draw(&state);
     }
     return sum;
@@ -467,10 +486,10 @@ static bool near(int64_t found, int64_t wanted, int percent)
 
 static void a_fault_of_the_critical_rank_costs_its_size(void)
 {
-    /* All that the rank does is on the way of all: tensor parallel ranks wait for each other in each layer, the host reads
-     * the loss in each step, and what is input or copied at the beginning of a step nobody can begin without. */
-    static const enum cause causes[] = { CAUSE_COMPUTE_SLOW, CAUSE_THROTTLED, CAUSE_MORE_WORK, CAUSE_INPUT, CAUSE_H2D,
-                                         CAUSE_SLOW_LINK };
+    /* All that the rank does is on the way of all: tensor parallel ranks wait for each other in each layer, the host
+     * reads the loss in each step, and what is input or copied at the beginning of a step nobody can begin without. */
+    static const enum cause causes[] = { CAUSE_COMPUTE_SLOW, CAUSE_THROTTLED, CAUSE_MORE_WORK,
+                                         CAUSE_INPUT,        CAUSE_H2D,       CAUSE_SLOW_LINK };
     for (size_t i = 0; i < COUNT(causes); i++) {
         struct job job = faulty(quiet(4, 4, 1, 1), causes[i], 1, MS);
         if (causes[i] == CAUSE_MORE_WORK)
@@ -568,7 +587,9 @@ static void slow_and_additional_kernels_add_what_is_planted(void)
     static const struct {
         enum cause cause;
         enum style style;
-    } cases[] = { { CAUSE_COMPUTE_SLOW, STYLE_ANY }, { CAUSE_THROTTLED, STYLE_ANY }, { CAUSE_MORE_WORK, STYLE_LARGER },
+    } cases[] = { { CAUSE_COMPUTE_SLOW, STYLE_ANY },
+                  { CAUSE_THROTTLED, STYLE_ANY },
+                  { CAUSE_MORE_WORK, STYLE_LARGER },
                   { CAUSE_MORE_WORK, STYLE_MORE } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct job job = faulty(quiet(4, 1, 1, 1), cases[i].cause, 2, 900 * US), healthy = quiet(4, 1, 1, 1);
