@@ -25,6 +25,7 @@ static const tl_schema *const schemas[] = {
     &tl_straggler_schema,
     &tl_blame_schema,
     &tl_blame_step_schema,
+    &tl_whatif_row_schema,
     &tl_collective_row_schema,
     &tl_arrival_schema,
     &tl_group_row_schema,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A loss below this share of the traced time is nobody's verdict. */
-static const double least_share = 0.004;
+/* A loss below this share of the steps in which a rank stands out is nobody's verdict. */
+static const double least_share = 0.008;
 /* One step alone is an event, no straggler, unless it costs this share of the step. */
 static const double one_off_share = 0.1;
 static const double significant = 0.05;
@@ -183,51 +183,6 @@ static void name_cause(const judging *j, size_t r, tl_straggler *row)
                                                             : cause_of_part(largest));
 }
 
-/* -------------------------------------------------------------------------------------------------------- verdicts */
-
-static double largest_share(const judging *j, size_t r)
-{
-    double largest = 0;
-    for (size_t s = 0; s < j->in->nsteps; s++) {
-        double share = j->wall[r * j->in->nsteps + s] / (double)j->in->steps[s].ns;
-        largest = share > largest ? share : largest;
-    }
-    return largest;
-}
-
-static tl_verdict judge(const judging *j, size_t r, double share, char *reason, size_t n)
-{
-    const tl_persistence *p = &j->found[r];
-    size_t nsteps = j->in->nsteps;
-
-    if (j->in->uncertain) {
-        snprintf(reason, n, "most collectives may carry no verdict: see table quality");
-        return TL_VERDICT_INCONCLUSIVE;
-    }
-    if (p->nflagged == 0) {
-        snprintf(reason, n, "no step in which it stands out among its peers");
-        return TL_VERDICT_OK;
-    }
-    if (share < least_share) {
-        snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of the time", p->nflagged, nsteps,
-                 100 * share);
-        return TL_VERDICT_OK;
-    }
-    if (p->pattern == TL_PATTERN_ONE_OFF && largest_share(j, r) < one_off_share) {
-        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", nsteps, 100 * largest_share(j, r));
-        return TL_VERDICT_OK;
-    }
-    if (p->pattern == TL_PATTERN_SPORADIC && p->p_value > significant) {
-        snprintf(reason, n, "%zu of %zu steps, as chance would have it (p = %.2f)", p->nflagged, nsteps, p->p_value);
-        return TL_VERDICT_OK;
-    }
-    if (isnan(p->p_value))
-        snprintf(reason, n, "%zu of %zu steps, too few steps for a test of significance", p->nflagged, nsteps);
-    else
-        snprintf(reason, n, "%zu of %zu steps, p = %.4f", p->nflagged, nsteps, p->p_value);
-    return TL_VERDICT_STRAGGLER;
-}
-
 static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table *straggler)
 {
     const tl_verdict_input *in = j->in;
@@ -243,20 +198,16 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
         .p_value = p->p_value,
         .slowdown = 1,
     };
-    double wall = 0, time = 0;
 
     for (size_t s = 0; s < in->nsteps; s++) {
         size_t at = r * in->nsteps + s;
         tl_blame_step step = { in->ranks[r], in->steps[s].number, j->charge[at], (int64_t)llround(j->wall[at]),
                                j->z[at],     j->flagged[at] };
         row.blame_ns += j->charge[at];
-        wall += j->wall[at];
-        time += (double)in->steps[s].ns;
         if (!tl_table_append(blame_step, &step, 1))
             return false;
     }
     name_cause(j, r, &row);
-    row.verdict = (uint8_t)judge(j, r, time > 0 ? wall / time : 0, row.reason, sizeof row.reason);
     return tl_table_append(straggler, &row, 1);
 }
 
@@ -285,4 +236,76 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
     free(j.flagged);
     free(j.found);
     return st;
+}
+
+/* -------------------------------------------------------------------------------------------------------- verdicts */
+
+/* What a rank's flagged steps took, and what they lost by it: as replayed, else as others waited. */
+typedef struct loss {
+    size_t nflagged;
+    double flagged_ns, all_ns, lost_ns, largest_share;
+} loss;
+
+static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, const tl_straggler *row, bool simulated)
+{
+    loss l = { 0 };
+    for (size_t i = 0; i < blame_step->n; i++) {
+        const tl_blame_step *step = tl_table_row(blame_step, i);
+        size_t s = index_of_step(in, step->step);
+        if (step->rank != row->rank || s == SIZE_MAX)
+            continue;
+        double ns = (double)in->steps[s].ns, share = (double)step->wall_ns / ns;
+        l.all_ns += ns;
+        l.lost_ns += (double)step->wall_ns;
+        l.nflagged += step->flagged != 0;
+        l.flagged_ns += step->flagged ? ns : 0;
+        l.largest_share = share > l.largest_share ? share : l.largest_share;
+    }
+    if (simulated)
+        l.lost_ns = (double)row->gain_ns;
+    return l;
+}
+
+static tl_verdict judge(const tl_verdict_input *in, const loss *l, tl_straggler *row)
+{
+    char *reason = row->reason;
+    size_t n = sizeof row->reason;
+    double share = l->flagged_ns > 0 ? l->lost_ns / l->flagged_ns : 0;
+
+    if (in->uncertain) {
+        snprintf(reason, n, "most collectives may carry no verdict: see table quality");
+        return TL_VERDICT_INCONCLUSIVE;
+    }
+    if (l->nflagged == 0) {
+        snprintf(reason, n, "no step in which it stands out among its peers");
+        return TL_VERDICT_OK;
+    }
+    if (share < least_share) {
+        snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", l->nflagged, in->nsteps,
+                 100 * share);
+        return TL_VERDICT_OK;
+    }
+    if (row->pattern == TL_PATTERN_ONE_OFF && in->nsteps > 1 && l->largest_share < one_off_share) {
+        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", in->nsteps, 100 * l->largest_share);
+        return TL_VERDICT_OK;
+    }
+    if (row->pattern == TL_PATTERN_SPORADIC && row->p_value > significant) {
+        snprintf(reason, n, "%zu of %zu steps, as chance would have it (p = %.2f)", l->nflagged, in->nsteps,
+                 row->p_value);
+        return TL_VERDICT_OK;
+    }
+    if (isnan(row->p_value))
+        snprintf(reason, n, "%zu of %zu steps, too few steps for a test of significance", l->nflagged, in->nsteps);
+    else
+        snprintf(reason, n, "%zu of %zu steps, p = %.4f", l->nflagged, in->nsteps, row->p_value);
+    return TL_VERDICT_STRAGGLER;
+}
+
+void tl_verdict_judge(const tl_verdict_input *in, bool simulated, const tl_table *blame_step, tl_table *straggler)
+{
+    for (size_t i = 0; i < straggler->n; i++) {
+        tl_straggler *row = tl_table_row(straggler, i);
+        const loss l = loss_of(in, blame_step, row, simulated);
+        row->verdict = (uint8_t)judge(in, &l, row);
+    }
 }

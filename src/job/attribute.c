@@ -1,7 +1,9 @@
 /* attribute.c - see attribute.h. */
 #include "attribute.h"
+#include "gains.h"
 #include "share.h"
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/model/blame_tables.h"
@@ -30,22 +32,27 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
         last = p->start_ns > last ? p->start_ns : last;
     }
     bool told = c->n > 0 && last - first >= 2 * c->uncertainty_ns;
-    bool charged = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED && told;
+    bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         whole = tl_vec_room(rows);
         if (!whole)
             break;
         tl_late_row *row = &rows->v[rows->n++];
-        *row = (tl_late_row){ .collective = c->number,
-                              .start_ns = p->start_ns,
-                              .end_ns = p->end_ns,
-                              .rank = p->rank,
-                              .step = c->by_rank[0].step,
-                              .uid = p->uid,
-                              .previous = p->previous,
-                              .charged = charged,
-                              .pair = is_pair(c->kind) };
+        *row = (tl_late_row){
+            .collective = c->number,
+            .start_ns = p->start_ns,
+            .end_ns = p->end_ns,
+            .rank = p->rank,
+            .step = c->by_rank[0].step,
+            .uid = p->uid,
+            .previous = p->previous,
+            .bytes = c->by_rank[0].bytes,
+            .kind = c->kind,
+            .fits = fits,
+            .charged = fits && told,
+            .pair = c->n == 2 && is_pair(c->kind),
+        };
         if (p->start_ns > first) /* the others were never late */
             tl_blame_shares(parts, c->n, i, row->share, scratch);
     }
@@ -226,12 +233,30 @@ static tl_job_step *list_steps(attributing *a, size_t *n)
     return steps;
 }
 
-static tl_status judge(attributing *a, tl_error *err)
+/* Two ranks of a job of two are peers, unless one is said to send to the other. */
+static bool find_roles(const attributing *a, int32_t *roles)
+{
+    tl_rank_pair *pairs = tl_malloc((a->nrows + 1) * sizeof *pairs);
+    size_t n = 0;
+    for (size_t i = 1; pairs != NULL && i < a->nrows; i++) {
+        const tl_late_row *x = &a->rows[i - 1], *y = &a->rows[i];
+        if (y->collective == x->collective && x->fits && x->pair && (a->nranks > 2 || x->kind != TL_SEND_RECV))
+            pairs[n++] = (tl_rank_pair){ (uint32_t)index_of(a, x->rank), (uint32_t)index_of(a, y->rank) };
+    }
+    bool whole = pairs != NULL && tl_roles_of(pairs, n, a->nranks, roles);
+    free(pairs);
+    return whole;
+}
+
+static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
+    bool simulated = false;
     int32_t *roles = tl_calloc(a->nranks + 1, sizeof *roles);
     tl_job_step *steps = list_steps(a, &nsteps);
-    tl_status st = roles != NULL && steps != NULL ? TL_OK : tl_fail_memory(err, "the steps of the job");
+    bool whole = roles != NULL && steps != NULL && find_roles(a, roles);
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
+    tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     const tl_verdict_input input = {
         .blame = tl_tables_get(a->tables, &tl_blame_schema),
         .ranks = a->ranks,
@@ -241,31 +266,41 @@ static tl_status judge(attributing *a, tl_error *err)
         .steps = steps,
         .nsteps = nsteps,
     };
+    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, roles, a->nranks, programs };
+
     if (st == TL_OK)
-        st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema),
-                             tl_tables_get(a->tables, &tl_straggler_schema), err);
+        st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
+    if (st == TL_OK)
+        st = tl_gains_find(&gains, a->tables, &simulated, err);
+    if (st == TL_OK)
+        tl_verdict_judge(&input, simulated, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
     free(roles);
     free(steps);
     return st;
 }
 
-tl_status tl_attribute(tl_late_rows *rows, const tl_details *details, tl_tables *tables, tl_error *err)
+tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+                       tl_error *err)
 {
     attributing a = { .tables = tables };
+    tl_programs all_programs = { 0 };
     void *all = NULL;
 
     (void)details;
     tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
     free(rows->v);
     *rows = (tl_late_rows){ 0 };
+    if (st == TL_OK)
+        st = tl_programs_collect(programs, &all_programs, err);
     if (st == TL_OK && tl_par_proc() == 0) {
         a.rows = all;
         st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
         if (st == TL_OK)
             st = charge(&a, err);
         if (st == TL_OK)
-            st = judge(&a, err);
+            st = judge(&a, &all_programs, err);
     }
+    tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);
     free(a.late_counts);

@@ -118,17 +118,22 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
     return st;
 }
 
-/* The rank's parts in collectives, and what it did between them. */
-static tl_status take_part(const tl_rank_view *view, const tl_idle_parts *idle, const tl_rank_reading *how, tl_error *err)
+/* The rank's parts in collectives, what it did between them, and under which names. */
+static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, tl_error *err)
 {
+    tl_idle_parts idle = { 0 };
     tl_activity activity = { 0 };
-    size_t first = how->participants->parts.n;
-    tl_status st = tl_participants_collect(view, how->participants, err);
+    tl_participants *set = how->participants;
+    size_t first = set->parts.n;
+    tl_status st = tl_participants_collect(view, set, err);
 
-    if (st == TL_OK && !(tl_activity_make(&activity, view, idle->v, idle->n) &&
-                         tl_local_since(view, &activity, how->participants->parts.v + first,
-                                        how->participants->parts.n - first)))
+    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_details_collect(view, idle.v, idle.n, how->details) &&
+                         tl_activity_make(&activity, view, idle.v, idle.n) &&
+                         tl_local_since(view, &activity, set->parts.v + first, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
+    free(idle.v);
+    if (st == TL_OK)
+        st = tl_programs_add(how->programs, view, &activity, err);
     tl_activity_free(&activity);
     return st;
 }
@@ -138,7 +143,6 @@ static tl_status take_part(const tl_rank_view *view, const tl_idle_parts *idle, 
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
-    tl_idle_parts idle = { 0 };
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
     if (st == TL_OK)
@@ -146,15 +150,11 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_events_free_columns(&trace->events);
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
-    if (st == TL_OK && !(tl_idle_parts_find(&linked.view, &idle) &&
-                         tl_details_collect(&linked.view, idle.v, idle.n, how->details)))
-        st = tl_fail_memory(err, "the idle time of a rank");
+    if (st == TL_OK)
+        st = take_part(&linked.view, how, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
-    if (st == TL_OK)
-        st = take_part(&linked.view, &idle, how, err);
-    free(idle.v);
     if (st == TL_OK)
         describe_view(&linked.view, row);
     tl_linked_free(&linked);
@@ -189,6 +189,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nparts = how->analyse ? how->participants->parts.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
+    size_t nprograms = how->analyse ? how->programs->of.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
@@ -196,6 +197,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
             how->details->rows.n = ndetails;
+            while (how->programs->of.n > nprograms)
+                tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
         }
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))

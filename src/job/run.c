@@ -30,6 +30,7 @@ typedef struct job {
     tl_tables tables;           /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants;       /* of the ranks that this proc has read; matching uses them up */
     tl_details details;
+    tl_programs programs;
     tl_late_rows late;
     tl_desk *desk;              /* proc 0 alone, as all below */
     tl_store *store;
@@ -111,7 +112,7 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
 
     tl_post_open(&post, j->desk);
     const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse,
-                                  .participants = &j->participants, .details = &j->details, .read = tl_team_read,
+                                  .participants = &j->participants, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
                                   .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
     const tl_read_options reading = tl_rank_read_options(&how);
     for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
@@ -201,6 +202,7 @@ static void job_free(job *j)
     tl_tables_free(&j->tables);
     tl_participants_free(&j->participants);
     tl_details_free(&j->details);
+    tl_programs_free(&j->programs);
     free(j->late.v);
     tl_plan_free(&j->plan);
     tl_rules_free(&j->rules);
@@ -264,7 +266,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = gather(&j, TL_SCOPE_JOB, &err);
     if (st == TL_OK)
-        st = tl_attribute(&j.late, &j.details, &j.tables, &err);
+        st = tl_attribute(&j.late, &j.programs, &j.details, &j.tables, &err);
     if (st == TL_OK)
         st = tl_stream_tables(j.store, j.desk != NULL ? tl_desk_epoch(j.desk) : 0, &j.tables, &err);
     if (st == TL_OK) {

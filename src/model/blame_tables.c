@@ -50,9 +50,21 @@ const char *const tl_pattern_labels[] = {
     NULL,
 };
 
+const char *const tl_scenario_labels[] = {
+    [TL_SCENARIO_UNCHANGED] = "unchanged",
+    [TL_SCENARIO_IDEAL] = "ideal",
+    [TL_SCENARIO_LINKS] = "links",
+    [TL_SCENARIO_RANK] = "rank",
+    [TL_SCENARIO_HOST] = "host",
+    [TL_SCENARIO_CAUSE] = "cause",
+    NULL,
+};
+
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",
                 "Who made whom wait, in which steps, and by what?");
 TL_TABLE_DEFINE(blame_step, TL_BLAME_STEP_FIELDS, TL_SCOPE_JOB, "charges by rank and step",
                 "In which steps did a rank hold the others up?");
 TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each rank",
                 "Who holds the job up, in which steps, why, and what does it cost?");
+TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
+                   "What would the job take if a rank, a host or a cause were repaired?");

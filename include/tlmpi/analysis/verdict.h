@@ -31,8 +31,11 @@ typedef struct tl_verdict_input {
     bool uncertain; /* most collectives may carry no verdict */
 } tl_verdict_input;
 
-/* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, place is empty,
- * gain_ns is 0.  TL_ENOMEM. */
+/* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
+ * (ok), place is empty, gain_ns 0.  TL_ENOMEM. */
 tl_status tl_verdict_make(const tl_verdict_input *input, tl_table *blame_step, tl_table *straggler, tl_error *err);
+
+/* Then: verdict and reason, from what stands in the rows; simulated: gain_ns has been found. */
+void tl_verdict_judge(const tl_verdict_input *input, bool simulated, const tl_table *blame_step, tl_table *straggler);
 
 #endif

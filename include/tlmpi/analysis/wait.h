@@ -39,7 +39,7 @@ void tl_host_waits_free(tl_host_waits *waits);
 /* What a runtime or driver call, or a recorded wait, of this name waits for; false for one that does not wait. */
 bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
 
-/* Appends what the view itself shows: recorded waits, copies that held the host until they were done, launches that the
+/* Appends what the view itself shows: recorded waits, calls that wait, copies that held the host until they were done, launches that the
  * driver held back because the queue was full.  With `guess`, also the silences of a host that went on as soon as its
  * device had run dry: for traces that do not tell of calls which wait.  TL_ENOMEM. */
 tl_status tl_host_waits_find(const tl_rank_view *view, bool guess, tl_host_waits *waits, tl_error *err);

@@ -72,6 +72,36 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
+typedef enum tl_scenario_kind {
+    TL_SCENARIO_UNCHANGED,
+    TL_SCENARIO_IDEAL,
+    TL_SCENARIO_LINKS,
+    TL_SCENARIO_RANK,
+    TL_SCENARIO_HOST,
+    TL_SCENARIO_CAUSE
+} tl_scenario_kind;
+extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links", "rank", "host", "cause", NULL */
+#define TL_CELL_SCENARIO(name) uint8_t name
+#define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
+#define TL_LABELS_OF_SCENARIO  tl_scenario_labels
+
+/* What the job would have taken. */
+#define TL_WHATIF_FIELDS(F, T)                                                                                         \
+    F(T, SCENARIO, scenario, KEY, "",                                                                                  \
+      "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
+      "of their peers; links: transfers no longer than the median of their like; "                                     \
+      "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
+      "peers; cause: all ranks, in this part of their time alone")                                                     \
+    F(T, I32, rank, KEY, "", "rank that is repaired, of a host the lowest; -1 for all")                                \
+    F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+    F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
+    F(T, I64, gain_ns, MEASURE, "ns", "unchanged - time_ns")                                                           \
+    F(T, F64, slowdown, MEASURE, "",                                                                                   \
+      "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
+      "unchanged: unchanged / ideal; else none")                                                                       \
+    F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
+TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
+
 /* The verdict, a row a rank. */
 #define TL_STRAGGLER_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
