@@ -9,6 +9,8 @@
 
 /* A loss below this share of the steps in which a rank stands out is nobody's verdict. */
 static const double least_share = 0.008;
+/* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on. */
+static const double least_of_most = 0.3;
 /* One step alone is an event, no straggler, unless it costs this share of the step. */
 static const double one_off_share = 0.1;
 static const double significant = 0.05;
@@ -261,12 +263,12 @@ static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, cons
         l.flagged_ns += step->flagged ? ns : 0;
         l.largest_share = share > l.largest_share ? share : l.largest_share;
     }
-    if (simulated)
+    if (simulated && (double)row->gain_ns > l.lost_ns)
         l.lost_ns = (double)row->gain_ns;
     return l;
 }
 
-static tl_verdict judge(const tl_verdict_input *in, const loss *l, tl_straggler *row)
+static tl_verdict judge(const tl_verdict_input *in, const loss *l, int64_t most_ns, tl_straggler *row)
 {
     char *reason = row->reason;
     size_t n = sizeof row->reason;
@@ -278,6 +280,10 @@ static tl_verdict judge(const tl_verdict_input *in, const loss *l, tl_straggler 
     }
     if (l->nflagged == 0) {
         snprintf(reason, n, "no step in which it stands out among its peers");
+        return TL_VERDICT_OK;
+    }
+    if ((double)row->blame_ns < least_of_most * (double)most_ns) {
+        snprintf(reason, n, "stands out in %zu of %zu steps, but others more", l->nflagged, in->nsteps);
         return TL_VERDICT_OK;
     }
     if (share < least_share) {
@@ -303,9 +309,14 @@ static tl_verdict judge(const tl_verdict_input *in, const loss *l, tl_straggler 
 
 void tl_verdict_judge(const tl_verdict_input *in, bool simulated, const tl_table *blame_step, tl_table *straggler)
 {
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        most_ns = row->blame_ns > most_ns ? row->blame_ns : most_ns;
+    }
     for (size_t i = 0; i < straggler->n; i++) {
         tl_straggler *row = tl_table_row(straggler, i);
         const loss l = loss_of(in, blame_step, row, simulated);
-        row->verdict = (uint8_t)judge(in, &l, row);
+        row->verdict = (uint8_t)judge(in, &l, most_ns, row);
     }
 }
