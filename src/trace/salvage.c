@@ -200,7 +200,7 @@ static bool meet_key(salvage *s, size_t i)
 /* Makes s->out a document.  False: memory is out. */
 static bool mend(salvage *s)
 {
-    size_t i = 0, which = NANCHORS;
+    size_t i = 0, quote = 0, which = NANCHORS;      /* quote: of the last string, which may be the key of what breaks */
 
     while (i < s->in.n) {
         char c = s->in.p[i];
@@ -208,6 +208,8 @@ static bool mend(salvage *s)
         bool key = c == '"' && (s->grammar.state == TL_WANT_KEY || s->grammar.state == TL_WANT_FIRST_KEY);
         if (key && !meet_key(s, i))
             return false;
+        if (c == '"' && s->grammar.state != TL_IN_STRING && s->grammar.state != TL_IN_ESCAPE)
+            quote = i;
         depth = s->grammar.depth;
         if (tl_grammar_step(&s->grammar, c)) {
             if (!copy(s, c, depth))
@@ -217,8 +219,7 @@ static bool mend(salvage *s)
         }
         if (s->grammar.no_memory)
             return false;
-        /* The byte before may have been the quote of a key that was taken for the end of a string. */
-        i = next_anchor(s, i > 0 ? i - 1 : 0, &which);
+        i = next_anchor(s, quote, &which);
         if (i < s->in.n && !go_to(s, anchors[which].depth))
             return false;
     }

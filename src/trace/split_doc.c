@@ -45,9 +45,9 @@ static void note_unclosed(tl_split *s)
 }
 
 /* From the byte at scan on the document is no JSON. */
-static int lose(tl_split *s)
+static int lose(tl_split *s, const char *expected)
 {
-    note_byte(s, tl_grammar_is_over(&s->outer) ? "the end of the file" : tl_grammar_wants(&s->outer));
+    note_byte(s, expected);
     if (s->nested)
         note_unclosed(s);
     s->complete = false;
@@ -239,7 +239,7 @@ static int take_outer(tl_split *s)
             return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
     }
     if (!tl_grammar_step(&s->outer, c))
-        return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s);
+        return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s, tl_grammar_wants(&s->outer));
     if (!take_byte(s))
         return TL_PIECE_NO_MEMORY;
     s->complete = tl_grammar_is_over(&s->outer);
@@ -254,12 +254,17 @@ int tl_split_doc(tl_split *s)
     while (taken == STEP_ON && s->state == DOC && s->scan < s->end) {
         char c = s->buf[s->scan];
         bool first = s->outer.depth == 0 && s->outer.state == TL_WANT_VALUE;
-        if (tl_grammar_is_over(&s->outer) && (tl_split_is_space(c) || c == 0))
+        bool over = tl_grammar_is_over(&s->outer);
+        if (over && (tl_split_is_space(c) || c == 0))
             s->scan++;
+        else if (over)
+            taken = lose(s, "the end of the file");
         else if (first && (tl_split_is_space(c) || (offset_of(s, s->scan) < 3 && (c & 0x80))))
             s->scan++;          /* white space and a byte order mark before the document */
         else if (first && c == '[')
             taken = begin_bare(s);
+        else if (first && c != '{')
+            taken = lose(s, "'{' or '['");
         else
             taken = take_outer(s);
     }

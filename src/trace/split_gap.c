@@ -88,7 +88,7 @@ static bool may_end_array(const tl_split *s)
         return true;                    /* of the text, or far away */
     size_t behind_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
     bool entry = behind_comma < to && s->buf[behind_comma] == '{' &&
-                 tl_split_key_at(s, behind_comma + 1, to, tl_document_keys) != TL_SIGHT_YES;
+                 tl_split_key_at(s, behind_comma + 1, to, tl_entry_keys) != TL_SIGHT_NO;
     return !entry && (brace || s->bare || s->buf[next] == ',');
 }
 
