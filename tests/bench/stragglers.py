@@ -43,6 +43,7 @@ PATTERNS = ("bounded", "sporadic", "one_off", "drifting")
 KINDS = (
     ("dp8", (), 8, 2),
     ("dp16", (), 16, 2),
+    ("dp8-small-kernels", ("--scale", "12"), 8, 8),     # the host is hardly ahead of the device
     ("fsdp8", ("--shard",), 8, 3),
     ("tp4", ("--tp", "4"), 8, 2),
     ("pp4", ("--pp", "4"), 8, 1),
@@ -73,7 +74,7 @@ def surroundings(rng, kind, cause=None):
     out = ["--ranks", str(ranks), "--layers", str(layers), "--seed", str(rng.randrange(1, 10**9)), "--age", age,
            "--flavour", rng.choice(("nvidia", "rocm")), "--steps", str(rng.choice((8, 10, 12))),
            "--first-step", str(rng.choice((1, 5, 100))), "--op-share", "0.15",
-           "--scale", str(rng.choice((60, 100, 200, 400))), "--jitter", str(rng.choice((2, 4, 6))),
+           "--scale", str(rng.choice((100, 200, 400, 800))), "--jitter", str(rng.choice((2, 4, 6))),
            "--group-names", rng.choice(("mesh", "megatron", "undefined", "local")), "--gpus", rng.choice(("4", "8"))]
     if rng.random() < 0.3:
         out += ["--clock-offset-us", rng.choice(("50", "500", "20000")), "--clock-drift-ppb", rng.choice(("0", "5000"))]
@@ -91,7 +92,7 @@ def surroundings(rng, kind, cause=None):
         out += ["--python-share", "0.2"]
     if name == "pp4" and rng.random() < 0.5:
         out += ["--p2p", "batch"]
-    return list(options) + out
+    return out + list(options)
 
 
 def option(options, name):
@@ -119,12 +120,12 @@ def odd_jobs(rng):
             yield Job("host %s %.0f %%" % (cause, 100 * cost), out)
     for cause in CAUSES[:6]:
         out = planted(rng, KINDS[0], cause, 0.1, "persistent").options
-        yield Job("missing culprit " + cause, out + ["--missing", option(out, "--fault-rank")])
-        out = planted(rng, KINDS[3], cause, 0.1, "persistent").options
-        yield Job("missing peers " + cause, out + ["--missing", ",".join(str(r) for r in (1, 4, 6)
+        yield Job("missing-culprit " + cause, out + ["--missing", option(out, "--fault-rank")])
+        out = planted(rng, KINDS[4], cause, 0.1, "persistent").options
+        yield Job("missing-peers " + cause, out + ["--missing", ",".join(str(r) for r in (1, 4, 6)
                                                                            if str(r) != option(out, "--fault-rank"))])
         out = planted(rng, rng.choice(KINDS), cause, 0.1, "persistent").options
-        yield Job("no arguments " + cause, out + ["--no-groups"])
+        yield Job("no-arguments " + cause, out + ["--no-groups"])
 
 
 def grid(seed):
@@ -172,6 +173,8 @@ class Verdict:
     def line(self):
         if self.healthy:
             return "healthy" if not self.named else "FALSE ALARM: rank %d, %s" % (self.named[0]["rank"], self.named[0]["cause"])
+        if not self.traced:
+            return "no trace of the culprit: named %s" % [r["rank"] for r in self.named]
         if not self.recalled:
             return "MISSED: named %s" % [r["rank"] for r in self.named]
         gain = "" if self.gain_error is None else ", gain off %.0f %%" % (100 * self.gain_error)
@@ -258,10 +261,10 @@ def bin_of(cost):
 
 def table(title, groups):
     """groups: [(label, verdicts)]"""
-    print("\n%-14s %-15s %-15s %-15s %-15s %-15s" % (title, "recall", "precision", "cause", "window", "gain"))
+    print("\n%-18s %-15s %-15s %-15s %-15s %-15s" % (title, "recall", "precision", "cause", "window", "gain"))
     for label, verdicts in groups:
         found = measures(verdicts)
-        print("%-14s " % label + " ".join("%-15s" % percent(found[m]) for m in ("recall", "precision", "cause", "window", "gain")))
+        print("%-18s " % label + " ".join("%-15s" % percent(found[m]) for m in ("recall", "precision", "cause", "window", "gain")))
 
 
 def split(verdicts, key, order):

@@ -606,6 +606,47 @@ static void slow_and_additional_kernels_add_what_is_planted(void)
     }
 }
 
+/* Kernels of the compute stream, in their order. */
+static size_t kernel_times(const struct job *job, int rank, int64_t *ns, size_t most)
+{
+    struct sim *sim = sim_new(job);
+    struct run run = { 0 };
+    size_t n = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
+    sim_run(sim, rank, keep, &run);
+    for (size_t i = 0; i < run.n && n < most; i++)
+        if (run.v[i].kind == EVENT_KERNEL && run.v[i].track == SLOT_COMPUTE)
+            ns[n++] = run.v[i].end_ns - run.v[i].start_ns;
+    run_free(&run);
+    sim_free(sim);
+    return n;
+}
+
+static void a_fault_of_the_host_leaves_kernels_as_they_are(void)
+{
+    static const struct {
+        enum cause cause;
+        enum style style;
+    } cases[] = {
+        { CAUSE_HOST_LATE, STYLE_PAUSE }, { CAUSE_HOST_LATE, STYLE_LAUNCHES }, { CAUSE_INPUT, STYLE_ANY },
+        { CAUSE_H2D, STYLE_PAGEABLE },    { CAUSE_H2D, STYLE_PINNED },         { CAUSE_GC, STYLE_GC_FRAME },
+        { CAUSE_SYNC_DRAIN, STYLE_ITEM }, { CAUSE_SYNC_DRAIN, STYLE_LAYERS },  { CAUSE_ALLOCATOR, STYLE_ANY }
+    };
+    enum { MOST = 1000 };
+    static int64_t with[MOST], without[MOST];
+    struct job healthy = usual(4, 2, 1, 1);
+    size_t n = kernel_times(&healthy, 1, without, MOST);
+
+    CU_ASSERT(n > 100 && n < MOST);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct job job = faulty(healthy, cases[i].cause, 1, 3 * MS);
+        job.fault.style = cases[i].style;
+        CU_ASSERT_EQUAL(kernel_times(&job, 1, with, MOST), n);
+        CU_ASSERT_EQUAL(memcmp(with, without, n * sizeof *with), 0);
+    }
+}
+
 static void patterns_are_what_they_are_called(void)
 {
     struct job job = faulty(usual(2, 1, 1, 1), CAUSE_GC, 0, 1000);
@@ -733,6 +774,7 @@ int main(void)
         TEST(a_fault_of_a_bubble_costs_less_than_its_size),
         TEST(steps_before_the_fault_are_those_of_the_healthy_job),
         TEST(slow_and_additional_kernels_add_what_is_planted),
+        TEST(a_fault_of_the_host_leaves_kernels_as_they_are),
         TEST(patterns_are_what_they_are_called),
         TEST(a_price_can_be_asked_for),
         TEST(a_slow_link_shows_at_its_ends),
