@@ -138,7 +138,7 @@ static int hta(const tl_cli *cli)
 int tl_compat(const tl_cli *cli)
 {
     tl_error err;
-    if (check_words(cli, &err) != TL_OK)        /* the same on every proc */
+    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
         return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     return strcmp(cli->words[0], faces[HTA]) == 0 ? hta(cli) : tl_compat_tracelens(cli);
 }

@@ -37,7 +37,7 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
     while (n > 1 && digits[n - 1] == '0')
         n--;
 
-    int whole = exponent + 1;       /* digits before the point */
+    int whole = exponent + 1; /* digits before the point */
     if (exponent < -4 || exponent >= 16)
         snprintf(out, TL_PYTHON_REPR_SIZE, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "", n - 1, digits + 1,
                  exponent < 0 ? '-' : '+', abs(exponent));
@@ -51,7 +51,7 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
 
 double tl_python_round(double value, int decimals)
 {
-    char text[400];     /* 309 digits, a sign, a point and decimals */
+    char text[400]; /* 309 digits, a sign, a point and decimals */
 
     if (!isfinite(value))
         return value;
@@ -65,8 +65,8 @@ double tl_numpy_round2(double value)
 }
 
 /* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
- * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions in the
- * eighth digit of a small rest. */
+ * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions
+ * in the eighth digit of a small rest. */
 #define LANES 8
 #define BLOCK 128
 

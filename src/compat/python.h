@@ -26,8 +26,8 @@ double tl_numpy_mean(const double *v, size_t n);
 double tl_numpy_median(double *v, size_t n);
 double tl_numpy_std(const double *v, size_t n, size_t less);
 
-/* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array is
- * appended as it is.  False: memory is out. */
+/* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
+ * is appended as it is.  False: memory is out. */
 bool tl_python_tuple(tl_text json, tl_bytes *out);
 
 #endif

@@ -180,7 +180,7 @@ tl_status tl_sheet_close(tl_sheet *sheet, tl_error *err)
     }
     errno = 0;
     bool written = fflush(sheet->file) == 0 && !ferror(sheet->file) && fsync(fileno(sheet->file)) == 0;
-    int cause = errno != 0 ? errno : EIO;       /* a write that failed earlier has left no errno */
+    int cause = errno != 0 ? errno : EIO; /* a write that failed earlier has left no errno */
 
     if (fclose(sheet->file) != 0 && written) {
         written = false;

@@ -9,9 +9,9 @@
 
 /* What stands before the bytes of a rank in a share: then come its notes, and its rows if it could be used. */
 typedef struct share_head {
-    uint64_t n;                 /* bytes of notes and rows */
+    uint64_t n; /* bytes of notes and rows */
     int64_t rank;
-    uint64_t nnotes;            /* bytes; lines */
+    uint64_t nnotes; /* bytes; lines */
     uint32_t usable, incomplete;
 } share_head;
 
@@ -73,7 +73,8 @@ static tl_status write_own(const tl_lens *lens, int64_t rank, const char *dir, t
                   (long long)rank);
     else if (!linked.any)
         st = note(to, err,
-                  "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no percentages of "
+                  "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
+                  "percentages of "
                   "the total time; TraceLens stops here",
                   (long long)rank);
     if (st == TL_OK)
@@ -128,8 +129,8 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     head.incomplete = incomplete;
     head.nnotes = lines.n;
     head.n = lines.n + rows.n;
-    if (st == TL_OK &&
-        !(tl_bytes_put(share, &head, sizeof head) && tl_bytes_put(share, lines.v, lines.n) && tl_bytes_put(share, rows.v, rows.n)))
+    if (st == TL_OK && !(tl_bytes_put(share, &head, sizeof head) && tl_bytes_put(share, lines.v, lines.n) &&
+                         tl_bytes_put(share, rows.v, rows.n)))
         st = tl_fail_memory(err, "what a rank has to say to the others");
     free(lines.v);
     free(rows.v);
@@ -140,7 +141,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 
 typedef struct part {
     share_head head;
-    const char *at;             /* of its tl_bytes */
+    const char *at; /* of its tl_bytes */
 } part;
 
 typedef TL_VEC(part) parts;
@@ -217,8 +218,7 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, const char *dir, bool
         const char *rows = p->at + p->head.nnotes;
         *incomplete |= p->head.incomplete != 0;
         nusable += p->head.usable;
-        if (!tl_bytes_put(&lines, p->at, p->head.nnotes) ||
-            (p->head.usable && !tl_colls_unpack(&colls, &rows)))
+        if (!tl_bytes_put(&lines, p->at, p->head.nnotes) || (p->head.usable && !tl_colls_unpack(&colls, &rows)))
             st = tl_fail_memory(err, "the collectives of all ranks");
     }
     if (st == TL_OK && !tl_colls_match(&colls))

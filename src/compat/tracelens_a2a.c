@@ -1,4 +1,5 @@
-/* tracelens_a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are not. */
+/* tracelens_a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are
+ * not. */
 #include "python.h"
 #include "tlmpi/base/decimal.h"
 #include "tracelens_coll.h"
@@ -7,7 +8,7 @@
 /* One collective.  Times in us, NaN where unknown. */
 typedef struct exchange {
     size_t collective;
-    const tl_coll_row *row;             /* the first rank's */
+    const tl_coll_row *row; /* the first rank's */
     double mb, nelems, wall, throughput, most, least, imbalance;
     double max_dur, min_dur, mean_dur;
     double first_start, last_end, start_skew, end_skew;
@@ -15,8 +16,8 @@ typedef struct exchange {
 
 typedef struct exchanging {
     const tl_colls *colls;
-    TL_VEC(exchange) v;         /* most data first */
-    TL_VEC(int64_t) ranks;      /* that take part, ascending */
+    TL_VEC(exchange) v;    /* most data first */
+    TL_VEC(int64_t) ranks; /* that take part, ascending */
     bool whole_times;
 } exchanging;
 
@@ -44,7 +45,7 @@ static exchange measure(const tl_colls *colls, size_t collective)
         double mb = tl_coll_in_mb(colls, r), rate = mb > 0 ? gb_per_s(mb, r->dur) : NAN;
         x.mb += mb;
         x.nelems += r->in_nelems != TL_COLL_NO_NUMBER ? (double)r->in_nelems : NAN;
-        largest = fmax(largest, mb);            /* of a number and NaN, the number */
+        largest = fmax(largest, mb); /* of a number and NaN, the number */
         x.most = fmax(x.most, rate);
         x.least = fmin(x.least, rate);
         x.max_dur = fmax(x.max_dur, r->dur);
@@ -128,7 +129,8 @@ static void put_rank(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
 /* The row of the i-th rank, NULL where it takes no part; *k counts those that do. */
 static const tl_coll_row *row_of(const exchanging *s, const exchange *x, size_t i, size_t *k)
 {
-    const tl_coll_row *row = *k < tl_coll_nrows(s->colls, x->collective) ? tl_coll_nth(s->colls, x->collective, *k) : NULL;
+    const tl_coll_row *row =
+        *k < tl_coll_nrows(s->colls, x->collective) ? tl_coll_nth(s->colls, x->collective, *k) : NULL;
     if (row == NULL || row->rank != s->ranks.v[i])
         return NULL;
     ++*k;
@@ -187,10 +189,25 @@ static void put_rank_words(tl_sheet *sheet, int64_t rank, const char *const *wha
 static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error *err)
 {
     static const char *const head[] = {
-        "collective_id", "Process Group Name", "Process Group Ranks", "Collective name", "Group size", "dtype", "stream",
-        "total data communicated (MB)", "total nelems communicated", "wall_time (us)", "max_rank_dur (us)",
-        "min_rank_dur (us)", "avg_rank_dur (us)", "throughput (GB/s)", "max_rank_throughput (GB/s)",
-        "min_rank_throughput (GB/s)", "size_imbalance", "skew in start time", "skew in end time",
+        "collective_id",
+        "Process Group Name",
+        "Process Group Ranks",
+        "Collective name",
+        "Group size",
+        "dtype",
+        "stream",
+        "total data communicated (MB)",
+        "total nelems communicated",
+        "wall_time (us)",
+        "max_rank_dur (us)",
+        "min_rank_dur (us)",
+        "avg_rank_dur (us)",
+        "throughput (GB/s)",
+        "max_rank_throughput (GB/s)",
+        "min_rank_throughput (GB/s)",
+        "size_imbalance",
+        "skew in start time",
+        "skew in end time",
     };
     static const char *const own[] = { "ts",
                                        "dur",
@@ -338,7 +355,7 @@ static void put_sum(tl_sheet *sheet, const exchanging *s, const exchange **v, si
 }
 
 #define SPREAD(of) of "_mean," of "_std," of "_min," of "_max,"
-#define PEAK(of) of "_mean," of "_max,"
+#define PEAK(of)   of "_mean," of "_max,"
 
 static tl_status write_summary(const exchanging *s, const char *dir, tl_error *err)
 {
@@ -351,12 +368,13 @@ static tl_status write_summary(const exchanging *s, const char *dir, tl_error *e
         st = tl_fail_memory(err, "sums of collectives");
         goto done;
     }
-    st = tl_sheet_open(&sheet, dir, "nccl_summary_all2allv.csv",
-                       "Process Group Name,dtype," SPREAD("total data communicated (MB)") SPREAD("wall_time (us)")
-                       "Total wall_time (us)," SPREAD("throughput (GB/s)") PEAK("size_imbalance")
-                       PEAK("max_rank_dur (us)") PEAK("skew in start time") PEAK("skew in end time")
-                       "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)",
-                       err);
+    st = tl_sheet_open(
+        &sheet, dir, "nccl_summary_all2allv.csv",
+        "Process Group Name,dtype," SPREAD("total data communicated (MB)")
+            SPREAD("wall_time (us)") "Total wall_time (us)," SPREAD("throughput (GB/s)") PEAK("size_imbalance")
+                PEAK("max_rank_dur (us)") PEAK("skew in start time") PEAK(
+                    "skew in end time") "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)",
+        err);
     if (st != TL_OK)
         goto done;
     for (size_t i = 0; i < s->v.n; i++)
@@ -374,7 +392,8 @@ done:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------- who to whom */
+/* ------------------------------------------------------------------------------------------------------- who to whom
+ */
 
 /* What a rank sent to the j-th of its group. */
 typedef struct flow {
@@ -386,8 +405,8 @@ typedef struct flow {
 
 typedef struct heat {
     TL_VEC(flow) flows;
-    tl_map known;               /* hash of from and to -> place in flows */
-    TL_VEC(int64_t) split;      /* of the row at hand */
+    tl_map known;          /* hash of from and to -> place in flows */
+    TL_VEC(int64_t) split; /* of the row at hand */
 } heat;
 
 static bool add_flow(heat *h, int64_t from, size_t to, double mb)

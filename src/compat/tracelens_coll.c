@@ -16,7 +16,10 @@ void tl_colls_free(tl_colls *colls)
 /* ------------------------------------------------------------------------------------------------------ travelling */
 
 /* The texts of a row. */
-#define TEXTS(row) { &(row)->group, &(row)->ranks, &(row)->name, &(row)->dtype, &(row)->in_split, &(row)->out_split }
+#define TEXTS(row)                                                                                                     \
+    {                                                                                                                  \
+        &(row)->group, &(row)->ranks, &(row)->name, &(row)->dtype, &(row)->in_split, &(row)->out_split                 \
+    }
 
 static bool is_collective(const tl_lens *lens, uint32_t i)
 {
@@ -293,7 +296,8 @@ double tl_coll_mb(const tl_colls *colls, const tl_coll_row *row, int64_t nelems)
         { "Byte", 1 },  { "Double", 8 }, { "Half", 2 }, { "Short", 2 },
     };
 
-    for (size_t i = 0; row->dtype != TL_NO_NAME && nelems != TL_COLL_NO_NUMBER && i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; row->dtype != TL_NO_NAME && nelems != TL_COLL_NO_NUMBER && i < sizeof known / sizeof known[0];
+         i++)
         if (tl_text_is(tl_names_text(&colls->texts, row->dtype), known[i].dtype))
             return (double)nelems * known[i].bytes / (1024 * 1024);
     return NAN;

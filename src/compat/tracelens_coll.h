@@ -20,19 +20,19 @@
 typedef struct tl_coll_row {
     int64_t rank;
     double ts, dur;
-    int64_t group_size, in_nelems, out_nelems, stream;  /* TL_COLL_NO_NUMBER where absent */
-    uint32_t group, ranks, name, dtype;                 /* ids of texts; TL_NO_NAME where absent */
+    int64_t group_size, in_nelems, out_nelems, stream; /* TL_COLL_NO_NUMBER where absent */
+    uint32_t group, ranks, name, dtype;                /* ids of texts; TL_NO_NAME where absent */
     uint32_t in_split, out_split;
-    uint32_t whole_ts, whole_dur;                       /* written as integers */
-    uint32_t index;                                     /* in the group, of the rank's kernels */
-    uint32_t collective;                                /* in order of first appearance; its id is group and index */
+    uint32_t whole_ts, whole_dur; /* written as integers */
+    uint32_t index;               /* in the group, of the rank's kernels */
+    uint32_t collective;          /* in order of first appearance; its id is group and index */
 } tl_coll_row;
 
 /* Zero-initialise; tl_colls_free ends it. */
 typedef struct tl_colls {
-    TL_VEC(tl_coll_row) rows;       /* ascending rank, of one rank in file order */
+    TL_VEC(tl_coll_row) rows; /* ascending rank, of one rank in file order */
     tl_names texts;
-    bool plain;                     /* no groups, one stream a rank: ids are positions alone */
+    bool plain; /* no groups, one stream a rank: ids are positions alone */
 
     /* Rows of collective c, ascending rank: by_collective[first[c]] up to that of c + 1. */
     uint32_t *by_collective, *first;
@@ -87,8 +87,8 @@ tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *e
 /* nccl_summary_long, or the same as coll_analysis of one rank. */
 tl_status tl_coll_write_summary_long(const tl_colls *colls, const char *dir, const char *name, tl_error *err);
 
-/* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a collective is,
- * none of them is written and *differ tells the collective; else it is TL_NONE. */
+/* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a
+ * collective is, none of them is written and *differ tells the collective; else it is TL_NONE. */
 tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *differ, tl_error *err);
 
 /* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */

@@ -9,9 +9,9 @@
 
 /* Gaps with something in common, and what is to be said of their durations. */
 typedef struct gap_group {
-    const tl_lens_gap **v;      /* in order of time; a share of one array */
+    const tl_lens_gap **v; /* in order of time; a share of one array */
     size_t n;
-    double total, mean, median, std, min, max;  /* us; NaN where n is 0, but for the total */
+    double total, mean, median, std, min, max; /* us; NaN where n is 0, but for the total */
     bool min_whole, max_whole;
 } gap_group;
 
@@ -40,11 +40,11 @@ static void describe(gap_group *g, double *work)
 /* All tables of groups of a rank. */
 typedef struct grouping {
     const tl_lens_idle *idle;
-    const tl_lens_gap **macro, **sorted;    /* in order of time; group by group */
+    const tl_lens_gap **macro, **sorted; /* in order of time; group by group */
     double *work;
     gap_group all;
-    TL_VEC(gap_group) groups;                   /* longest total first */
-    bool by_key;                            /* else by the two axes alone */
+    TL_VEC(gap_group) groups; /* longest total first */
+    bool by_key;              /* else by the two axes alone */
 } grouping;
 
 static bool are_alike(const grouping *g, const tl_lens_gap *a, const tl_lens_gap *b)
@@ -263,12 +263,13 @@ static tl_status write_overview(grouping *g, const char *dir, tl_error *err)
 
     if (!make_groups(g, false))
         return tl_fail_memory(err, "groups of gaps");
-    tl_status st = tl_sheet_open(&sheet, dir, "idle_overview.csv",
-                                 g->all.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
-                                                "gpu_utilization_pct,mean_us,median_us,min_us,max_us"
-                                              : "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,mean_us,"
-                                                "median_us,min_us,max_us",
-                                 err);
+    tl_status st =
+        tl_sheet_open(&sheet, dir, "idle_overview.csv",
+                      g->all.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
+                                     "gpu_utilization_pct,mean_us,median_us,min_us,max_us"
+                                   : "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,mean_us,"
+                                     "median_us,min_us,max_us",
+                      err);
     if (st != TL_OK || g->all.n == 0)
         return st == TL_OK ? tl_sheet_close(&sheet, err) : st;
     tl_sheet_look(&sheet);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define SHORT_US 10.0
-#define NBINS 100
+#define NBINS    100
 
 /* Where a kernel comes from. */
 enum { FROM_NOWHERE, FROM_OP, FROM_GRAPH, FROM_RUNTIME };
@@ -14,11 +14,11 @@ static const char *const source_words[] = { "", "", "graph", "runtime" };
 /* What kernels are grouped by; in a table of which a part is no column it is the same for all. */
 typedef struct kernel {
     uint32_t source;
-    uint32_t parent;            /* names id of the operator or of the launch; TL_NO_NAME: none */
+    uint32_t parent; /* names id of the operator or of the launch; TL_NO_NAME: none */
     uint32_t dims, strides, inputs;
     uint32_t name;
-    int64_t stream;             /* TL_LANE_ABSENT: none */
-    uint32_t event;             /* in file order */
+    int64_t stream; /* TL_LANE_ABSENT: none */
+    uint32_t event; /* in file order */
 } kernel;
 
 typedef struct row {
@@ -29,12 +29,12 @@ typedef struct row {
 
 typedef struct summing {
     const tl_lens *lens;
-    uint32_t *op;               /* tl_lens_parent_ops */
+    uint32_t *op; /* tl_lens_parent_ops */
     TL_VEC(kernel) kernels;
-    TL_VEC(row) rows;           /* largest sum first */
+    TL_VEC(row) rows; /* largest sum first */
     double total;
-    bool has_ops;               /* a kernel has an operator: only then are there columns of operators */
-    bool whole;                 /* all durations are integers */
+    bool has_ops; /* a kernel has an operator: only then are there columns of operators */
+    bool whole;   /* all durations are integers */
 } summing;
 
 static double dur_of(const summing *s, const kernel *k)
@@ -116,11 +116,13 @@ static bool take_all(summing *s)
             return false;
         s->whole = s->whole && tl_lens_whole(s->lens, i, TL_MORE_WHOLE_DUR);
         s->kernels.v[s->kernels.n++] = (kernel){
-            .source = op != TL_NONE                                                ? FROM_OP
-                      : launch == TL_NONE                                          ? FROM_NOWHERE
-                      : tl_lens_says(s->lens, launch) & TL_LENS_SAYS_GRAPH         ? FROM_GRAPH
-                                                                                   : FROM_RUNTIME,
-            .parent = op != TL_NONE ? e->name[op] : launch != TL_NONE ? e->name[launch] : TL_NO_NAME,
+            .source = op != TL_NONE                                        ? FROM_OP
+                      : launch == TL_NONE                                  ? FROM_NOWHERE
+                      : tl_lens_says(s->lens, launch) & TL_LENS_SAYS_GRAPH ? FROM_GRAPH
+                                                                           : FROM_RUNTIME,
+            .parent = op != TL_NONE       ? e->name[op]
+                      : launch != TL_NONE ? e->name[launch]
+                                          : TL_NO_NAME,
             .name = e->name[i],
             .stream = e->lanes.v[e->lane[i]].stream,
             .event = i,
@@ -192,8 +194,8 @@ static tl_status write_summary(summing *s, const char *dir, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------- short kernels */
 
-/* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the last
- * its upper one, too. */
+/* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the
+ * last its upper one, too. */
 static tl_status write_histogram(const summing *s, const char *dir, tl_error *err)
 {
     double min = INFINITY, max = -INFINITY, edge[NBINS + 1];
@@ -220,7 +222,7 @@ static tl_status write_histogram(const summing *s, const char *dir, tl_error *er
         double dur = tl_lens_dur(s->lens, i);
         if (!is_kernel(s->lens, i) || !(dur < SHORT_US))
             continue;
-        int low = 0, high = NBINS - 1;      /* the last bin whose lower edge is not above it */
+        int low = 0, high = NBINS - 1; /* the last bin whose lower edge is not above it */
         while (low < high) {
             int mid = low + (high - low + 1) / 2;
             if (edge[mid] <= dur)
@@ -293,10 +295,9 @@ static tl_status write_short(summing *s, const char *dir, tl_error *err)
 #define NUMBERS                                                                                                        \
     "Kernel name,Short Kernel duration " US " sum,Short Kernel count,Short Kernel duration " US " mean,"               \
     "Short Kernel duration " US " percent of total time"
-    tl_status st = tl_sheet_open(&sheet, dir, "short_kernels_summary.csv",
-                                 s->has_ops ? "Parent cpu_op,Input dims,Input strides,Concrete Inputs," NUMBERS
-                                                     : NUMBERS,
-                                 err);
+    tl_status st =
+        tl_sheet_open(&sheet, dir, "short_kernels_summary.csv",
+                      s->has_ops ? "Parent cpu_op,Input dims,Input strides,Concrete Inputs," NUMBERS : NUMBERS, err);
 #undef NUMBERS
     if (st != TL_OK)
         return st;

@@ -39,18 +39,18 @@ static meaning kind_of(tl_text name)
 /* One collective.  Times in us; NaN where unknown. */
 typedef struct sync {
     size_t collective;
-    const tl_coll_row *row;     /* the first rank's */
-    double last;                /* when the last rank came */
+    const tl_coll_row *row; /* the first rank's */
+    double last;            /* when the last rank came */
     double latency, start_skew, mean_wait, end_skew;
-    double mb, algo, bus;       /* 2^20 bytes; 2^30 bytes a second */
-    int64_t earliest;           /* the rank that waited longest; of several the largest */
+    double mb, algo, bus; /* 2^20 bytes; 2^30 bytes a second */
+    int64_t earliest;     /* the rank that waited longest; of several the largest */
 } sync;
 
 typedef struct syncing {
     const tl_colls *colls;
-    TL_VEC(sync) v;             /* in order of first appearance */
-    TL_VEC(int64_t) ranks;      /* that take part, ascending */
-    bool whole_times;           /* ts and dur are integers */
+    TL_VEC(sync) v;        /* in order of first appearance */
+    TL_VEC(int64_t) ranks; /* that take part, ascending */
+    bool whole_times;      /* ts and dur are integers */
     bool has_bandwidth;
     double *work;
 } syncing;
@@ -232,10 +232,15 @@ static void put_rank_word(tl_sheet *sheet, int64_t rank, const char *what)
 static tl_status write_syncs(const syncing *s, const char *dir, tl_error *err)
 {
     static const char *const head[] = {
-        "collective_id", "Process Group Name", "Process Group Ranks",  "Collective name",    "Group size",
-        "dtype",         "In msg nelems",      "Out msg nelems",       "In msg size (MB)",   "Out msg size (MB)",
-        "Full msg size (MB)", "comm_latency",  "skew in start time",   "earliest arrival rank", "avg_wait_time",
-        "skew in end time", "algo bw (GB/s)",  "bus bw (GB/s)",
+        "collective_id",       "Process Group Name",
+        "Process Group Ranks", "Collective name",
+        "Group size",          "dtype",
+        "In msg nelems",       "Out msg nelems",
+        "In msg size (MB)",    "Out msg size (MB)",
+        "Full msg size (MB)",  "comm_latency",
+        "skew in start time",  "earliest arrival rank",
+        "avg_wait_time",       "skew in end time",
+        "algo bw (GB/s)",      "bus bw (GB/s)",
     };
     tl_sheet sheet;
     tl_status st = tl_sheet_open(&sheet, dir, "nccl_implicit_sync.csv", NULL, err);
@@ -280,7 +285,7 @@ static int by_group(const void *a, const void *b)
 typedef struct sum {
     const sync **v;
     size_t n;
-    double total;       /* of the latencies */
+    double total; /* of the latencies */
 } sum;
 
 static int largest_first(const void *a, const void *b)
@@ -323,7 +328,7 @@ static void put_statistics(tl_sheet *sheet, const syncing *s, const sum *g, doub
         if (!isnan(value(g->v[i])))
             s->work[n++] = value(g->v[i]);
     tl_sheet_real(sheet, tl_numpy_mean(s->work, n));
-    tl_sheet_real(sheet, tl_numpy_median(s->work, n));         /* sorts them */
+    tl_sheet_real(sheet, tl_numpy_median(s->work, n)); /* sorts them */
     tl_sheet_number(sheet, n > 0 ? s->work[0] : NAN, whole);
     tl_sheet_number(sheet, n > 0 ? s->work[n - 1] : NAN, whole);
 }
@@ -415,7 +420,7 @@ static tl_status write_summary(const syncing *s, const char *dir, tl_error *err)
 /* A rank, over the collectives above. */
 typedef struct standing {
     int64_t rank;
-    size_t order;               /* of its first appearance: decides who was last where two came at once */
+    size_t order; /* of its first appearance: decides who was last where two came at once */
     double waits, durs;
     uint64_t n, last, first;
 } standing;
