@@ -156,6 +156,19 @@ void tl_activity_free(tl_activity *activity)
     *activity = (tl_activity){ 0 };
 }
 
+void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t t_ns)
+{
+    size_t low = 0, high = a->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (a->v[mid + 1].start_ns <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    cursor->at = low;
+}
+
 void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
     while (cursor->at < a->n && a->v[cursor->at + 1].start_ns <= from_ns)

@@ -307,7 +307,8 @@ static bool measurable(const blaming *b)
     return sum <= INT64_MAX;
 }
 
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err)
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
+                          tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
     bool whole = prepare(&b);
@@ -343,13 +344,13 @@ static int64_t median_of_others(const tl_parts *parts, size_t n, size_t of, int 
     return m % 2 ? scratch[m / 2] : scratch[m / 2 - 1] + (scratch[m / 2] - scratch[m / 2 - 1]) / 2;
 }
 
-void tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch)
+int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch)
 {
     int64_t surplus[TL_NPARTS], sum = 0;
 
     memset(share, 0, TL_NPARTS * sizeof *share);
     if (n < 2)
-        return;
+        return 0;
     for (int part = 0; part < TL_NPARTS; part++) {
         int64_t over = parts[of].ns[part] - median_of_others(parts, n, of, part, scratch);
         surplus[part] = over > 0 ? over : 0;
@@ -357,4 +358,5 @@ void tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[
     }
     for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
         share[part] = (uint16_t)portion(TL_SHARE_ONE, surplus[part], sum);
+    return sum;
 }

@@ -131,6 +131,8 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
         .nth = -1,
         .peer = c->kind == TL_SEND ? c->dst : c->src,
         .uid = kernel->uid,
+        .device = kernel->device,
+        .stream = kernel->stream,
         .kind = c->kind,
     };
     if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {

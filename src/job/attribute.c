@@ -10,12 +10,29 @@
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* -------------------------------------------------------------------------------------------------- on the owners */
 
 static bool is_pair(uint8_t kind)
 {
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+/* Late by more than what the time since the previous collective explains: it was behind before. */
+static void explain(const tl_collective_view *c, size_t i, int64_t late_ns, tl_parts *parts, int64_t *scratch,
+                    uint16_t share[TL_NPARTS])
+{
+    for (size_t k = 0; k < c->n; k++)
+        parts[k] = c->by_rank[k].since;
+    int64_t explained = tl_blame_shares(parts, c->n, i, share, scratch);
+    if (explained >= late_ns - late_ns / 4)
+        return;
+    uint16_t wider[TL_NPARTS];
+    for (size_t k = 0; k < c->n; k++)
+        parts[k] = c->by_rank[k].since_step;
+    if (tl_blame_shares(parts, c->n, i, wider, scratch) > explained)
+        memcpy(share, wider, sizeof wider);
 }
 
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
@@ -27,7 +44,6 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        parts[i] = p->since;
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
     }
@@ -54,7 +70,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .pair = c->n == 2 && is_pair(c->kind),
         };
         if (p->start_ns > first) /* the others were never late */
-            tl_blame_shares(parts, c->n, i, row->share, scratch);
+            explain(c, i, p->start_ns - first, parts, scratch, row->share);
     }
     free(parts);
     free(scratch);

@@ -45,6 +45,9 @@ typedef struct tl_activity_cursor {
     size_t at;
 } tl_activity_cursor;
 
+/* Puts the cursor where t_ns is, wherever it was; O(log n). */
+void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, int64_t t_ns);
+
 /* Adds the parts of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor come in
  * order of from_ns, and cost what they pass over. */
 void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,

@@ -66,14 +66,15 @@ typedef struct tl_blame_input {
 
 /* Calls take(arg, charge) for every charge that is not 0, in an order that depends on the input alone; take returns
  * false to stop.  TL_ENOMEM when memory is out or take stopped. */
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg, tl_error *err);
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
+                          tl_error *err);
 
 /* What the arrival waited: from its start to the last start of its collective, at most to its own end. */
 int64_t tl_blame_wait(const tl_blame_input *input, const tl_blame_collective *collective,
                       const tl_blame_arrival *arrival);
 
-/* The shares of one arrival's surplus over the median of the other n - 1 arrivals' parts.  scratch has room for n
- * numbers. */
-void tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch);
+/* The shares of one arrival's surplus over the median of the other n - 1 arrivals' parts; returns that surplus, all
+ * positive ones together.  scratch has room for n numbers. */
+int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch);
 
 #endif

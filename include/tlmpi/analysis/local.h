@@ -13,8 +13,9 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/participant.h"
 
-/* Fills `previous` and `since` of the n participants of this view's rank: since the end of the rank's previous one in
- * the same group, or since the rank's first step began where there is none.  False when memory is out. */
+/* Fills `previous`, `since` and `since_step` of the n participants of this view's rank.  A participant is ready when it
+ * is launched and the compute launched before it has ended; its stream may be busy still.  Time before the first device
+ * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
 typedef enum tl_detail_kind { TL_DETAIL_WORK, TL_DETAIL_HOST } tl_detail_kind;

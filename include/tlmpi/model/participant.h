@@ -37,7 +37,9 @@ typedef struct tl_participant {
     uint8_t kind;  /* tl_collective */
     uint8_t rule;  /* tl_match_rule */
     uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
-    tl_parts since;    /* what the rank did from the end of that to its start */
+    int32_t device, stream;
+    tl_parts since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
+    tl_parts since_step; /* ... since the last one of the step before */
 } tl_participant;
 
 /* One rank in one process group. */
