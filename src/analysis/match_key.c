@@ -34,9 +34,12 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
 
     p->key = 0;
     p->rule = TL_BY_NOTHING;
+    p->group = fate->group;
     if (is_p2p(p) && p->peer >= 0) {
-        if (p->nth < 0)
+        if (p->nth < 0) { /* its end says nothing: a sender need not wait */
+            p->key = tl_lone_key(p);
             return;
+        }
         int32_t from = p->kind == TL_SEND ? p->rank : p->peer, to = p->kind == TL_SEND ? p->peer : p->rank;
         p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->step, p->nth, 0));
         p->rule = TL_BY_PAIR;
@@ -49,9 +52,9 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     }
 }
 
-uint64_t tl_lone_key(const tl_participant *p, const tl_fate *fate)
+uint64_t tl_lone_key(const tl_participant *p)
 {
-    return some(mix3(fate->group_key, TL_BY_NOTHING, p->rank, p->uid));
+    return some(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));
 }
 
 uint64_t tl_sighting_item(const tl_participant *p)

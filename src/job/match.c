@@ -6,18 +6,14 @@
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-tl_status tl_match_keys(tl_matching *m, tl_error *err)
+/* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
+static tl_status give_keys(tl_matching *m, tl_error *err)
 {
-    (void)err;
     for (size_t i = 0; i < m->set->parts.n; i++) {
         tl_participant *p = &m->set->parts.v[i];
-        const tl_fate *fate = &m->fates[p->group];
-        tl_match_key(p, fate);
-        if (p->key == 0)
-            p->key = tl_lone_key(p, fate);
-        p->group = fate->group;
+        tl_match_key(p, &m->fates[p->group]);
     }
-    return TL_OK;
+    return tl_match_align(m, err);
 }
 
 /* Every collective of this proc through every analysis, in order of time. */
@@ -54,7 +50,7 @@ tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tabl
 
     tl_status st = tl_match_groups(&m, err);
     if (st == TL_OK)
-        st = tl_match_keys(&m, err);
+        st = give_keys(&m, err);
     if (st == TL_OK)
         st = tl_match_to_owners(&m, err);
     if (st == TL_OK)

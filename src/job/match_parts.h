@@ -22,8 +22,8 @@ typedef struct tl_matching {
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */
 tl_status tl_match_groups(tl_matching *m, tl_error *err);
 
-/* Collective.  Every participant gets a key, and the number of its group in the job. */
-tl_status tl_match_keys(tl_matching *m, tl_error *err);
+/* Collective.  Every participant without a key gets one, by when it ended. */
+tl_status tl_match_align(tl_matching *m, tl_error *err);
 
 /* Collective.  Participants go to the owners of their keys, and lie there in order. */
 tl_status tl_match_to_owners(tl_matching *m, tl_error *err);

@@ -62,7 +62,7 @@ def table(path, name):
 
 def compare_known(work):
     for folder, which, n, leads, late in KNOWN:
-        path = run(work, os.path.join(CORPUS, "traces", folder), "--run", which, procs=3)
+        path = run(work, os.path.join(CORPUS, "traces", folder), "--run", which, "--clock", "none", procs=3)
         name = f"{folder}, run {which}"
         matched = {c["collective"]: c for c in table(path, "collective") if c["match_rule"] == "launch"}
         check(f"{name}: {n} collectives", len(matched) == n, len(matched))
@@ -114,7 +114,7 @@ def kernels_of(path):
     return trace["distributedInfo"]["rank"], out
 
 
-def compare_slow(work, name, folder, paths, *options):
+def compare_slow(work, name, folder, paths):
     met = collections.defaultdict(list)
     for path in paths:
         rank, kernels = kernels_of(path)
@@ -126,7 +126,7 @@ def compare_slow(work, name, folder, paths, *options):
         last = max(start for _, start, _ in ranks)
         wanted[tuple(sorted((r, s, e, min(last, e) - s) for r, s, e in ranks))] += 1
 
-    path = run(work, folder, *options, procs=2)
+    path = run(work, folder, "--clock", "none", procs=2)
     epoch = int(subprocess.run(["h5dump", "-a", "/epoch_ns", path], capture_output=True, text=True)
                 .stdout.split("(0): ")[1].split()[0])
     rule = {c["collective"]: c["match_rule"] for c in table(path, "collective")}
@@ -137,6 +137,56 @@ def compare_slow(work, name, folder, paths, *options):
     got = collections.Counter(tuple(sorted(ranks)) for ranks in arrivals.values())
     check(f"{name}: the same ranks, times and waits as the slow program", got == wanted,
           f"{len(got)} and {len(wanted)} collectives, {sum((got & wanted).values())} alike")
+
+
+# --- ends: the same traces without launches, operators and numbers, their windows cut --------------------------------------
+
+def load(path):
+    with (gzip.open(path) if path.endswith(".gz") else open(path)) as f:
+        return json.load(f)
+
+
+def meetings(path, cut):
+    """Who met whom: sets of (rank, start on the device), of collectives of which two ranks or more are left."""
+    met = collections.defaultdict(set)
+    for a in table(path, "arrival"):
+        if a["start_ns"] >= cut.get(a["rank"], -1):
+            met[a["collective"]].add((a["rank"], a["start_ns"]))
+    return collections.Counter(frozenset(ranks) for ranks in met.values() if len(ranks) > 1)
+
+
+def compare_ends(work, name, paths, cut_us):
+    """cut_us: rank -> microseconds of its first communication that are cut off."""
+    whole, stripped = (tempfile.mkdtemp(dir=work) for _ in range(2))
+    epoch, cut = None, {}
+    for path in paths:
+        trace = load(path)
+        base, rank = trace.get("baseTimeNanoseconds", 0), trace["distributedInfo"]["rank"]
+        keep = [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+        comm = [e for e in keep if "nccl" in e["name"]]
+        for e in comm:
+            for key in ("Seq", "Process Group Name", "Process Group Ranks", "Collective name"):
+                e["args"].pop(key, None)
+        with open(os.path.join(whole, f"rank{rank}.json"), "w") as f:
+            json.dump(trace, f)                     # with its launches
+        from_ts = min(e["ts"] for e in comm) + cut_us.get(rank, 0)
+        cut[rank] = base + round(from_ts * 1000)
+        trace["traceEvents"] = [e for e in keep if e["ts"] >= from_ts]
+        with open(os.path.join(stripped, f"rank{rank}.json"), "w") as f:
+            json.dump(trace, f)
+    right = run(work, whole, "--clock", "none")
+    epoch = [int(subprocess.run(["h5dump", "-a", "/epoch_ns", right], capture_output=True, text=True)
+                 .stdout.split("(0): ")[1].split()[0])]
+    wanted = meetings(right, {r: at - epoch[0] for r, at in cut.items()})
+    path = run(work, stripped, "--clock", "none", procs=3)
+    epoch.append(int(subprocess.run(["h5dump", "-a", "/epoch_ns", path], capture_output=True, text=True)
+                     .stdout.split("(0): ")[1].split()[0]))
+    shift = epoch[1] - epoch[0]
+    got = collections.Counter(frozenset((r, s + shift) for r, s in m) for m in meetings(path, {}).elements())
+    rules = {a["match_rule"] for a in table(path, "arrival")}
+    check(f"{name}: by ends alone", rules <= {"endtime", "none"}, rules)
+    alike = sum((got & wanted).values())
+    check(f"{name}: ends find who met whom", got == wanted, f"{alike} of {sum(wanted.values())}, {sum(got.values())} found")
 
 
 # --- clocks: the second host of a made job is set wrong, and runs wrong ---------------------------------------------------
@@ -212,6 +262,10 @@ def main():
                          "megatron_tp8"):
                 folder = os.path.join(CORPUS, "traces", name)
                 compare_slow(work, name, folder, glob.glob(folder + "/*"))
+            for name in ("resnet18_2ranks", "torchrec_optimizer", "torchrec_optimizer_4", "torchrec_optimizer_5", "megatron_tp8"):
+                paths = glob.glob(os.path.join(CORPUS, "traces", name, "*"))
+                compare_ends(work, name, paths, {})
+                compare_ends(work, name + ", cut", paths, {0: 20000, 1: 90000})
         else:
             counts["skipped"] += 1
             print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
