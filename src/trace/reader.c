@@ -138,7 +138,9 @@ static void read_entries(reading *r, tl_source *source)
                 return;
             break;
         case TL_PIECE_ENTRY:
-            if (!take_entry(r, &piece))
+            if (take_entry(r, &piece))
+                report->entries_end = piece.offset + piece.text.n;
+            else
                 tl_split_resync(&r->split);
             break;
         case TL_PIECE_BAD:
@@ -194,6 +196,11 @@ static void read_end(reading *r, const tl_source *source)
     report->closed = r->split.closed;
     report->first_entry = r->split.first_entry;
     report->stopped_at = r->split.last_start;
+    report->array_begin = r->split.array_begin;
+    report->array_end = r->split.array_end;
+    report->whole_to = r->split.whole_to;
+    for (size_t i = 0, n = r->split.whole_depth; i < n; i++)
+        report->whole_close[i] = r->split.open[n - 1 - i] == '[' ? ']' : '}';
     report->source_fault = r->source_error.status != TL_OK;
     if (report->source_fault && report->first_bad_byte < 0) {
         report->first_bad_byte = (int64_t)report->text_bytes;

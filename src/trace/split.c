@@ -23,7 +23,7 @@ enum { DOC, GAP, ENTRY, SEEK };
 void tl_split_init(tl_split *s)
 {
     *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX,
-                     .trailing_at = UINT64_MAX };
+                     .trailing_at = UINT64_MAX, .array_end = UINT64_MAX };
 }
 
 void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)
@@ -129,12 +129,15 @@ static bool doc_byte(tl_split *s, char c)
     case '[':
         if (s->depth == 0 && s->ndoc == 0) {
             s->bare = s->found = true;
+            s->array_begin = s->base + s->scan;
             s->state = GAP;
             return true;
         }
         if (s->depth == 1 && s->nkey == 11 && memcmp(s->key, "traceEvents", 11) == 0) {
             s->found = true;
             s->closed = false;
+            s->array_begin = s->base + s->scan;
+            s->array_end = UINT64_MAX;
             s->state = GAP;
             s->nkey = 0;
             s->depth++;
@@ -158,6 +161,30 @@ static bool doc_byte(tl_split *s, char c)
     return doc_add(s, c);
 }
 
+/* After a byte of the document outside strings, or the end of one: notes what is open, and whether the text could end here.  A
+ * number may go on until the comma. */
+static void note_whole(tl_split *s, char c)
+{
+    uint64_t behind = s->base + s->scan;
+    bool opens = c == '{' || c == '[', in_array;
+
+    if (s->depth == 0 || s->depth > TL_OPEN_MAX)
+        return;
+    if (opens)
+        s->open[s->depth - 1] = c;
+    in_array = s->open[s->depth - 1] == '[';
+    if (opens || c == '}' || c == ']' || (c == '"' && (in_array || s->value)))
+        s->whole_to = behind;
+    else if (c == ',')
+        s->whole_to = behind - 1;
+    else if (c == ':')
+        s->value = true;
+    if (s->whole_to == behind || c == ',') {
+        s->whole_depth = (size_t)s->depth;
+        s->value = false;
+    }
+}
+
 /* The document ends where its outermost brace closes; what stands behind it is no part of the trace. */
 static bool doc_run(tl_split *s)
 {
@@ -172,6 +199,8 @@ static bool doc_run(tl_split *s)
             continue;           /* white space and a byte order mark before the document */
         if (!doc_byte(s, c))
             return false;
+        if (!s->in_string)
+            note_whole(s, c);
     }
     s->at = s->scan;
     return true;
@@ -442,6 +471,7 @@ static bool gap_run(tl_split *s, bool *bad, size_t *bad_end)
                 return true;
             }
             s->closed = true;
+            s->array_end = s->base + s->scan;
             s->state = DOC;
             if (s->bare)
                 s->complete = true;

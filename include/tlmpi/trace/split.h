@@ -29,6 +29,9 @@
 /* So much of the text around the array is kept; what is beyond is passed over. */
 #define TL_DOC_MAX ((size_t)64 << 20)
 
+/* Brackets of the document that are noted while they are open. */
+#define TL_OPEN_MAX 64
+
 typedef enum tl_piece_kind {
     TL_PIECE_MORE,      /* the buffer is used up: fill it, or call tl_split_eof */
     TL_PIECE_ENTRY,     /* one entry */
@@ -72,10 +75,16 @@ typedef struct tl_split {
     bool stopped;
     uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
     uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
+    uint64_t array_begin;           /* offset behind the array's '['; of the last array, where there are several */
+    uint64_t array_end;             /* offset of its ']'; UINT64_MAX until that has been found */
+    uint64_t whole_to;              /* the document up to here wants but the closing brackets of what was open there: it ends
+                                     * behind a whole value, or the opening bracket of one */
+    size_t whole_depth;             /* how many that are: of open[0 .. whole_depth), the last first */
+    char open[TL_OPEN_MAX];         /* the brackets that are open in the document; what lies deeper is not noted */
     uint32_t nentries;              /* entries of the array begun so far */
     int state;                      /* private */
     uint64_t depth, entry_depth;    /* private */
-    bool in_string, escaped;        /* private */
+    bool in_string, escaped, value; /* private */
     size_t long_at;                 /* private */
     char key[16];                   /* private: the last string at depth 1, as far as it fits */
     size_t nkey;
