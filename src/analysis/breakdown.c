@@ -180,8 +180,9 @@ static bool device_rows(const tl_rank_view *view, const device_work *w, int32_t 
     return true;
 }
 
-static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)config;
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     tl_breakdown *sums = tl_calloc(view->nsteps + 1, sizeof *sums);
     scratch c = { 0 };

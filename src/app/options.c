@@ -154,6 +154,17 @@ static void recall_ranges(const void *at, char *out, size_t n)
                                  ranges->v[i].last);
 }
 
+/* A threshold that is not named keeps its value. */
+static bool store_idle(const char *text, void *at)
+{
+    return tl_idle_config_read(text, at);
+}
+
+static void recall_idle(const void *at, char *out, size_t n)
+{
+    tl_idle_config_write(at, out, n);
+}
+
 static const tl_option_type is_switch = { store_switch, recall_switch, NULL };
 static const tl_option_type is_text = { store_text, recall_text, NULL };
 static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
@@ -161,6 +172,8 @@ static const tl_option_type is_width = { store_width, recall_int, "a number or '
 static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
 static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
 static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
+static const tl_option_type is_idle = { store_idle, recall_idle,
+                                        "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
 static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
 
 /* ---- the table, in the order of --help ---- */
@@ -183,6 +196,11 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
     { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
       &is_text, AT(run.rules) },
+    { "idle", 0, "LIST",
+      TL_IDLE_DEFAULT,
+      "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
+      "(or all); tlmpi describe gap explains them",
+      TL_FOR_RUN, &is_idle, AT(run.config.idle) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made",
@@ -351,8 +369,11 @@ void tl_options_help(FILE *out, unsigned bits)
 
         tl_wrap w = { .out = out, .indent = DOC_COLUMN, .column = DOC_COLUMN };
         tl_wrap_words(&w, o->doc);
-        if (o->metavar != NULL && *o->initial != '\0')
-            tl_wrap_piece(&w, "(default: %s)", o->initial);
+        if (o->metavar != NULL && *o->initial != '\0') {
+            char initial[400];
+            snprintf(initial, sizeof initial, "(default: %s)", o->initial);
+            tl_wrap_words(&w, initial);
+        }
         tl_wrap_end(&w);
     }
 }

@@ -102,18 +102,36 @@ static int64_t first_start(tl_tables *tables)
     return first;
 }
 
+/* Runs the analyses with these needs. */
+static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
+                              tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
+        if ((*a)->per_rank == NULL || (*a)->needs != needs)
+            continue;
+        if (how->tick != NULL)
+            how->tick(how->tick_arg);
+        st = (*a)->per_rank(view, &how->options->config, out, err);
+    }
+    return st;
+}
+
+/* The order in time is one of memory: the columns of the events become those of the host, and go before the tables come that
+ * have a row for each piece of device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
-    tl_events_free_columns(&trace->events);         /* the view has what the analyses need */
-    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
-        if (how->tick != NULL)
-            how->tick(how->tick_arg);
-        if ((*a)->per_rank != NULL)
-            st = (*a)->per_rank(&linked.view, &out->tables, err);
-    }
+    if (st == TL_OK)
+        st = tl_link_host(trace, &linked, err);
+    tl_events_free_columns(&trace->events);
+    if (st == TL_OK)
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+    tl_linked_free_host(&linked);
+    if (st == TL_OK)
+        st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         describe_view(&linked.view, row);
     tl_linked_free(&linked);

@@ -195,13 +195,21 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw)
     (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
      BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ))
 
+/* The direction of a copy; kernels have a kind, too, but no number. */
+static int32_t copy_kind_of(const tl_fields *f)
+{
+    int64_t kind = int_of(tl_fields_get(f, TL_KEY_COPY_KIND), -1);
+    return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
+}
+
 /* The rare arguments, to their side tables. */
 static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
-    if (f->seen & COPY_KEYS) {
+    int32_t kind = f->seen & BIT(TL_KEY_COPY_KIND) ? copy_kind_of(f) : -1;
+    if (f->seen & COPY_KEYS || kind >= 0) {
         if (!tl_vec_room(&e->copies))
             return false;
-        e->copies.v[e->copies.n++] = (tl_copy_args){ event, int_of(tl_fields_get(f, TL_KEY_BYTES), -1),
+        e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, int_of(tl_fields_get(f, TL_KEY_BYTES), -1),
                                                      raw_of(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
     }
     if (f->seen & WAIT_KEYS) {

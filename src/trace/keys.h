@@ -42,6 +42,9 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     case 3:
         TL_KEY_IF("Seq", TL_KEY_SEQ);
         break;
+    case 4:
+        TL_KEY_IF("kind", TL_KEY_COPY_KIND);
+        break;
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
         TL_KEY_IF("dtype", TL_KEY_DTYPE);

@@ -325,6 +325,8 @@ static bool collect_syncs(linking *k, const placed *where)
         sync->name = e->name[at];
         sync->uid = e->uid[at];
         place_of(e, at, &sync->device, &sync->stream);
+        const tl_wait_args *wait = tl_events_wait(e, at);
+        sync->wait_on_stream = wait != NULL ? small_int(wait->wait_on_stream) : -1;
         sync->call_ns = call != TL_NONE ? k->out->launches[call].start_ns : TL_TIME_UNKNOWN;
         sync->step = tl_step_at(k->out->steps, k->out->view.nsteps, call != TL_NONE ? sync->call_ns : sync->start_ns);
     }
@@ -354,6 +356,7 @@ tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl
 
 void tl_linked_free(tl_linked *linked)
 {
+    tl_linked_free_host(linked);
     free(linked->kernels);
     free(linked->syncs);
     free(linked->launches);

@@ -177,7 +177,8 @@ static bool in_document(parsing *p, tl_text t)
     int64_t base;
 
     if (is_key(p, "baseTimeNanoseconds")) {
-        if (tl_decimal_to_int(t.p, t.n, &base) && base >= 0) {
+        /* A larger one is no time, and base + ts + dur must fit. */
+        if (tl_decimal_to_int(t.p, t.n, &base) && base >= 0 && base <= INT64_C(1) << 61) {
             meta->base_ns = base;
             meta->has_base = true;
         }

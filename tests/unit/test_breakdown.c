@@ -20,7 +20,7 @@ static const tl_breakdown *row(drawing *d, int device, int step)
 static size_t run(drawing *d)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_breakdown_analysis.per_rank(&d->view, &d->out, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
     return tl_tables_get(&d->out, &tl_breakdown_schema)->n;
 }
 

@@ -9,19 +9,27 @@
 #ifndef TLMPI_ANALYSIS_ANALYSIS_H
 #define TLMPI_ANALYSIS_ANALYSIS_H
 
+#include "tlmpi/analysis/config.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 
+/* What the view must hold beside device work, launches and steps. */
+enum {
+    TL_NEEDS_HOST = 1           /* calls and ops: these analyses run first, then that is freed */
+};
+
 typedef struct tl_analysis {
     const char *name;                       /* "breakdown": a word for the command line */
     const char *question;
+    unsigned needs;                         /* TL_NEEDS_..., or 0 */
     const tl_schema *const *tables;         /* what it fills, NULL-terminated */
     /* TL_ENOMEM; `out` then holds part of the rows.  Either may be NULL. */
-    tl_status (*per_rank)(const tl_rank_view *view, tl_tables *out, tl_error *err);
+    tl_status (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err);
     tl_status (*reduce)(tl_tables *job, tl_error *err);
 } tl_analysis;
 
-extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis;
+extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_idle_analysis,
+    tl_stream_idle_analysis;
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef TLMPI_JOB_OPTIONS_H
 #define TLMPI_JOB_OPTIONS_H
 
+#include "tlmpi/analysis/config.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ typedef struct tl_options {
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
     bool quiet, verbose;
+    tl_config config;               /* --idle */
     const char *command_line;       /* as typed, for the file's history */
     const char *settings;           /* every option with its value, "name=value" a line, for the file */
 } tl_options;

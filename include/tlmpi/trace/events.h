@@ -56,9 +56,10 @@ typedef struct tl_category {
     tl_cat cat;
 } tl_category;
 
-/* What only some device events carry; -1 or TL_NO_NAME where it is absent. */
+/* What only some device events, and ROCm's calls that copy, carry; -1 where it is absent. */
 typedef struct tl_copy_args {
     uint32_t event;
+    int32_t kind;                   /* a number of hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
     int64_t bytes;
     double gb_per_s;                /* "memory bandwidth (GB/s)"; NaN where absent */
 } tl_copy_args;
