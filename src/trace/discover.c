@@ -235,12 +235,25 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
     char *copy = tidy(path);
     if (copy == NULL)
         return tl_fail_memory(err, "the list of input files");
-    return S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, err);
+
+    size_t from = inventory->inputs.n, below = strlen(copy);
+    const char *slash = strrchr(copy, '/');
+    if (!S_ISDIR(st.st_mode))
+        below = slash != NULL ? (size_t)(slash + 1 - copy) : 0;
+    else
+        below = strcmp(copy, ".") == 0 ? 0 : below + (copy[below - 1] != '/');
+    tl_status status = S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, err);
+    for (size_t i = from; i < inventory->inputs.n; i++)
+        inventory->inputs.v[i].below = below;
+    return status;
 }
 
+/* Of one path that was named in two ways the one first that says more of it. */
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const tl_input *)a)->path, ((const tl_input *)b)->path);
+    const tl_input *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+    return order != 0 ? order : (x->below > y->below) - (x->below < y->below);
 }
 
 void tl_inventory_sort(tl_inventory *inventory)

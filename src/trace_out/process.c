@@ -42,11 +42,11 @@ static bool count(shares *s, const share *one)
     return true;
 }
 
-static bool count_work(shares *s, const tl_events *e, bool apart)
+static bool count_work(shares *s, const tl_events *e, bool apart, bool slices)
 {
+    const unsigned wanted = TL_EVENT_HAS_TS | (slices ? TL_EVENT_PH_X : 0);
     for (size_t i = 0; i < e->n; i++) {
-        const uint16_t both = TL_EVENT_PH_X | TL_EVENT_HAS_TS;
-        if ((TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) == 0 || (e->flags[i] & both) != both)
+        if ((TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) == 0 || (e->flags[i] & wanted) != wanted)
             continue;
         const tl_track *track = &e->tracks.v[e->track[i]];
         const share one = { apart ? tl_event_device(e, i) : -1, track->pid, track->pid_text, 0 };
@@ -124,14 +124,14 @@ static bool choose(const shares *s, const uint32_t *order, tids *t, tl_out_proce
     return true;
 }
 
-tl_status tl_out_processes_find(const tl_events *e, bool apart, int64_t first_tid, int64_t ntids, tl_out_processes *out,
-                                tl_error *err)
+tl_status tl_out_processes_find(const tl_events *e, bool apart, bool slices, int64_t first_tid, int64_t ntids,
+                                tl_out_processes *out, tl_error *err)
 {
     shares s = { .v = { 0 } };
     tids t = { .used = { 0 } };
     uint32_t *order = NULL;
 
-    bool whole = count_work(&s, e, apart);
+    bool whole = count_work(&s, e, apart, slices);
     if (whole)
         order = tl_malloc((s.v.n + 1) * sizeof *order);
     for (size_t i = 0; order != NULL && i < s.v.n; i++)

@@ -574,7 +574,7 @@ static void a_device_is_shown_in_its_process(void)
     work(text, &n, "\"GPU 5\"", 9000, 5);
     n += (size_t)sprintf(text + n, "]}");
     CU_ASSERT_EQUAL_FATAL(read_trace(scratch_write("devices.json", text, n), &trace), TL_OK);
-    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, true, 9000, 10, &p, NULL), TL_OK);
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, true, true, 9000, 10, &p, NULL), TL_OK);
     CU_ASSERT_EQUAL_FATAL(p.n, 4);
 
     static const struct {
@@ -595,7 +595,7 @@ static void a_device_is_shown_in_its_process(void)
     free(p.v);
 
     p = (tl_out_processes){ 0 };
-    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, false, 9000, 10, &p, NULL), TL_OK);
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, false, true, 9000, 10, &p, NULL), TL_OK);
     CU_ASSERT_EQUAL_FATAL(p.n, 1);
     CU_ASSERT(p.v[0].device == -1 && p.v[0].pid == 0 && p.v[0].pid_text == TL_NO_NAME && !p.v[0].shared);
     free(p.v);
@@ -604,7 +604,7 @@ static void a_device_is_shown_in_its_process(void)
     for (size_t k = 1; k < 100 && st == TL_ENOMEM; k++) {
         p = (tl_out_processes){ 0 };
         tl_mem_fail_after(k);
-        st = tl_out_processes_find(&trace.events, true, 9000, 10, &p, NULL);
+        st = tl_out_processes_find(&trace.events, true, true, 9000, 10, &p, NULL);
         tl_mem_fail_after(0);
         free(p.v);
     }

@@ -17,10 +17,11 @@ typedef struct tl_out_process {
 
 typedef TL_VEC(tl_out_process) tl_out_processes;
 
-/* One for each device with work, by device; `apart` false: one for all of them (device -1).  Of two processes with as much
+/* One for each device with work, by device; `apart` false: one for all of them (device -1).  slices: work whose ph is not X
+ * does not count.  Of two processes with as much
  * work the one that is met first.  tids are looked for from `first_tid` on, `ntids` at a time.  The caller frees out->v.
  * TL_ENOMEM. */
-tl_status tl_out_processes_find(const tl_events *events, bool apart, int64_t first_tid, int64_t ntids,
+tl_status tl_out_processes_find(const tl_events *events, bool apart, bool slices, int64_t first_tid, int64_t ntids,
                                 tl_out_processes *out, tl_error *err);
 
 /* The track with the first of its tids; names are those of the trace. */
