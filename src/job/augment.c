@@ -20,12 +20,12 @@
 /* What became of one trace; sent to proc 0. */
 typedef struct outcome {
     uint64_t item;
-    int32_t status;             /* tl_status */
-    bool damaged;               /* something of the trace is lost: `words` says what */
-    bool mended;                /* or could be read all the same */
-    bool closed;                /* it is cut, and the copy ends with brackets of ours */
-    uint64_t ngaps, nevents;    /* shown, added */
-    char words[1024];           /* of the failure, or the damage */
+    int32_t status;          /* tl_status */
+    bool damaged;            /* something of the trace is lost: `words` says what */
+    bool mended;             /* or could be read all the same */
+    bool closed;             /* it is cut, and the copy ends with brackets of ours */
+    uint64_t ngaps, nevents; /* shown, added */
+    char words[1024];        /* of the failure, or the damage */
 } outcome;
 
 typedef struct augmenting {
@@ -33,7 +33,7 @@ typedef struct augmenting {
     const tl_track_maker *maker;
     tl_plan plan;
     tl_copies copies;
-    TL_VEC(outcome) outcomes;   /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
+    TL_VEC(outcome) outcomes; /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
 } augmenting;
 
 static bool is_first(void)
@@ -72,11 +72,12 @@ static void describe_damage(const tl_read_report *report, const tl_splice *splic
     snprintf(o->words, sizeof o->words, "%s", report->first_bad);
 }
 
-/* Where nothing else says when a trace began, its time stamp does: the copy keeps it.  Where that cannot be set it is a copy all
- * the same. */
+/* Where nothing else says when a trace began, its time stamp does: the copy keeps it.  Where that cannot be set it is a
+ * copy all the same. */
 static void keep_time(const tl_plan_item *item, int fd)
 {
-    const struct timespec of_trace = { .tv_sec = (time_t)(item->mtime_ns / 1000000000), .tv_nsec = item->mtime_ns % 1000000000 };
+    const struct timespec of_trace = { .tv_sec = (time_t)(item->mtime_ns / 1000000000),
+                                       .tv_nsec = item->mtime_ns % 1000000000 };
     const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, of_trace };
     (void)futimens(fd, times);
 }
@@ -125,7 +126,8 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------------- all of them */
+/* -------------------------------------------------------------------------------------------------------- all of them
+ */
 
 static tl_status prepare(augmenting *a, tl_error *err)
 {
@@ -180,7 +182,8 @@ static tl_status gather(augmenting *a, tl_error *err)
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- words */
+/* -------------------------------------------------------------------------------------------------------------- words
+ */
 
 static void tell(const augmenting *a)
 {

@@ -87,22 +87,22 @@ static tl_status share_out(const tl_plan *plan, tl_copies *copies, uint32_t *ord
 
 /* ----------------------------------------------------------------------------------------------------------- files */
 
-static struct tl_file_id id_of(const char *path)
+static tl_file_id id_of(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return (struct tl_file_id){ 0, 0 };
-    return (struct tl_file_id){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
+        return (tl_file_id){ 0, 0 };
+    return (tl_file_id){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
 }
 
-static bool same_file(struct tl_file_id a, struct tl_file_id b)
+static bool same_file(tl_file_id a, tl_file_id b)
 {
     return a.inode == b.inode && a.device == b.device;
 }
 
 static bool is_trace(const tl_copies *copies, const char *path)
 {
-    const struct tl_file_id id = id_of(path);
+    const tl_file_id id = id_of(path);
     for (size_t i = 0; i < copies->n && id.inode != 0; i++)
         if (same_file(copies->traces[i], id))
             return true;
@@ -119,7 +119,8 @@ tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
     bool bad = is_trace(copies, copies->v[i].path) || is_trace(copies, part);
     free(part);
     if (bad)
-        return tl_fail(err, TL_EOUTPUT, "%s is one of the traces to be copied, and is not written over", copies->v[i].path);
+        return tl_fail(err, TL_EOUTPUT, "%s is one of the traces to be copied, and is not written over",
+                       copies->v[i].path);
     return TL_OK;
 }
 
@@ -151,7 +152,7 @@ static const char *searched_above(const tl_options *options, const char *folder,
     memcpy(at, folder, n + 1);
     cut_to_existing(at);
     n = strlen(at);
-    for (struct tl_file_id id = id_of(at), below = { 0, 0 }; found == NULL && !same_file(id, below); id = id_of(at)) {
+    for (tl_file_id id = id_of(at), below = { 0, 0 }; found == NULL && !same_file(id, below); id = id_of(at)) {
         for (size_t i = 0; found == NULL && i < options->npaths; i++)
             if (same_file(id, id_of(options->paths[i])))
                 found = options->paths[i];
@@ -172,28 +173,40 @@ static tl_status make_folder(const tl_options *options, tl_error *err)
     const char *above = searched_above(options, options->output, &why);
 
     if (above != NULL)
-        return tl_fail(err, TL_EUSAGE, "%s lies in %s, where the copies would be found as more traces: choose a folder elsewhere",
+        return tl_fail(err, TL_EUSAGE,
+                       "%s lies in %s, where the copies would be found as more traces: choose a folder elsewhere",
                        options->output, above);
     return why.status == TL_OK ? tl_make_folders(options->output, err) : tl_fail(err, why.status, "%s", why.text);
 }
 
-tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs, tl_copies *out,
-                         tl_error *err)
+static bool name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)
 {
-    uint32_t *order = tl_malloc((plan->n + 1) * sizeof *order);
     out->v = tl_calloc(plan->n + 1, sizeof *out->v);
     out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
-    bool whole = order != NULL && out->v != NULL && out->traces != NULL;
-
-    for (size_t i = 0; whole && i < plan->n; i++) {
+    if (out->v == NULL || out->traces == NULL)
+        return false;
+    for (size_t i = 0; i < plan->n; i++) {
         const tl_plan_item *item = &plan->items[i];
-        out->v[i].path = path_of(options->output, item->path + item->below, ending);
+        out->v[i].path = path_of(dir, item->path + item->below, ending);
+        if (out->v[i].path == NULL)
+            return false;
         out->traces[i] = id_of(item->path);
-        out->n += out->v[i].path != NULL;
-        whole = out->v[i].path != NULL;
-        order[i] = (uint32_t)i;
+        out->n++;
     }
-    tl_status st = whole ? check_names(plan, out, order, err) : tl_fail_memory(err, "the names of the copies");
+    return true;
+}
+
+tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
+                         tl_copies *out, tl_error *err)
+{
+    uint32_t *order = tl_malloc((plan->n + 1) * sizeof *order);
+    if (order == NULL || !name_copies(plan, options->output, ending, out)) {
+        free(order);
+        return tl_fail_memory(err, "the names of the copies");
+    }
+    for (size_t i = 0; i < plan->n; i++)
+        order[i] = (uint32_t)i;
+    tl_status st = check_names(plan, out, order, err);
     if (st == TL_OK)
         st = make_folder(options, err);
     if (st == TL_OK)

@@ -15,12 +15,13 @@
 struct tl_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise;
-    tl_names names;             /* of the rows, and of the processes */
+    tl_names names; /* of the rows, and of the processes */
     tl_out_processes processes;
-    int64_t base_ns;            /* what the times of the rows have over those of the trace */
+    int64_t base_ns; /* what the times of the rows have over those of the trace */
 };
 
-/* ------------------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------------------- reading
+ */
 
 static tl_status find_gaps(tl_trace *trace, const tl_options *options, tl_tracks *t, tl_error *err)
 {
@@ -60,7 +61,8 @@ static void free_tracks(tl_tracks *t)
 static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, tl_tracks **out,
                              tl_error *err)
 {
-    const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER), .yajl_only = options->yajl_only,
+    const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
+                                      .yajl_only = options->yajl_only,
                                       .no_filter = options->no_filter };
     bool apart = (options->config.idle.rules & TL_IDLE_DEVICES) != 0;
     tl_trace trace;
@@ -74,7 +76,8 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     if (st == TL_OK)
         st = tl_tracks_check_new(path, &trace.events, err);
     if (st == TL_OK)
-        st = tl_out_processes_find(&trace.events, apart, false, TL_OUT_IDLE_TID, TL_OUT_IDLE_STRIDE, &t->processes, err);
+        st =
+            tl_out_processes_find(&trace.events, apart, false, TL_OUT_IDLE_TID, TL_OUT_IDLE_STRIDE, &t->processes, err);
     if (st == TL_OK)
         st = find_gaps(&trace, options, t, err);
     t->names = trace.events.names;
@@ -87,12 +90,13 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     return st;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- words */
+/* --------------------------------------------------------------------------------------------------------------- words
+ */
 
 /* A text that grows. */
 typedef struct words {
     TL_VEC(char) v;
-    bool failed;                /* memory is out */
+    bool failed; /* memory is out */
 } words;
 
 static void add_text(words *w, tl_text text)
@@ -122,8 +126,8 @@ __attribute__((format(printf, 2, 3))) static void add(words *w, const char *form
 static void add_us(words *w, const char *before, int64_t ns, const char *behind)
 {
     uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);
-    add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10, (unsigned)(tenths % 10),
-        behind);
+    add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
+        (unsigned)(tenths % 10), behind);
 }
 
 static void add_name(words *w, const tl_names *names, uint32_t name)
@@ -189,7 +193,8 @@ static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
         add(w, "%s", " (a graph launch in it was not recorded whole)");
 }
 
-/* -------------------------------------------------------------------------------------------------------------- adding */
+/* -------------------------------------------------------------------------------------------------------------- adding
+ */
 
 static int64_t on_trace(const tl_tracks *t, int64_t ns)
 {
@@ -205,9 +210,12 @@ static tl_text label(const char *text)
 static tl_status put_macro(const tl_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
                            words *detail, tl_error *err)
 {
-    tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)), .dur = tl_out_us(gap->duration_ns),
-                       .duration = tl_out_us(gap->duration_ns), .id = gap->idle_id,
-                       .drain = label(tl_drain_labels[gap->drain_type]), .label = label(tl_doing_labels[gap->cpu_during_gap]) };
+    tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
+                       .dur = tl_out_us(gap->duration_ns),
+                       .duration = tl_out_us(gap->duration_ns),
+                       .id = gap->idle_id,
+                       .drain = label(tl_drain_labels[gap->drain_type]),
+                       .label = label(tl_doing_labels[gap->cpu_during_gap]) };
     if (gap->sync_type != TL_WAIT_NONE)
         out.sync = label(tl_wait_labels[gap->sync_type]);
     detail->v.n = 0;
@@ -221,8 +229,11 @@ static tl_status put_macro(const tl_tracks *t, tl_out_writer *w, const tl_out_tr
 static tl_status put_noise(const tl_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap_noise *gap,
                            tl_error *err)
 {
-    const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)), .dur = tl_out_us(gap->duration_ns),
-                             .duration = tl_out_us(gap->duration_ns), .id = gap->idle_id, .noise = true };
+    const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
+                             .dur = tl_out_us(gap->duration_ns),
+                             .duration = tl_out_us(gap->duration_ns),
+                             .id = gap->idle_id,
+                             .noise = true };
     return tl_out_idle_gap(w, first, &out, err);
 }
 

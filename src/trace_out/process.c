@@ -29,7 +29,7 @@ static bool count(shares *s, const share *one)
     uint32_t at;
 
     while ((at = tl_map_get(&s->map, key)) != TL_MAP_NONE) {
-        if (is_same(&s->v.v[at], one)) {
+        if (at < s->v.n && is_same(&s->v.v[at], one)) {
             s->v.v[at].nevents++;
             return true;
         }

@@ -273,7 +273,7 @@ static const char *spliced(const char *path, bool gzip, int n, tl_splice *splice
     if (st != TL_OK)
         printf("\n%s\n", err.text);
     CU_ASSERT_EQUAL(a.calls, 1);
-    CU_ASSERT_EQUAL(added, n);
+    CU_ASSERT_EQUAL(added, (uint64_t)n);
     tl_sink_close(sink);
     close(fd);
     return out;

@@ -14,20 +14,21 @@
 /* The category of these events: no analysis asks for it, so that an augmented trace says what its original says. */
 #define TL_OUT_IDLE_CAT "idle_classification"
 
-/* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between them. */
+/* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between
+ * them. */
 #define TL_OUT_IDLE_TID    9000
 #define TL_OUT_IDLE_STRIDE 10
 
 typedef struct tl_out_gap {
     tl_out_value ts, dur;
-    tl_out_value duration;      /* the argument duration_us */
+    tl_out_value duration; /* the argument duration_us */
     int64_t id;
-    bool noise;                 /* on the first track alone; what is below is empty */
-    tl_text drain, sync;        /* "starved", "sync_drain"; what waited, empty for none */
-    tl_text label, detail;      /* "CPU_DOMINATED"; detail may be empty */
+    bool noise;            /* on the first track alone; what is below is empty */
+    tl_text drain, sync;   /* "starved", "sync_drain"; what waited, empty for none */
+    tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
 } tl_out_gap;
 
-/* The metadata of the three tracks.  `first` is the first of them.  `of` goes behind their names: "" or " (device 1)". */
+/* The metadata of the three tracks, `first` and the two behind it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
 
 /* One event of noise, three of others.  TL_ENOMEM. */

@@ -1,11 +1,11 @@
 /* splice.h - a copy of a trace with more events in it.
  *
- *     { ... "traceEvents": [ {...}, {...}          ], "traceName": "..." }      the trace
- *     { ... "traceEvents": [ {...}, {...} , {new}, {new} ], "traceName": "..." }      the copy
- *     ------------ as it is -------------               ------- as it is -------
+ *     trace    {..., "traceEvents": [{...}, {...}], "traceName": "..."}
+ *     copy     {..., "traceEvents": [{...}, {...},{new},{new}], "traceName": "..."}
  *
- * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in it stay.
- * What a cut trace lacks at its end is closed behind its last whole entry, so that the copy is one document.
+ * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in
+ * it stay.  Where it is cut the copy ends behind what is whole, with the brackets that are missing, so that it is one
+ * document.
  */
 #ifndef TLMPI_TRACE_OUT_SPLICE_H
 #define TLMPI_TRACE_OUT_SPLICE_H
@@ -15,11 +15,11 @@
 
 /* Where to cut; offsets in the text. */
 typedef struct tl_splice {
-    uint64_t text_bytes;        /* of the trace: another number says that it has changed since it was read */
-    bool closed;                /* at insert_at stands the array's ']' */
-    uint64_t insert_at;         /* the new events go here */
-    uint64_t copy_to;           /* nothing from here on is copied; text_bytes where all is */
-    char closing[TL_OPEN_MAX + 8];  /* goes behind it all: the brackets that the text lacks */
+    uint64_t text_bytes;           /* of the trace: another number says that it has changed since it was read */
+    bool closed;                   /* at insert_at stands the array's ']' */
+    uint64_t insert_at;            /* the new events go here */
+    uint64_t copy_to;              /* nothing from here on is copied; text_bytes where all is */
+    char closing[TL_OPEN_MAX + 8]; /* goes behind it all: the brackets that the text lacks */
 } tl_splice;
 
 /* By the report on a trace that was read whole (no range) and has events. */
@@ -28,8 +28,8 @@ tl_splice tl_splice_of(const tl_read_report *report);
 /* Writes the new events; called once.  TL_ENOMEM or the like ends the copying. */
 typedef tl_status tl_splice_add(void *arg, tl_out_writer *writer, tl_error *err);
 
-/* Copies the trace to the sink, with the new events.  *nevents, if not NULL, is their number.  TL_EINPUT: it cannot be read any
- * more, or has changed; TL_EOUTPUT; TL_ENOMEM; what `add` returns. */
+/* Copies the trace to the sink, with the new events.  *nevents, if not NULL, is their number.  TL_EINPUT: it cannot be
+ * read any more, or has changed; TL_EOUTPUT; TL_ENOMEM; what `add` returns. */
 tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sink, tl_splice_add *add, void *arg,
                          uint64_t *nevents, tl_error *err);
 
