@@ -46,10 +46,12 @@ static const tl_command commands[] = {
       "through byte by byte; the copies keep their names, and the folders below PATH. With mpirun the procs share the "
       "traces.",
       true, augment },
-    { "compat", TL_FOR_COMPAT, "hta [options] PATH... -o DIR", "the tables of HTA, from the same traces",
-      "Writes the tables of Holistic Trace Analysis (HTA) as CSV files into DIR, with HTA's rounding, choice of rows "
-      "and classes. All the PATHs of one call are one job.",
-      false, tl_compat },
+    { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
+      "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
+      "PATHs of one call are one job. hta: Holistic Trace Analysis. tracelens: TraceLens; idle gaps and their causes, "
+      "GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
+      "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
+      true, tl_compat },
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
@@ -181,7 +183,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->run.command_line = cli->command_line;
     cli->run.settings = cli->settings;
 
-    if (!cli->command->together || cli->help || cli->version)
+    if (!cli->command->together || cli->command->bit == TL_FOR_COMPAT || cli->help || cli->version)
         return TL_OK;
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",

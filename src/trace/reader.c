@@ -44,6 +44,12 @@ static size_t probe(void *arg, const char *p)
     return tl_event_read_fast(p, r->filtering, &r->fields);
 }
 
+static size_t probe_more(void *arg, const char *p)
+{
+    reading *r = arg;
+    return tl_event_read_fast_more(p, r->filtering, &r->fields);
+}
+
 /* Reads an entry that the fast reader left alone.  *mended: only after a repair.  *fault: offset in the entry of what yajl
  * refused. */
 static bool read_carefully(reading *r, tl_text text, bool *mended, size_t *fault)
@@ -70,8 +76,7 @@ static bool take_entry(reading *r, const tl_piece *piece)
     size_t fault = 0;
     const char *why = "";
 
-    bool fast = piece->probed ||
-                (!r->options->yajl_only && tl_event_read_fast(piece->text.p, r->filtering, &r->fields) == piece->text.n);
+    bool fast = piece->probed || (!r->options->yajl_only && r->split.probe(r, piece->text.p) == piece->text.n);
     if (!fast && !read_carefully(r, piece->text, &mended, &fault)) {
         if (report->no_memory)
             return true;
@@ -234,6 +239,8 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
 
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
+    if (options->more && options->range != NULL)        /* pieces are joined without it */
+        return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with all arguments", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)
         return st;
@@ -252,8 +259,9 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     }
     tl_events_filter(options, &r.filter);
     r.filtering = options->no_filter ? NULL : &r.filter;
+    r.scratch.more = options->more;
     if (!options->yajl_only) {
-        r.split.probe = probe;
+        r.split.probe = options->more ? probe_more : probe;
         r.split.probe_arg = &r;
     }
     read_entries(&r, source);

@@ -1,7 +1,8 @@
 /* test_hta.c - HTA's rules, each on a trace of a few lines, and its way to write numbers. */
-#include "../../src/compat/hta_csv.h"
 #include "../../src/compat/hta_job.h"
 #include "../../src/compat/hta_spans.h"
+#include "../../src/compat/python.h"
+#include "../../src/compat/sheet.h"
 #include "scratch.h"
 #include "tlmpi/compat/hta.h"
 #include "tlmpi/model/schema.h"
@@ -437,8 +438,8 @@ static void sums_add_up_as_in_numpy(void)
         v[2 * i + 1] = 1 / (double)(i + 1);
     }
     for (size_t i = 0; i < COUNT(known); i++) {
-        CU_ASSERT_EQUAL(tl_hta_sum(v, known[i].n, 2), known[i].tenths);
-        CU_ASSERT_EQUAL(tl_hta_sum(v + 1, known[i].n, 2), known[i].harmonic);
+        CU_ASSERT_EQUAL(tl_numpy_sum(v, known[i].n, 2), known[i].tenths);
+        CU_ASSERT_EQUAL(tl_numpy_sum(v + 1, known[i].n, 2), known[i].harmonic);
     }
 }
 
@@ -478,9 +479,9 @@ static void doubles_are_written_as_python_writes_them(void)
         { -INFINITY, "-inf" },
         { NAN, "nan" },
     };
-    char text[TL_HTA_REPR_SIZE];
+    char text[TL_PYTHON_REPR_SIZE];
     for (size_t i = 0; i < COUNT(known); i++) {
-        tl_hta_repr(text, known[i].value);
+        tl_python_repr(text, known[i].value);
         CU_ASSERT_STRING_EQUAL(text, known[i].text);
     }
 }
@@ -488,25 +489,25 @@ static void doubles_are_written_as_python_writes_them(void)
 static void every_double_reads_back(void)
 {
     uint64_t seed = 7;
-    char text[TL_HTA_REPR_SIZE];
+    char text[TL_PYTHON_REPR_SIZE];
     for (int i = 0; i < 20000; i++) {
         uint64_t bits = unit_random(&seed);
         double value;
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value))
             continue;
-        tl_hta_repr(text, value);
+        tl_python_repr(text, value);
         CU_ASSERT_EQUAL(strtod(text, NULL), value);
     }
 }
 
 static void percentages_round_half_to_even(void)
 {
-    CU_ASSERT_EQUAL(tl_hta_round2(0.125), 0.12);
-    CU_ASSERT_EQUAL(tl_hta_round2(0.375), 0.38);
-    CU_ASSERT_EQUAL(tl_hta_round2(93.499), 93.5);
-    CU_ASSERT_EQUAL(tl_hta_round2(-0.125), -0.12);
-    CU_ASSERT(isnan(tl_hta_round2(NAN)));
+    CU_ASSERT_EQUAL(tl_numpy_round2(0.125), 0.12);
+    CU_ASSERT_EQUAL(tl_numpy_round2(0.375), 0.38);
+    CU_ASSERT_EQUAL(tl_numpy_round2(93.499), 93.5);
+    CU_ASSERT_EQUAL(tl_numpy_round2(-0.125), -0.12);
+    CU_ASSERT(isnan(tl_numpy_round2(NAN)));
 }
 
 /* The whole of a file in the scratch folder; good until the next call. */
@@ -524,22 +525,22 @@ static const char *content(const char *name)
 
 static void cells_are_quoted_where_a_reader_would_split(void)
 {
-    tl_hta_csv csv;
+    tl_sheet csv;
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_hta_csv_open(&csv, scratch_folder, "cells.csv", "a,b", &err), TL_OK);
-    tl_hta_csv_text(&csv, TL_TEXT("plain"));
-    tl_hta_csv_text(&csv, TL_TEXT("f(int, \"x\")"));
-    tl_hta_csv_text(&csv, TL_TEXT("two\nlines"));
-    tl_hta_csv_end_row(&csv);
-    tl_hta_csv_real(&csv, NAN);
-    tl_hta_csv_blank(&csv);
-    tl_hta_csv_number(&csv, -0.0, true);
-    tl_hta_csv_number(&csv, 1e17, true);
-    tl_hta_csv_number(&csv, NAN, true);
-    tl_hta_csv_int(&csv, INT64_MIN);
-    tl_hta_csv_end_row(&csv);
+    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&csv, scratch_folder, "cells.csv", "a,b", &err), TL_OK);
+    tl_sheet_text(&csv, TL_TEXT("plain"));
+    tl_sheet_text(&csv, TL_TEXT("f(int, \"x\")"));
+    tl_sheet_text(&csv, TL_TEXT("two\nlines"));
+    tl_sheet_end_row(&csv);
+    tl_sheet_real(&csv, NAN);
+    tl_sheet_blank(&csv);
+    tl_sheet_number(&csv, -0.0, true);
+    tl_sheet_number(&csv, 1e17, true);
+    tl_sheet_number(&csv, NAN, true);
+    tl_sheet_int(&csv, INT64_MIN);
+    tl_sheet_end_row(&csv);
     CU_ASSERT_STRING_EQUAL(content("cells.csv"), "(no file)");      /* not before it is whole */
-    CU_ASSERT_EQUAL(tl_hta_csv_close(&csv, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_sheet_close(&csv, &err), TL_OK);
     CU_ASSERT_STRING_EQUAL(content("cells.csv"), "a,b\nplain,\"f(int, \"\"x\"\")\",\"two\nlines\"\n"
                                                  ",,0,100000000000000000,,-9223372036854775808\n");
     CU_ASSERT_STRING_EQUAL(content("cells.csv.part"), "(no file)");

@@ -24,6 +24,7 @@ typedef struct tl_read_options {
     bool yajl_only;             /* every event through yajl, the reference reader */
     bool no_filter;             /* every entry is read with all that it says before it may be filtered */
     bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
+    bool more;                  /* keep what only the tables of other tools need (tl_events.more); whole files only */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
     void *tick_arg;
