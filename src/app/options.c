@@ -203,6 +203,10 @@ static const tl_option options[] = {
       "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
       "(or all); tlmpi describe gap explains them",
       TL_FOR_RUN | TL_FOR_AUGMENT, &is_idle, AT(run.config.idle) },
+    { "tracelens", 0, NULL, "0",
+      "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
+      "--idle then means nothing",
+      TL_FOR_AUGMENT, &is_switch, AT(run.tracelens) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made",

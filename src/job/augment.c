@@ -82,7 +82,7 @@ static void keep_time(const tl_plan_item *item, int fd)
     (void)futimens(fd, times);
 }
 
-static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_part *part, tl_tracks *tracks,
+static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_part *part, void *tracks,
                             const tl_splice *splice, bool gzip, outcome *o, tl_error *err)
 {
     tl_sink *sink = NULL;
@@ -103,7 +103,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     const tl_plan_item *item = &a->plan.items[i];
     tl_part part = TL_PART_INIT;
     tl_read_report report = { .first_bad_byte = -1 };
-    tl_tracks *tracks = NULL;
+    void *tracks = NULL;
 
     tl_status st = check_input(item, err);
     if (st == TL_OK)
@@ -126,8 +126,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------------- all of them
- */
+/* --------------------------------------------------------------------------------------------------- all of them */
 
 static tl_status prepare(augmenting *a, tl_error *err)
 {
@@ -182,8 +181,7 @@ static tl_status gather(augmenting *a, tl_error *err)
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- words
- */
+/* --------------------------------------------------------------------------------------------------------- words */
 
 static void tell(const augmenting *a)
 {
@@ -230,7 +228,7 @@ static int exit_of(const augmenting *a)
 
 int tl_augment(const tl_options *options)
 {
-    augmenting a = { .options = options, .maker = &tl_idle_tracks };
+    augmenting a = { .options = options, .maker = options->tracelens ? &tl_tracelens_tracks : &tl_idle_tracks };
     tl_error err = { 0 };
     int code = TL_EXIT_DONE;
 

@@ -12,18 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct tl_tracks {
+typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise;
     tl_names names; /* of the rows, and of the processes */
     tl_out_processes processes;
     int64_t base_ns; /* what the times of the rows have over those of the trace */
-};
+} idle_tracks;
 
-/* ------------------------------------------------------------------------------------------------------------- reading
- */
+/* ------------------------------------------------------------------------------------------------------- reading */
 
-static tl_status find_gaps(tl_trace *trace, const tl_options *options, tl_tracks *t, tl_error *err)
+static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_tracks *t, tl_error *err)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -43,13 +42,15 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, tl_tracks
     return st;
 }
 
-static size_t ngaps(const tl_tracks *t)
+static size_t ngaps(const void *tracks)
 {
+    const idle_tracks *t = tracks;
     return t->gaps->n + t->noise->n;
 }
 
-static void free_tracks(tl_tracks *t)
+static void free_tracks(void *tracks)
 {
+    idle_tracks *t = tracks;
     if (t == NULL)
         return;
     tl_tables_free(&t->tables);
@@ -58,15 +59,17 @@ static void free_tracks(tl_tracks *t)
     free(t);
 }
 
-static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, tl_tracks **out,
+static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, void **out,
                              tl_error *err)
 {
     const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
                                       .yajl_only = options->yajl_only,
                                       .no_filter = options->no_filter };
-    bool apart = (options->config.idle.rules & TL_IDLE_DEVICES) != 0;
+    const tl_out_search search = { .apart = (options->config.idle.rules & TL_IDLE_DEVICES) != 0,
+                                   .first_tid = TL_OUT_IDLE_TID,
+                                   .ntids = TL_OUT_IDLE_STRIDE };
     tl_trace trace;
-    tl_tracks *t = tl_calloc(1, sizeof *t);
+    idle_tracks *t = tl_calloc(1, sizeof *t);
     if (t == NULL)
         return tl_fail_memory(err, "the tracks of a trace");
 
@@ -74,10 +77,9 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     *report = trace.report;
     t->base_ns = trace.meta.has_base ? trace.meta.base_ns : 0;
     if (st == TL_OK)
-        st = tl_tracks_check_new(path, &trace.events, err);
+        st = tl_out_idle_check_new(path, &trace.events, err);
     if (st == TL_OK)
-        st =
-            tl_out_processes_find(&trace.events, apart, false, TL_OUT_IDLE_TID, TL_OUT_IDLE_STRIDE, &t->processes, err);
+        st = tl_out_processes_find(&trace.events, &search, &t->processes, err);
     if (st == TL_OK)
         st = find_gaps(&trace, options, t, err);
     t->names = trace.events.names;
@@ -90,8 +92,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     return st;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- words
- */
+/* --------------------------------------------------------------------------------------------------------- words */
 
 /* A text that grows. */
 typedef struct words {
@@ -193,10 +194,9 @@ static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
         add(w, "%s", " (a graph launch in it was not recorded whole)");
 }
 
-/* -------------------------------------------------------------------------------------------------------------- adding
- */
+/* -------------------------------------------------------------------------------------------------------- adding */
 
-static int64_t on_trace(const tl_tracks *t, int64_t ns)
+static int64_t on_trace(const idle_tracks *t, int64_t ns)
 {
     int64_t own;
     return __builtin_sub_overflow(ns, t->base_ns, &own) ? ns : own;
@@ -207,7 +207,7 @@ static tl_text label(const char *text)
     return (tl_text){ text, strlen(text) };
 }
 
-static tl_status put_macro(const tl_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
+static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
                            words *detail, tl_error *err)
 {
     tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
@@ -226,7 +226,7 @@ static tl_status put_macro(const tl_tracks *t, tl_out_writer *w, const tl_out_tr
     return tl_out_idle_gap(w, first, &out, err);
 }
 
-static tl_status put_noise(const tl_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap_noise *gap,
+static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap_noise *gap,
                            tl_error *err)
 {
     const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
@@ -238,8 +238,8 @@ static tl_status put_noise(const tl_tracks *t, tl_out_writer *w, const tl_out_tr
 }
 
 /* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
-static tl_status add_device(const tl_tracks *t, tl_out_writer *w, const tl_out_process *p, size_t *macro, size_t *noise,
-                            words *detail, tl_error *err)
+static tl_status add_device(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, size_t *macro,
+                            size_t *noise, words *detail, tl_error *err)
 {
     const tl_out_track first = tl_out_process_track(p, &t->names);
     tl_status st = TL_OK;
@@ -268,7 +268,7 @@ static tl_status add_device(const tl_tracks *t, tl_out_writer *w, const tl_out_p
 
 static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
-    const tl_tracks *t = arg;
+    const idle_tracks *t = arg;
     words detail = { .failed = false };
     size_t macro = 0, noise = 0;
     tl_status st = TL_OK;

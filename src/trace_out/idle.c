@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *err)
+{
+    for (size_t i = 0; i < e->categories.n; i++) {
+        uint32_t text = e->categories.v[i].text;
+        if (text != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, text), TL_OUT_IDLE_CAT))
+            return tl_fail(err, TL_EINPUT,
+                           "%s: has tracks of idle time already; augment the trace that it was made from", path);
+    }
+    return TL_OK;
+}
+
 static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
 
 enum { MACRO, DRAIN, CPU, NTRACKS };

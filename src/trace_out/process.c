@@ -42,14 +42,18 @@ static bool count(shares *s, const share *one)
     return true;
 }
 
-static bool count_work(shares *s, const tl_events *e, bool apart, bool slices)
+static bool is_work(const tl_events *e, size_t i)
 {
-    const unsigned wanted = TL_EVENT_HAS_TS | (slices ? TL_EVENT_PH_X : 0);
+    return (TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) != 0 && (e->flags[i] & TL_EVENT_HAS_TS) != 0;
+}
+
+static bool count_work(shares *s, const tl_events *e, const tl_out_search *search)
+{
     for (size_t i = 0; i < e->n; i++) {
-        if ((TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) == 0 || (e->flags[i] & wanted) != wanted)
+        if (search->counts != NULL ? !search->counts(search->arg, (uint32_t)i) : !is_work(e, i))
             continue;
         const tl_track *track = &e->tracks.v[e->track[i]];
-        const share one = { apart ? tl_event_device(e, i) : -1, track->pid, track->pid_text, 0 };
+        const share one = { search->apart ? tl_event_device(e, i) : -1, track->pid, track->pid_text, 0 };
         if (!count(s, &one))
             return false;
     }
@@ -124,22 +128,21 @@ static bool choose(const shares *s, const uint32_t *order, tids *t, tl_out_proce
     return true;
 }
 
-tl_status tl_out_processes_find(const tl_events *e, bool apart, bool slices, int64_t first_tid, int64_t ntids,
-                                tl_out_processes *out, tl_error *err)
+tl_status tl_out_processes_find(const tl_events *e, const tl_out_search *search, tl_out_processes *out, tl_error *err)
 {
     shares s = { .v = { 0 } };
     tids t = { .used = { 0 } };
     uint32_t *order = NULL;
 
-    bool whole = count_work(&s, e, apart, slices);
+    bool whole = count_work(&s, e, search);
     if (whole)
         order = tl_malloc((s.v.n + 1) * sizeof *order);
     for (size_t i = 0; order != NULL && i < s.v.n; i++)
         order[i] = (uint32_t)i;
     whole = order != NULL && tl_sort_index(order, s.v.n, by_device, s.v.v) && choose(&s, order, &t, out) &&
-            note_used(&t, e, first_tid, ntids);
+            note_used(&t, e, search->first_tid, search->ntids);
     for (size_t i = 0; whole && i < out->n; i++)
-        whole = take_tids(&t, &out->v[i], first_tid, ntids);
+        whole = take_tids(&t, &out->v[i], search->first_tid, search->ntids);
 
     free(order);
     free(s.v.v);

@@ -66,6 +66,7 @@ static void put_us(tl_out_writer *w, int64_t ns)
     put_word(w, text);
 }
 
+/* A whole number keeps a ".0": some readers tell integers from others. */
 static void put_double(tl_out_writer *w, double d)
 {
     char text[40] = "null";
@@ -75,6 +76,8 @@ static void put_double(tl_out_writer *w, double d)
             break;
     }
     put_word(w, text);
+    if (isfinite(d) && strpbrk(text, ".e") == NULL)
+        put_word(w, ".0");
 }
 
 static void put_value(tl_out_writer *w, const tl_out_value *value)

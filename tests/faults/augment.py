@@ -180,6 +180,23 @@ def devices_have_their_own(checks, program, folder):
                         all(n[2].endswith(" (device %d)" % (i // 3)) for i, n in enumerate(named)), "one process", named)
 
 
+def tracelens_has_its_own(checks, program, folder):
+    """--tracelens: all devices one, six events even without a gap, gzip, and a name of its own."""
+    label = [json.dumps({"ph": "M", "name": "process_labels", "pid": pid, "tid": 0, "ts": 0, "args": {"labels": text}})
+             for pid, text in ((4, "CPU"), (3, "GPU 3"), (5, "GPU 5"))]
+    two = [kernel(i, pid=d, args={"device": d}) for d in (0, 1) for i in range(3)]
+    for rank, (entries, pid, gaps) in enumerate(((label + [launch(0)], 3, 0), (two + [kernel(3, pid=1)], 1, 3), ([], 0, 0))):
+        trace = write(folder, rank, document(rank, entries))
+        run = augment(program, [trace], os.path.join(folder, "lens"), ("--tracelens",))
+        copy = os.path.join(folder, "lens", "rank-%d_idle_augmented.json.gz" % rank)
+        with open(copy, "rb") as f:
+            checks.that(f.read(2) == b"\x1f\x8b", "--tracelens: gzip")
+        checks.that(run.status == 0 and is_between(text_of(trace), text_of(copy)), "--tracelens: every byte is there", run.stderr)
+        added = parsed(text_of(copy))["traceEvents"][len(entries):]
+        check_added(checks, "--tracelens", added)
+        checks.that(len(added) == 6 + 3 * gaps and {e["pid"] for e in added} == {pid}, "--tracelens: events and process", added)
+
+
 def odd_names_stay_json(checks, program, folder):
     """An operator whose name is no text dominates a gap: the added events are JSON all the same."""
     op = json.dumps({"ph": "X", "cat": "cpu_op", "name": "odd", "pid": 1, "tid": 1, "ts": 9, "dur": 30})
@@ -338,7 +355,8 @@ def main():
     os.environ.update(MPI)
     program = os.path.abspath(sys.argv[1])
     counts = sys.argv[2].split() if len(sys.argv) > 2 else []
-    tests = [whole_traces, says_what_the_tables_say, devices_have_their_own, odd_names_stay_json, damaged, cannot_write, bad_disks]
+    tests = [whole_traces, says_what_the_tables_say, devices_have_their_own, tracelens_has_its_own,
+             odd_names_stay_json, damaged, cannot_write, bad_disks]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(checks, program, folder)

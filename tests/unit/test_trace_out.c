@@ -78,6 +78,8 @@ static void put_each_kind(tl_out_writer *w)
                                 { "least", tl_out_us(INT64_MIN) },
                                 { "double", tl_out_double(37.727783203125) },
                                 { "tenth", tl_out_double(0.1) },
+                                { "whole", tl_out_double(32) },
+                                { "large", tl_out_double(1e300) },
                                 { "nan", tl_out_double(0.0 / 0.0) },
                                 { "text", tl_out_text(TL_TEXT("a")) } };
     tl_out_put(w, &(tl_out_event){ .ph = 'X',
@@ -87,7 +89,7 @@ static void put_each_kind(tl_out_writer *w)
                                    .ts = tl_out_us(INT64_C(1419247333433985)),
                                    .dur = tl_out_us(1000),
                                    .args = args + 1,
-                                   .nargs = 7 });
+                                   .nargs = 9 });
     tl_out_put(w, &(tl_out_event){ .ph = 'C',
                                    .track = { .pid_text = TL_TEXT("GPU 0"), .tid = 2 },
                                    .name = TL_TEXT(""),
@@ -101,7 +103,7 @@ static void values_are_exact(void)
     CU_ASSERT_STRING_EQUAL(text, "\n{\"ph\": \"X\", \"cat\": \"c\", \"name\": \"n\", \"pid\": 1, \"tid\": 9000, "
                                  "\"ts\": 1419247333433.985, \"dur\": 1.000, \"args\": {\"us\": -0.001, "
                                  "\"least\": -9223372036854775.808, \"double\": 37.727783203125, \"tenth\": 0.1, "
-                                 "\"nan\": null, \"text\": \"a\"}},\n"
+                                 "\"whole\": 32.0, \"large\": 1e+300, \"nan\": null, \"text\": \"a\"}},\n"
                                  "{\"ph\": \"C\", \"name\": \"\", \"pid\": \"GPU 0\", \"tid\": 2, "
                                  "\"args\": {\"int\": -9223372036854775808}}");
     free(text);
@@ -557,11 +559,17 @@ static void work(char *text, size_t *n, const char *pid, int tid, int device)
                           *n > 17 ? ",\n" : "", pid, tid, device);
 }
 
+static bool is_event(const void *arg, uint32_t event)
+{
+    return *(const uint32_t *)arg == event;
+}
+
 /* Tracks go to the process with most of a device's work, and to tids that it does not use. */
 static void a_device_is_shown_in_its_process(void)
 {
     char text[4096];
     size_t n = (size_t)sprintf(text, "{\"traceEvents\": [");
+    tl_out_search search = { .apart = true, .first_tid = 9000, .ntids = 10 };
     tl_out_processes p = { 0 };
     tl_trace trace;
 
@@ -574,7 +582,7 @@ static void a_device_is_shown_in_its_process(void)
     work(text, &n, "\"GPU 5\"", 9000, 5);
     n += (size_t)sprintf(text + n, "]}");
     CU_ASSERT_EQUAL_FATAL(read_trace(scratch_write("devices.json", text, n), &trace), TL_OK);
-    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, true, true, 9000, 10, &p, NULL), TL_OK);
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
     CU_ASSERT_EQUAL_FATAL(p.n, 4);
 
     static const struct {
@@ -595,16 +603,26 @@ static void a_device_is_shown_in_its_process(void)
     free(p.v);
 
     p = (tl_out_processes){ 0 };
-    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, false, true, 9000, 10, &p, NULL), TL_OK);
+    search.apart = false;
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
     CU_ASSERT_EQUAL_FATAL(p.n, 1);
     CU_ASSERT(p.v[0].device == -1 && p.v[0].pid == 0 && p.v[0].pid_text == TL_NO_NAME && !p.v[0].shared);
     free(p.v);
 
+    static const uint32_t only = 3;
+    p = (tl_out_processes){ 0 };
+    search.counts = is_event;
+    search.arg = &only;
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
+    CU_ASSERT(p.n == 1 && p.v[0].pid == 2);
+    free(p.v);
+
+    search = (tl_out_search){ .apart = true, .first_tid = 9000, .ntids = 10 };
     tl_status st = TL_ENOMEM;
     for (size_t k = 1; k < 100 && st == TL_ENOMEM; k++) {
         p = (tl_out_processes){ 0 };
         tl_mem_fail_after(k);
-        st = tl_out_processes_find(&trace.events, true, true, 9000, 10, &p, NULL);
+        st = tl_out_processes_find(&trace.events, &search, &p, NULL);
         tl_mem_fail_after(0);
         free(p.v);
     }

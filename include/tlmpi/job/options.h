@@ -15,6 +15,7 @@ typedef struct tl_options {
     int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
     bool digest;                    /* --digest: a line a table, alone on stdout */
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
+    bool tracelens;                 /* augment --tracelens */
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
     bool quiet, verbose;

@@ -9,6 +9,7 @@
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
 
+#include "tlmpi/trace/events.h"
 #include "tlmpi/trace_out/track.h"
 
 /* The category of these events: no analysis asks for it, so that an augmented trace says what its original says. */
@@ -18,6 +19,9 @@
  * them. */
 #define TL_OUT_IDLE_TID    9000
 #define TL_OUT_IDLE_STRIDE 10
+
+/* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
+tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);
 
 typedef struct tl_out_gap {
     tl_out_value ts, dur;

@@ -17,11 +17,18 @@ typedef struct tl_out_process {
 
 typedef TL_VEC(tl_out_process) tl_out_processes;
 
-/* One for each device with work, by device; `apart` false: one for all of them (device -1).  slices: work whose ph is
- * not X does not count.  Of two processes with as much work the one that is met first.  tids are looked for from
- * `first_tid` on, `ntids` at a time.  The caller frees out->v. TL_ENOMEM. */
-tl_status tl_out_processes_find(const tl_events *events, bool apart, bool slices, int64_t first_tid, int64_t ntids,
-                                tl_out_processes *out, tl_error *err);
+/* How to look for processes. */
+typedef struct tl_out_search {
+    bool apart;                                      /* each device by itself; else all are one, device -1 */
+    int64_t first_tid, ntids;                        /* tids are looked for from the first on, ntids at a time */
+    bool (*counts)(const void *arg, uint32_t event); /* which events are work; NULL: device work that has a time */
+    const void *arg;
+} tl_out_search;
+
+/* One for each device with work, by device.  Of two processes with as much of it the one that is met first.  The caller
+ * frees out->v.  TL_ENOMEM. */
+tl_status tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out,
+                                tl_error *err);
 
 /* The track with the first of its tids; names are those of the trace. */
 tl_out_track tl_out_process_track(const tl_out_process *process, const tl_names *names);
