@@ -144,6 +144,13 @@ rm -f traces/tlmpi.h5
 status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
+mkdir host_only
+sed 's/"kernel"/"cpu_op"/g; s/"gpu_memcpy"/"cpu_op"/g' traces/rank-0.json > host_only/rank-0.json
+status 0 "$tlmpi" host_only
+status 0 "$tlmpi" show host_only.h5 rank --columns status --format csv
+says out "no_gpu_events"
+status 0 "$tlmpi" check host_only
+says out "no_gpu_events"
 
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces

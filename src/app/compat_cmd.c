@@ -57,7 +57,10 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     tl_inventory_sort(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input *input = &inventory->inputs.v[i];
-        tl_input_look(input, false);
+        if (!input->no_file)
+            tl_input_look(input, false);
+        if (input->pipe)
+            return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
         if (input->kind == TL_INPUT_TRACE)
             continue;
         tl_warn("%s", input->why);

@@ -91,7 +91,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
     for (size_t proc = 0; proc < nprocs; proc++) {
         for (size_t k = 0; k < sizes[proc] / sizeof(tl_input); k++, looks += sizeof(tl_input)) {
             size_t number = proc + k * nprocs;
-            if (number >= inventory->inputs.n)
+            if (number >= inventory->inputs.n || inventory->inputs.v[number].no_file)
                 continue;
             const tl_input known = inventory->inputs.v[number];
             memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));

@@ -63,6 +63,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->error, sizeof row->error, report->first_bad);
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
+                  : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
                                                                 : TL_RANK_OK;
 }
 
@@ -86,8 +87,6 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)
             row->last_ns = k->end_ns;
     }
-    if (view->nkernels == 0 && row->status == TL_RANK_OK)
-        row->status = TL_RANK_NO_GPU;
 }
 
 static int64_t first_start(tl_tables *tables)

@@ -7,9 +7,11 @@
 #include "input.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/trace/source.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -93,6 +95,22 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
+/* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
+static tl_status add_no_file(tl_inventory *inventory, char *path, const struct stat *st, tl_error *err)
+{
+    char reason[80];
+    tl_status status = add_file(inventory, path, st, err);
+
+    if (status != TL_OK)
+        return status;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->no_file = true;
+    input->name_rank = tl_rank_of_name(path);
+    snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
+    return TL_OK;
+}
+
 /* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
  * but cannot be reached is listed all the same, so that somebody hears of it. */
 static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
@@ -110,7 +128,7 @@ static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
     if (S_ISREG(st.st_mode))
         return json ? add_file(w->inventory, join(in->path, name), &st, w->err) : TL_OK;
     if (!S_ISDIR(st.st_mode))
-        return TL_OK;
+        return json ? add_no_file(w->inventory, join(in->path, name), &st, w->err) : TL_OK;
 
     folder below = { join(in->path, name), in->level + 1 };
     if (below.path == NULL || (link ? !tl_vec_room(&w->links) : !tl_vec_room(&w->folders))) {
@@ -232,6 +250,8 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
 
     if (stat(path, &st) != 0)
         return tl_fail(err, TL_EINPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return tl_fail(err, TL_EINPUT, "%s: expected a folder, a file or a pipe, found %s", path, tl_source_word(st.st_mode));
     char *copy = tidy(path);
     if (copy == NULL)
         return tl_fail_memory(err, "the list of input files");

@@ -131,6 +131,17 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_start_array, .yajl_end_array = on_end,
 };
 
+/* Where yajl stopped: at the token that the grammar forbids, but behind the byte that starts none. */
+static size_t fault_of(yajl_handle h)
+{
+    size_t at = yajl_get_bytes_consumed(h);
+    unsigned char *words = yajl_get_error(h, 0, NULL, 0);
+    bool lexical = words != NULL && strncmp((const char *)words, "lexical", 7) == 0;
+    if (words != NULL)
+        yajl_free_error(h, words);
+    return lexical && at > 0 ? at - 1 : at;
+}
+
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed)
 {
     reading r = { .scratch = scratch, .f = f, .key = TL_KEY_UNKNOWN, .text = text.p, .json_key = TL_KEY_UNKNOWN };
@@ -149,20 +160,10 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     }
     r.yajl = h;
     yajl_status st = yajl_parse(h, (const unsigned char *)text.p, text.n);
-    *consumed = yajl_get_bytes_consumed(h);
+    *consumed = st == yajl_status_error ? fault_of(h) : yajl_get_bytes_consumed(h);
     bool whole = st == yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok && r.depth == 0 && *consumed == text.n;
     yajl_free(h);
     return whole && text.n > 0 && text.p[0] == '{';
-}
-
-bool tl_event_may_begin(tl_text text)
-{
-    yajl_handle h = yajl_alloc(NULL, NULL, NULL);
-    if (h == NULL)
-        return true;
-    bool fine = yajl_parse(h, (const unsigned char *)text.p, text.n) == yajl_status_ok;
-    yajl_free(h);
-    return fine;
 }
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch)

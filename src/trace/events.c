@@ -310,14 +310,13 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     unsigned flags = 0;
     int64_t ts_ns = 0, dur_ns = 0;
 
-    if (ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text)))
-        *fractional = true;
-
     uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
     if (category == UINT16_MAX)
         return TL_TAKEN_NO_MEMORY;
     if ((options->keep & TL_CAT_BIT(e->categories.v[category].cat)) == 0)
         return TL_TAKEN_FILTERED;
+    if (ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text)))
+        *fractional = true;
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
     if (ph == NULL || x)

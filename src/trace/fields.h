@@ -76,9 +76,6 @@ typedef struct tl_yajl_scratch {
  * the next call, and as long as the text is. */
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
 
-/* Whether the text can be the beginning of one JSON object: no fault in it so far. */
-bool tl_event_may_begin(tl_text text);
-
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
 
 #endif

@@ -13,13 +13,18 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
+typedef struct later_call {
+    int64_t correlation;
+    uint32_t launch;
+} later_call;
+
 typedef struct linking {
     const tl_trace *trace;
     const tl_events *e;
     const tl_rules *rules;
     tl_linked *out;
-    tl_map calls;               /* correlation of device work -> its first launch, NO_CALL; more follow by `next` */
-    uint32_t *next;             /* launch -> another with the same correlation, NO_CALL */
+    tl_map calls;               /* correlation of device work -> its first launch, NO_CALL for none */
+    TL_VEC(later_call) later;   /* launches that are not the first of their correlation: by correlation, then by time */
 } linking;
 
 /* Not TL_NONE, which the map keeps for what is not in it. */
@@ -35,6 +40,14 @@ static int64_t absolute(const tl_trace *t, int64_t ns)
 static bool is_gpu_work(const tl_events *e, size_t i)
 {
     return TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK && e->flags[i] & TL_EVENT_HAS_TS;
+}
+
+bool tl_has_gpu_work(const tl_events *events)
+{
+    for (size_t i = 0; i < events->n; i++)
+        if (is_gpu_work(events, i))
+            return true;
+    return false;
 }
 
 static bool is_sync(const tl_events *e, size_t i)
@@ -135,6 +148,25 @@ static int by_start(const void *events, uint32_t a, uint32_t b)
     return COMPARE(e->ts_ns[a], e->ts_ns[b]);
 }
 
+static int by_correlation(const void *a, const void *b)
+{
+    const later_call *x = a, *y = b;
+    if (x->correlation != y->correlation)
+        return COMPARE(x->correlation, y->correlation);
+    return COMPARE(x->launch, y->launch);
+}
+
+/* Notes the launch under its correlation; they come in order of time. */
+static bool note_call(linking *k, int64_t correlation, uint32_t launch)
+{
+    if (tl_map_get(&k->calls, (uint64_t)correlation) == NO_CALL)
+        return tl_map_put(&k->calls, (uint64_t)correlation, launch) == 0;
+    if (!tl_vec_room(&k->later))
+        return false;
+    k->later.v[k->later.n++] = (later_call){ correlation, launch };
+    return true;
+}
+
 static bool collect_launches(linking *k)
 {
     const tl_events *e = k->e;
@@ -145,16 +177,15 @@ static bool collect_launches(linking *k)
     uint32_t *index = pick(k, n, is_launch, by_start);
     tl_launch *v = tl_calloc(n + 1, sizeof *v);
     k->out->launches = v;
-    k->next = tl_calloc(n + 1, sizeof *k->next);
-    bool whole = index != NULL && v != NULL && k->next != NULL;
-    /* Backwards, so that the chain of a number runs in order of time. */
-    for (size_t i = n; whole && i-- > 0;) {
+    bool whole = index != NULL && v != NULL;
+    for (size_t i = 0; whole && i < n; i++) {
         uint32_t at = index[i];
         int64_t start = absolute(k->trace, e->ts_ns[at]);
         v[i] = (tl_launch){ start, start + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0 };
-        k->next[i] = tl_map_get(&k->calls, (uint64_t)e->corr[at]);
-        whole = tl_map_put(&k->calls, (uint64_t)e->corr[at], (uint32_t)i) == 0;
+        whole = note_call(k, e->corr[at], (uint32_t)i);
     }
+    if (whole && k->later.n > 1)
+        qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
     free(index);
     k->out->view.launches = v;
     k->out->view.nlaunches = whole ? n : 0;
@@ -167,11 +198,22 @@ static uint32_t launch_of(const linking *k, size_t event, int64_t start_ns)
 {
     if (!correlates(k->e, event))
         return TL_NONE;
-    uint32_t found = tl_map_get(&k->calls, (uint64_t)k->e->corr[event]);
-    for (uint32_t i = found; i != NO_CALL; i = k->next[i])
-        if (k->out->launches[i].start_ns <= start_ns)
-            found = i;
-    return found != NO_CALL ? found : TL_NONE;
+    int64_t correlation = k->e->corr[event];
+    uint32_t first = tl_map_get(&k->calls, (uint64_t)correlation);
+    size_t low = 0, high = k->later.n;
+    while (low < high) {                /* those before low have a smaller correlation, or this one and began before */
+        size_t mid = low + (high - low) / 2;
+        const later_call *c = &k->later.v[mid];
+        bool before = c->correlation != correlation ? c->correlation < correlation
+                                                    : k->out->launches[c->launch].start_ns <= start_ns;
+        if (before)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low > 0 && k->later.v[low - 1].correlation == correlation)
+        return k->later.v[low - 1].launch;
+    return first != NO_CALL ? first : TL_NONE;
 }
 
 /* -------------------------------------------------------------------------------------------------- device work */
@@ -347,7 +389,7 @@ tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl
                  place(&k, nkernels, is_kernel, &kernels) && place(&k, nsyncs, is_wait, &syncs);
     out->view.steps = out->steps;
     tl_map_free(&k.calls);              /* a large trace wants the room for its kernels */
-    free(k.next);
+    free(k.later.v);
     whole = whole && collect_kernels(&k, &kernels) && collect_syncs(&k, &syncs);
     placed_free(&kernels);
     placed_free(&syncs);

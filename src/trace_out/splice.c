@@ -20,19 +20,22 @@ typedef struct copying {
 
 tl_splice tl_splice_of(const tl_read_report *r)
 {
-    tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes };
+    tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes, .place = TL_BEHIND_BEGIN };
 
-    s.closed = r->array_end != UINT64_MAX;
-    if (!s.closed) {
-        s.insert_at = r->entries_end > r->array_begin ? r->entries_end : r->array_begin;
-        s.copy_to = s.insert_at;
-        snprintf(s.closing, sizeof s.closing, "%s", r->bare ? "\n]\n" : "\n]\n}\n");
-        return s;
+    s.insert_at = r->array_begin;
+    if (r->entries_end > r->array_begin) {
+        s.place = TL_BEHIND_ENTRY;
+        s.insert_at = r->entries_end;
+    } else if (r->array_end != UINT64_MAX) {
+        s.place = TL_BEFORE_END;
+        s.insert_at = r->array_end;
     }
-    s.insert_at = r->array_end;
-    if (r->cut) {
+    if (!r->closed) {
+        s.copy_to = s.insert_at;
+        snprintf(s.closing, sizeof s.closing, "\n%s\n", r->closing);
+    } else if (r->cut && r->whole_to > 0) {
         s.copy_to = r->whole_to;
-        snprintf(s.closing, sizeof s.closing, "%s\n", r->whole_close);
+        snprintf(s.closing, sizeof s.closing, "%s\n", r->closing);
     }
     return s;
 }
@@ -81,14 +84,24 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
     return TL_OK;
 }
 
+/* Whether the text around the place is what it was when it was read. */
+static bool is_unchanged(copying *c, tl_splice_place place)
+{
+    if (place == TL_BEFORE_END)
+        return refill(c) && c->buf[c->used] == ']';
+    return place == TL_BEHIND_BEGIN || c->last == '}';
+}
+
 static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *add, void *arg, uint64_t *nevents,
                             tl_error *err)
 {
-    tl_out_writer w = { .sink = c->sink, .behind_entry = c->last != '[' && c->last != ',' };
-    if (splice->closed && (!refill(c) || c->buf[c->used] != ']'))
+    tl_out_writer w = { .sink = c->sink, .behind_entry = splice->place == TL_BEHIND_ENTRY };
+    if (!is_unchanged(c, splice->place))
         return fail_changed(c, err);
+    if (splice->place == TL_BEFORE_END)         /* there may be something that is no entry */
+        w.behind_entry = c->last != '[' && c->last != ',';
     tl_status st = add(arg, &w, err);
-    if (w.nevents > 0 && splice->closed)
+    if (w.nevents > 0 && splice->place == TL_BEFORE_END)
         (void)tl_sink_put(c->sink, "\n", 1);
     *nevents = w.nevents;
     return st;

@@ -9,6 +9,8 @@ import gzip
 import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
 import zlib
@@ -311,6 +313,47 @@ def files(checks, program):
             checks.that(not os.path.exists(os.path.join(folder, "none.h5")), what + ": no result file")
 
 
+def pipes(checks, program):
+    """Pipes: read as a stream where they are named and somebody writes; else said, and never waited for."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        os.mkfifo(os.path.join(data, "rank-1.json"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.join(data, "rank-2.json"))
+        run = Run(program, [data], out, timeout=60)
+        checks.that(run.status == 1, "a pipe and a socket in a folder: exit status 1", run.status, run.stderr[-300:])
+        witness(checks, run, "a pipe and a socket in a folder")
+        for rank, word in ((1, "a pipe"), (2, "a socket")):
+            row = run.ranks().get(rank, {})
+            checks.that(row.get("status") == "unreadable" and word in row.get("error", ""), word + " in a folder is named", row)
+            checks.that("rank-%d.json" % rank in run.stderr + run.stdout, word + ": its path", run.stderr[-300:])
+        for what, path, word in (("a pipe without a writer", os.path.join(data, "rank-1.json"), "writer"),
+                                 ("a socket", os.path.join(data, "rank-2.json"), "a socket"),
+                                 ("a device", "/dev/zero", "a device")):
+            for command in (["run"], ["check"], ["compat", "hta"]):
+                into = None if command == ["check"] else os.path.join(folder, "none")
+                run = Run(program, [path], into, command, timeout=60)
+                checks.that(run.status == 3 and (word in run.stderr or "pipe" in run.stderr),
+                            "%s is refused with words, %s" % (what, " ".join(command)), run.status, run.stderr[-300:])
+        for what, packed in (("text", document(3).encode()), ("gzip", gzip.compress(document(3).encode()))):
+            source = write(folder, 3, packed)
+            named = os.path.join(folder, "named-%s.json" % what)
+            os.mkfifo(named)
+            writer = subprocess.Popen(["sh", "-c", 'sleep 1; cat "$1" > "$2"', "sh", source, named])
+            run = Run(program, [named], os.path.join(folder, "late-" + what), timeout=60)
+            row = run.ranks().get(3, {})
+            checks.that(run.status == 0 and row.get("intervals") == EVENTS, "a named pipe of %s, its writer late" % what, row)
+            writer.wait()
+            with open(source, "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as cat:
+                fd = cat.stdout.fileno()
+                shown = subprocess.run([program, "check", "/dev/fd/%d" % fd], stdout=subprocess.PIPE, pass_fds=[fd],
+                                       stderr=subprocess.PIPE, check=False, timeout=60)
+            checks.that(shown.returncode == 0 and str(2 * EVENTS) in shown.stdout.decode(), "a pipe of the shell, " + what,
+                        shown.returncode, shown.stderr[-300:])
+
+
 def main():
     checks = Checks()
     program = os.path.abspath(sys.argv[1])
@@ -320,6 +363,7 @@ def main():
     cut_texts(checks, program)
     gzips(checks, program)
     files(checks, program)
+    pipes(checks, program)
     huge(checks, program)
     checks.close()
 

@@ -383,8 +383,8 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
     case WHOLE:
         r->status = tl_trace_read(file_of(data, n), &how->options, &r->trace, &err);
         return true;
-    case PIPED:                 /* inflating reads on without a tick */
-        if (gzip || n > LONGEST_PIPED)
+    case PIPED:                 /* inflating reads on without a tick; an empty pipe is waited for */
+        if (gzip || n == 0 || n > LONGEST_PIPED)
             return false;
         r->status = read_piped(data, n, how->options, &r->trace, &err);
         return true;

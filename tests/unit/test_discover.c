@@ -320,7 +320,7 @@ static void folders_are_searched_for_traces(void)
 
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set"), &err), TL_OK);
     tl_inventory_sort(&inventory);
-    CU_ASSERT_EQUAL(inventory.inputs.n, 7);
+    CU_ASSERT_EQUAL(inventory.inputs.n, 8);
     CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/two.JSON.GZ"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/a/b.json/three.Json"));
@@ -330,6 +330,12 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_TRUE(has_path(&inventory, "set/loop.json"));
     for (size_t i = 1; i < inventory.inputs.n; i++)
         CU_ASSERT(strcmp(inventory.inputs.v[i - 1].path, inventory.inputs.v[i].path) < 0);
+    for (size_t i = 0; i < inventory.inputs.n; i++) {   /* a pipe is named, with what it is, and never opened */
+        const tl_input *input = &inventory.inputs.v[i];
+        bool pipe = strstr(input->path, "pipe") != NULL;
+        CU_ASSERT_EQUAL(input->no_file, pipe);
+        CU_ASSERT(!pipe || (input->kind == TL_INPUT_UNREADABLE && strstr(input->why, "found a pipe") != NULL));
+    }
 
     /* A file that is named is taken whatever its name, and once however often it is named. */
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/no.h5"), &err), TL_OK);
@@ -350,7 +356,12 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/dangling.json"), &err), TL_EINPUT);
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/loop.json"), &err), TL_EINPUT);
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "", &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "/dev/null", &err), TL_EINPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "found a device"));
     CU_ASSERT_EQUAL(inventory.inputs.n, 0);
+    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/pipe.json"), &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
+    CU_ASSERT_FALSE(inventory.inputs.v[0].no_file);     /* it was asked for */
     tl_inventory_free(&inventory);
 }
 

@@ -33,6 +33,8 @@ typedef struct tl_input {
     int64_t name_rank;          /* -1 where the name tells none */
     int64_t world_size;         /* -1 where absent */
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
+    bool no_file;               /* found in a folder, and no regular file: never opened, and not to be looked at */
     uint64_t bytes;             /* size of the file */
     int64_t mtime_ns;
     int64_t rank;               /* decided by tl_inventory_decide */
@@ -51,8 +53,9 @@ typedef struct tl_inventory {
 } tl_inventory;
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
- * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  kind and ranks are
- * not yet filled in.  TL_EINPUT: the path does not exist or cannot be read. */
+ * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
+ * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason.  kind and ranks of the others are
+ * not yet filled in.  TL_EINPUT: the path does not exist, cannot be read, or is a socket or device. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
 /* Sorts inputs by path and drops the same path named twice. */

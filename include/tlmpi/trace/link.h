@@ -15,6 +15,9 @@
  * neither. */
 int32_t tl_event_device(const tl_events *events, size_t event);
 
+/* Whether the view of these events would have kernels, copies or memsets. */
+bool tl_has_gpu_work(const tl_events *events);
+
 /* Owns the arrays that its view shows; the view borrows the trace's names, too. */
 typedef struct tl_linked {
     tl_rank_view view;

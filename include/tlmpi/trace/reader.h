@@ -11,7 +11,6 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/trace/events.h"
 #include "tlmpi/trace/meta.h"
-#include "tlmpi/trace/split.h"
 
 /* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
  * at 0, the last ends at UINT64_MAX. */
@@ -38,14 +37,14 @@ typedef struct tl_read_report {
     uint64_t kept;
     uint64_t filtered;          /* whole entries that nobody asked for */
     uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
-    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., negative dur) */
+    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
     int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
     bool cut;                   /* the text ends before the document does */
     bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
                                  * damaged, though all entries may be whole */
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
-    bool fractional_ts;         /* some entry's ts is a number with a fraction, or an entry has no ts */
+    bool fractional_ts;         /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;             /* reading stopped there: memory is out */
 
     /* Where a piece begins and ends, for join.h. */
@@ -55,10 +54,10 @@ typedef struct tl_read_report {
 
     /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
     uint64_t array_begin;       /* behind the '[' of traceEvents, of the last where there are several */
-    uint64_t array_end;         /* its ']'; UINT64_MAX where the text ends before */
+    uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
     uint64_t entries_end;       /* behind the last entry that can be read; 0 without one */
-    uint64_t whole_to;          /* a document that is cut behind the array wants but these brackets here */
-    char whole_close[TL_OPEN_MAX + 1];
+    uint64_t whole_to;          /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
+    char closing[64];           /* the brackets that would close the text, there or behind the last entry */
 } tl_read_report;
 
 typedef struct tl_trace {
