@@ -73,7 +73,7 @@ echo "-- help, version, usage"
 status 0 "$tlmpi" --version
 python "one line with a version" "import re; assert re.fullmatch(r'tlmpi \d+\.\d+\.\d+\n', out), out"
 silent err
-for command in run check show describe compat; do
+for command in run check show describe augment compat; do
     status 0 "$tlmpi" "$command" --help
     says out "tlmpi $command"
     says out "Exit status"

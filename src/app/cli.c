@@ -20,6 +20,11 @@ static int check(const tl_cli *cli)
     return tl_check(&cli->run);
 }
 
+static int augment(const tl_cli *cli)
+{
+    return tl_augment(&cli->run);
+}
+
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
       "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a "
@@ -36,6 +41,12 @@ static const tl_command commands[] = {
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
       "Prints the page of each TABLE, or of all tables and of what else a result file holds (names, ranks, attributes).",
       false, tl_describe },
+    { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
+      "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
+      "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
+      "through byte by byte; the copies keep their names, and the folders below PATH. With mpirun the procs share the "
+      "traces.",
+      true, augment },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis. tracelens: TraceLens; idle gaps and their causes, "
@@ -183,8 +194,13 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->run.command_line = cli->command_line;
     cli->run.settings = cli->settings;
 
-    if (cli->command->together && cli->command->bit != TL_FOR_COMPAT && cli->nwords == 0 && !cli->help && !cli->version)
+    if (!cli->command->together || cli->command->bit == TL_FOR_COMPAT || cli->help || cli->version)
+        return TL_OK;
+    if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
+                       cli->command->words);
+    if (cli->command->bit == TL_FOR_AUGMENT && cli->run.output == NULL)
+        return tl_fail(err, TL_EUSAGE, "no folder for the copies named: tlmpi %s %s", cli->command->name,
                        cli->command->words);
     return TL_OK;
 }

@@ -207,8 +207,10 @@ static const tl_option options[] = {
     { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW, &is_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT, &is_switch,
-      AT(run.force) },
+    { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &is_text,
+      AT(run.output) },
+    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+      &is_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
       "newest complete one, 'list' lists them",
@@ -219,11 +221,15 @@ static const tl_option options[] = {
       TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
       "(or all); tlmpi describe gap explains them",
-      TL_FOR_RUN, &is_idle, AT(run.config.idle) },
+      TL_FOR_RUN | TL_FOR_AUGMENT, &is_idle, AT(run.config.idle) },
     { "clock", 0, "MODE", "auto",
       "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
       "found and shown in any case",
       TL_FOR_RUN, &is_clock, AT(run.clock) },
+    { "tracelens", 0, NULL, "0",
+      "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
+      "--idle then means nothing",
+      TL_FOR_AUGMENT, &is_switch, AT(run.tracelens) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",
@@ -233,9 +239,9 @@ static const tl_option options[] = {
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
       "result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK, &is_parser, AT(run.yajl_only) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_parser, AT(run.yajl_only) },
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK, &is_switch, AT(run.no_filter) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_switch, AT(run.no_filter) },
     { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &is_format, AT(format) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &is_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
@@ -252,8 +258,8 @@ static const tl_option options[] = {
       TL_FOR_COMPAT, &is_switch, AT(ns) },
     { "include-last-step", 0, NULL, "0", "keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT, &is_switch,
       AT(include_last_step) },
-    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT,
-      &is_switch, AT(run.quiet) },
+    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary",
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT, &is_switch, AT(run.quiet) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
 };

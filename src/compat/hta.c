@@ -1,6 +1,6 @@
 /* hta.c - files in, HTA's tables out. */
 #include "tlmpi/compat/hta.h"
-#include "folder.h"
+#include "tlmpi/base/part.h"
 #include "hta_job.h"
 #include "sheet.h"
 #include <stdio.h>
@@ -27,7 +27,7 @@ static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *e
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
 {
     tl_hta_job job = { 0 };
-    tl_status st = tl_folder_make(options->out_dir, err);
+    tl_status st = tl_make_folders(options->out_dir, err);
 
     if (st == TL_OK)
         st = tl_hta_job_load(&job, options, err);

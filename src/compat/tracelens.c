@@ -1,6 +1,6 @@
 /* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
 #include "tlmpi/compat/tracelens.h"
-#include "folder.h"
+#include "tlmpi/base/part.h"
 #include "tracelens.h"
 #include "tracelens_coll.h"
 #include <stdarg.h>
@@ -91,7 +91,7 @@ static tl_status take_trace(const tl_trace *trace, const char *path, int64_t ran
 {
     const tl_read_report *report = &trace->report;
     tl_lens lens = { 0 };
-    tl_status st = tl_folder_make(dir, err);
+    tl_status st = tl_make_folders(dir, err);
 
     *incomplete = report->cut || report->source_fault || report->dropped > 0;
     if (st == TL_OK && report->first_bad[0] != '\0')
@@ -210,7 +210,7 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, const char *dir, bool
     size_t nusable = 0;
 
     *incomplete = false;
-    tl_status st = tl_folder_make(dir, err);
+    tl_status st = tl_make_folders(dir, err);
     if (st == TL_OK)
         st = split_shares(&all, shares, n, err);
     for (size_t i = 0; st == TL_OK && i < all.n; i++) {

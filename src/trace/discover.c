@@ -266,9 +266,18 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
     char *copy = tidy(path);
     if (copy == NULL)
         return tl_fail_memory(err, "the list of input files");
-    if (S_ISDIR(st.st_mode))
-        return walk_all(inventory, copy, err);
-    return add_file(inventory, copy, &st, lstat(path, &link) == 0 && S_ISLNK(link.st_mode), err);
+
+    bool by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    size_t from = inventory->inputs.n, below = strlen(copy);
+    const char *slash = strrchr(copy, '/');
+    if (!S_ISDIR(st.st_mode))
+        below = slash != NULL ? (size_t)(slash + 1 - copy) : 0;
+    else
+        below = strcmp(copy, ".") == 0 ? 0 : below + (copy[below - 1] != '/');
+    tl_status status = S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, by_link, err);
+    for (size_t i = from; i < inventory->inputs.n; i++)
+        inventory->inputs.v[i].below = below;
+    return status;
 }
 
 void tl_inventory_free(tl_inventory *inventory)

@@ -283,6 +283,7 @@ static tl_more more_of(tl_events *e, const tl_fields *f)
         .external_id = ref_of(e, tl_fields_get(f, TL_KEY_EXTERNAL_ID)),
         .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
         .kind = name_of(e, tl_fields_get(f, TL_KEY_KIND)),
+        .labels = json_of(e, tl_fields_get(f, TL_KEY_LABELS)),
         .input_dims = json_of(e, tl_fields_get(f, TL_KEY_INPUT_DIMS)),
         .input_strides = json_of(e, tl_fields_get(f, TL_KEY_INPUT_STRIDES)),
         .concrete_inputs = json_of(e, tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)),

@@ -20,7 +20,7 @@ typedef enum tl_key {
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
     /* of its args, for tl_read_options.more alone */
-    TL_KEY_EXTERNAL_ID, TL_KEY_INPUT_DIMS, TL_KEY_INPUT_STRIDES, TL_KEY_CONCRETE_INPUTS,
+    TL_KEY_EXTERNAL_ID, TL_KEY_LABELS, TL_KEY_INPUT_DIMS, TL_KEY_INPUT_STRIDES, TL_KEY_CONCRETE_INPUTS,
     TL_NKEYS,
     TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set with `more` alone */
     TL_KEY_UNKNOWN

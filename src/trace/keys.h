@@ -104,6 +104,9 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
 static inline tl_key tl_key_of_more(const char *p, size_t n)
 {
     switch (n) {
+    case 6:
+        TL_KEY_IF("labels", TL_KEY_LABELS);
+        break;
     case 10:
         TL_KEY_IF("Input Dims", TL_KEY_INPUT_DIMS);
         break;

@@ -83,19 +83,24 @@ static int64_t number_in(tl_text t)
     return x;
 }
 
-/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid. */
+/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid; but a wait sits on a host
+ * track. */
+int32_t tl_event_device(const tl_events *e, size_t i)
+{
+    const tl_lane *lane = &e->lanes.v[e->lane[i]];
+    const tl_track *track = &e->tracks.v[e->track[i]];
+    bool tracked = tl_event_cat(e, i) != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
+    return small_int(lane->device == TL_LANE_ABSENT && tracked ? track->pid : lane->device);
+}
+
 static void place_of(const tl_events *e, size_t i, int32_t *device, int32_t *stream)
 {
     const tl_lane *lane = &e->lanes.v[e->lane[i]];
     const tl_track *track = &e->tracks.v[e->track[i]];
 
-    *device = small_int(lane->device);
+    *device = tl_event_device(e, i);
     *stream = small_int(lane->stream);
-    if (tl_event_cat(e, i) == TL_CAT_SYNC)
-        return;                         /* a wait sits on a host track */
-    if (lane->device == TL_LANE_ABSENT && track->pid_text == TL_NO_NAME)
-        *device = small_int(track->pid);
-    if (lane->stream == TL_LANE_ABSENT)
+    if (lane->stream == TL_LANE_ABSENT && tl_event_cat(e, i) != TL_CAT_SYNC)
         *stream = small_int(track->tid_text == TL_NO_NAME ? track->tid : number_in(tl_names_text(&e->names, track->tid_text)));
 }
 

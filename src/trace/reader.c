@@ -32,7 +32,7 @@ typedef struct reading {
     uint32_t cut_entries;       /* entries begun when the last of them was found so */
     struct {                    /* the columns and counts before the last entry */
         size_t n, ncopies, ncolls, nwaits;
-        uint64_t kept, filtered, dropped, repaired;
+        uint64_t kept, filtered, dropped, repaired, entries_end;
         bool fractional_ts;
     } before;
 } reading;
@@ -113,6 +113,7 @@ static void remember(reading *r)
     r->before.filtered = r->trace->report.filtered;
     r->before.dropped = r->trace->report.dropped;
     r->before.repaired = r->trace->report.repaired;
+    r->before.entries_end = r->trace->report.entries_end;
     r->before.fractional_ts = r->trace->report.fractional_ts;
 }
 
@@ -129,6 +130,7 @@ static void undo(reading *r)
     r->trace->report.filtered = r->before.filtered;
     r->trace->report.dropped = r->before.dropped;
     r->trace->report.repaired = r->before.repaired;
+    r->trace->report.entries_end = r->before.entries_end;
     r->trace->report.fractional_ts = r->before.fractional_ts;
 }
 
@@ -152,6 +154,7 @@ static void take_entry(reading *r, const tl_piece *piece)
         tl_split_resync(&r->split);
         return;
     }
+    report->entries_end = piece->offset + piece->text.n;
     tl_taken taken = tl_events_take(&r->trace->events, r->options, &r->fields, piece->uid, &report->fractional_ts, &why);
     switch (taken) {
     case TL_TAKEN_KEPT:
@@ -289,6 +292,10 @@ static void read_end(reading *r, const tl_source *source)
     report->closed = r->split.closed;
     report->first_entry = r->split.first_entry;
     report->stopped_at = r->split.last_start;
+    report->array_begin = r->split.array_begin;
+    report->array_end = r->split.array_end;
+    report->whole_to = r->split.fault_at == UINT64_MAX ? r->split.whole_to : 0;
+    tl_split_closing(&r->split, report->closing, sizeof report->closing - 1);
     report->source_fault = r->source_error.status != TL_OK;
     if (report->source_fault && report->first_bad_byte < 0) {
         report->first_bad_byte = (int64_t)report->text_bytes;

@@ -3,7 +3,7 @@
  *     tlmpi traces traces/rank-0.json         the same path
  *     latest.json -> rank-0.json              two names of one file, by a link of either kind
  *
- * Read twice it would count as two runs of the job.
+ * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file for each of the two ranks.
  */
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/discover.h"
@@ -23,7 +23,10 @@ static int by_file(const void *a, const void *b)
         return x->device < y->device ? -1 : 1;
     if (x->inode != y->inode)
         return x->inode < y->inode ? -1 : 1;
-    return x->by_link != y->by_link ? x->by_link - y->by_link : by_path(a, b);
+    if (x->by_link != y->by_link)
+        return x->by_link - y->by_link;
+    int64_t rank_x = tl_rank_of_name(x->path), rank_y = tl_rank_of_name(y->path);
+    return rank_x != rank_y ? (rank_x < rank_y ? -1 : 1) : by_path(a, b);
 }
 
 static bool same_path(const tl_input *a, const tl_input *b)
@@ -31,10 +34,17 @@ static bool same_path(const tl_input *a, const tl_input *b)
     return strcmp(a->path, b->path) == 0;
 }
 
+/* Whoever gives one file the names of several ranks wants it read as each of them. */
+static bool other_rank(const tl_input *a, const tl_input *b)
+{
+    int64_t rank_a = tl_rank_of_name(a->path), rank_b = tl_rank_of_name(b->path);
+    return rank_a >= 0 && rank_b >= 0 && rank_a != rank_b;
+}
+
 /* A file system may number two files alike: size and time must agree, too. */
 static bool same_file(const tl_input *a, const tl_input *b)
 {
-    return a->inode != 0 && a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
+    return !other_rank(a, b) && a->inode != 0 && a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
            a->mtime_ns == b->mtime_ns;
 }
 

@@ -9,7 +9,7 @@
 void tl_split_init(tl_split *s)
 {
     *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX,
-                     .fault_at = UINT64_MAX, .misplaced_at = UINT64_MAX, .restart_at = UINT64_MAX };
+                     .fault_at = UINT64_MAX, .misplaced_at = UINT64_MAX, .restart_at = UINT64_MAX, .array_end = UINT64_MAX };
 }
 
 void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)
@@ -89,6 +89,14 @@ char tl_split_before(const tl_split *s, size_t i)
     while (i > least && tl_split_is_space(s->buf[i - 1]))
         i--;
     return i > least ? s->buf[i - 1] : 0;
+}
+
+void tl_split_closing(const tl_split *s, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (uint64_t d = s->closed ? s->whole_depth : s->outer.depth; d-- > 0 && n < cap;)
+        out[n++] = s->outer.objects[d / 64] >> (d % 64) & 1 ? '}' : ']';
+    out[n] = '\0';
 }
 
 static int step(tl_split *s, tl_piece *piece)

@@ -98,6 +98,8 @@ static int begin_array(tl_split *s)
 
     s->found = true;
     s->closed = s->nested = false;
+    s->array_begin = offset_of(s, s->scan);
+    s->array_end = UINT64_MAX;
     s->state = GAP;
     s->behind = NOTHING_BEHIND;
     s->at = s->scan;
@@ -225,6 +227,19 @@ static bool begins_damaged(tl_split *s, char c)
     return true;
 }
 
+/* After a byte of the document: whether it could end here, but for what is open.  A number may go on until the comma. */
+static void note_whole(tl_split *s, char c)
+{
+    tl_grammar_state state = s->outer.state;
+    bool opened = state == TL_WANT_FIRST || state == TL_WANT_FIRST_KEY;
+    bool comma = c == ',' && (state == TL_WANT_KEY || state == TL_WANT_ELEMENT);
+
+    if (!opened && !comma && state != TL_WANT_COMMA)
+        return;
+    s->whole_to = offset_of(s, s->scan) - comma;
+    s->whole_depth = s->outer.depth;
+}
+
 /* One byte of what is JSON so far. */
 static int take_outer(tl_split *s)
 {
@@ -243,6 +258,7 @@ static int take_outer(tl_split *s)
     if (!take_byte(s))
         return TL_PIECE_NO_MEMORY;
     s->complete = tl_grammar_is_over(&s->outer);
+    note_whole(s, c);
     follow_key(s, before, c);
     return before == TL_WANT_VALUE && s->outer.state != TL_WANT_VALUE ? value_has_begun(s, c) : STEP_ON;
 }

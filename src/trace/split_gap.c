@@ -101,6 +101,7 @@ static int array_ends(tl_split *s, tl_piece *piece)
     if (s->outer.depth == 0 && !tl_split_enter_array(s))
         return TL_PIECE_NO_MEMORY;
     s->closed = true;
+    s->array_end = s->base + s->scan;
     s->state = DOC;
     if (s->bare) {                      /* of a bare array nothing is kept */
         s->complete = tl_grammar_step(&s->outer, ']');

@@ -73,6 +73,17 @@ static void links_are_other_names(void)
     CU_ASSERT_STRING_EQUAL(names, " a_link.json");
 }
 
+/* One trace stands for several ranks, as a test of scale would have it; a name without a rank is only a name. */
+static void names_of_several_ranks_are_several_files(void)
+{
+    tl_inventory inventory = { 0 };
+    char names[200];
+    add(&inventory, "r");
+    CU_ASSERT_STRING_EQUAL(left(&inventory, names, sizeof names),
+                           "tlmpi: warning: r/latest.json is another name of r/rank-0.json: the file is read once\n");
+    CU_ASSERT_STRING_EQUAL(names, " r/rank-0.json r/rank-1.json r/rank-2.json");
+}
+
 /* A file system that numbers two files alike must not lose one. */
 static void other_sizes_are_other_files(void)
 {
@@ -92,6 +103,13 @@ static int make_files(void)
         return 1;
     scratch_text("t/a.json", "{}");
     scratch_text("t/b.json", "{ }");
+    if (mkdir(scratch_path("r"), 0700) != 0)
+        return 1;
+    scratch_text("r/rank-0.json", "{   }");
+    if (symlink("rank-0.json", scratch_path("r/rank-1.json")) != 0 ||
+        symlink("rank-0.json", scratch_path("r/rank-2.json")) != 0 ||
+        symlink("rank-0.json", scratch_path("r/latest.json")) != 0)
+        return 1;
     return symlink("t/b.json", scratch_path("a_link.json")) != 0 || symlink("t", scratch_path("a_folder")) != 0 ||
            link(scratch_path("t/a.json"), scratch_path("hard.json")) != 0;
 }
@@ -101,6 +119,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_path_that_is_named_twice),
         TEST(links_are_other_names),
+        TEST(names_of_several_ranks_are_several_files),
         TEST(other_sizes_are_other_files),
     };
     int failed = make_files();

@@ -16,6 +16,7 @@ typedef struct tl_options {
     int clock;                      /* --clock: tl_clock_mode */
     bool digest;                    /* --digest: a line a table, alone on stdout */
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
+    bool tracelens;                 /* augment --tracelens */
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
     bool quiet;

@@ -26,6 +26,7 @@ typedef enum tl_input_kind {
 /* What a look at one file says, before it is read whole. */
 typedef struct tl_input {
     char *path;                 /* owned */
+    size_t below;               /* where in it begins what lies below the folder that was named; of a file, its name */
     tl_input_kind kind;
     char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
     int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */

@@ -91,7 +91,7 @@ typedef int64_t tl_ref;
 typedef struct tl_more {
     tl_ref correlation, external_id;                    /* of its args */
     tl_ref id;                                          /* of the entry: a flow's */
-    uint32_t kind;                                      /* names id of args.kind */
+    uint32_t kind, labels;                              /* names ids of args.kind, args.labels */
     uint32_t input_dims, input_strides, concrete_inputs;/* names ids of the JSON text */
     uint32_t has;                                       /* TL_MORE_... */
 } tl_more;

@@ -11,6 +11,10 @@
     (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |                \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
 
+/* The device of an event, as a view has it: what its args say, else, of device work, the number of its process; -1 for
+ * neither. */
+int32_t tl_event_device(const tl_events *events, size_t event);
+
 /* Whether the view of these events would have kernels, copies or memsets. */
 bool tl_has_gpu_work(const tl_events *events);
 

@@ -51,6 +51,13 @@ typedef struct tl_read_report {
     bool bare, closed;          /* the file is a bare array; the array's end lies in this piece */
     uint64_t first_entry;       /* offset of its first entry; UINT64_MAX without one */
     uint64_t stopped_at;        /* offset of the first entry behind it; UINT64_MAX where the text or the array ended */
+
+    /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
+    uint64_t array_begin;       /* behind the '[' of traceEvents, of the last where there are several */
+    uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
+    uint64_t entries_end;       /* behind the last entry that can be read; 0 without one */
+    uint64_t whole_to;          /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
+    char closing[64];           /* the brackets that would close the text, there or behind the last entry */
 } tl_read_report;
 
 typedef struct tl_trace {

@@ -89,6 +89,10 @@ typedef struct tl_split {
     bool stopped;
     uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
     uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
+    uint64_t array_begin;           /* offset behind the array's '['; of the last array, where there are several */
+    uint64_t array_end;             /* offset of its ']'; UINT64_MAX where that has not been found */
+    uint64_t whole_to;              /* the document behind the array is whole up to here, but for the brackets that are open */
+    uint64_t whole_depth;           /* how many those are */
     uint32_t nentries;              /* entries of the array begun so far */
 
     /* Private. */
@@ -132,6 +136,10 @@ bool tl_split_reject(tl_split *split, const tl_piece *piece, uint64_t *fault);
 
 /* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first byte. */
 void tl_split_resync(tl_split *split);
+
+/* The brackets that would close the text: behind the last entry where the array is open, else at whole_to.  The first `cap`
+ * of them, 0-terminated; nobody has more than a few. */
+void tl_split_closing(const tl_split *split, char *out, size_t cap);
 
 /* Whether the ENTRY given last begins as a document does. */
 bool tl_split_is_document(const tl_split *split, const tl_piece *piece);

@@ -3,8 +3,8 @@
  *     NAME.part is written, synced, and renamed to NAME; a run that fails or is killed leaves no NAME,
  *     and no NAME.part either unless it was killed outright (SIGKILL).
  */
-#ifndef TLMPI_STORE_PART_H
-#define TLMPI_STORE_PART_H
+#ifndef TLMPI_BASE_PART_H
+#define TLMPI_BASE_PART_H
 
 #include "tlmpi/base/status.h"
 #include <stdbool.h>
@@ -23,8 +23,14 @@ typedef struct tl_part {
  * TL_EOUTPUT: the file exists and force is not set, or another run is writing its part. */
 tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *err);
 
-/* To be called once the part has been created, exclusively. */
+/* Creates the part, exclusively and locked; `fd` may be written.  It stays the part's. */
+tl_status tl_part_create(tl_part *part, tl_error *err);
+
+/* Instead, once somebody else has created the part, exclusively. */
 tl_status tl_part_created(tl_part *part, tl_error *err);
+
+/* Makes the folder and those above it that are missing.  TL_EOUTPUT. */
+tl_status tl_make_folders(const char *path, tl_error *err);
 
 /* The part, whole and closed by its writer, becomes the file. */
 tl_status tl_part_publish(tl_part *part, tl_error *err);

@@ -1,5 +1,5 @@
 /* part.c - a file that gets its name when all of it is on the disk. */
-#include "part.h"
+#include "tlmpi/base/part.h"
 #include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
@@ -53,6 +53,16 @@ tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *e
     if (part->made)
         tl_leftover_add(part->part);
     return st;
+}
+
+tl_status tl_part_create(tl_part *part, tl_error *err)
+{
+    part->fd = open(part->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (part->fd < 0)
+        return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+    /* Where a file system has no locks, two runs at one file are not told apart. */
+    (void)flock(part->fd, LOCK_EX | LOCK_NB);
+    return TL_OK;
 }
 
 tl_status tl_part_created(tl_part *part, tl_error *err)
@@ -109,4 +119,27 @@ void tl_part_drop(tl_part *part)
     free(part->path);
     free(part->part);
     *part = (tl_part)TL_PART_INIT;
+}
+
+tl_status tl_make_folders(const char *path, tl_error *err)
+{
+    struct stat there;
+    tl_status st = TL_OK;
+    char *part = tl_strndup(path, strlen(path));
+    if (part == NULL)
+        return tl_fail_memory(err, "a folder's name");
+
+    for (char *p = part; st == TL_OK && *p != '\0';) {
+        p += strspn(p, "/");
+        p += strcspn(p, "/");
+        char slash = *p;
+        *p = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST && (errno != EROFS || stat(part, &there) != 0))
+            st = tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(errno));
+        *p = slash;
+    }
+    free(part);
+    if (st == TL_OK && (stat(path, &there) != 0 || !S_ISDIR(there.st_mode)))
+        st = tl_fail(err, TL_EOUTPUT, "%s: not a folder", path);
+    return st;
 }
