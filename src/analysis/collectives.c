@@ -260,6 +260,8 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     c.state = (uint8_t)state_of(&c);
     if (c.n == 1)
         c.rule = TL_BY_NOTHING;
+    else if (c.rule == TL_BY_PAIR)
+        c.kind = TL_SEND_RECV;
     c.uncertainty_ns = uncertainty_of(&c, facts);
     c.suspect = (uint8_t)tl_collective_suspect(p, run->n);
     if (c.suspect == TL_SUSPECT_NOTHING)

@@ -108,8 +108,10 @@ static void a_pair_is_two(void)
     CU_ASSERT_EQUAL(c.suspect, TL_SUSPECT_NOTHING);
     CU_ASSERT_EQUAL(c.rule, TL_BY_PAIR);
     CU_ASSERT_EQUAL(c.size, 2);
+    CU_ASSERT_EQUAL(c.kind, TL_SEND_RECV);
     m->nparts = 1;
     CU_ASSERT_EQUAL(view_of(m).state, TL_COLL_UNMATCHED);
+    CU_ASSERT_EQUAL(view_of(m).kind, TL_RECV);
     m->parts[0].peer = 9; /* a rank without a trace */
     CU_ASSERT_EQUAL(view_of(m).state, TL_COLL_PARTIAL);
     meeting_free(m);
