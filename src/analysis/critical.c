@@ -203,26 +203,27 @@ static bool from_host(walk *k, const tl_entry *e)
 static bool from_comm(walk *k)
 {
     const tl_whatif *w = k->w;
-    uint32_t comm = k->at.comm, last = comm, entry, previous;
+    uint32_t comm = k->at.comm, last = comm, entry, other;
     const tl_stage *stage = &w->stages[k->stage_of[comm]], *first = stage;
 
     while (first > w->stages && first[-1].collective == stage->collective)
         first--;
     if (w->end[comm] > w->start[comm])
         for (uint32_t i = first->first_seat; i < stage->end_seat; i++) {
-            uint32_t other = w->seats[i];
-            if (w->start[other] > w->start[last] || (w->start[other] == w->start[last] && w->rank_of[other] < w->rank_of[last]))
-                last = other;
+            uint32_t seat = w->seats[i];
+            if (w->start[seat] > w->start[last] ||
+                (w->start[seat] == w->start[last] && w->rank_of[seat] < w->rank_of[last]))
+                last = seat;
         }
     uint32_t r = w->rank_of[last];
     const tl_comm *own = &w->in.programs[k->at.rank].comms[comm - w->comm_base[k->at.rank]];
     const tl_comm *late = &w->in.programs[r].comms[last - w->comm_base[r]];
     if (!go(k, w->start[last], (place){ r, TL_NONE, last }, TL_PATH_TRANSFER, own->segment))
         return false;
-    int64_t ready = tl_whatif_ready(w, last, &entry, &previous);
+    int64_t ready = tl_whatif_ready(w, last, &entry, &other);
     if (entry != TL_NONE && entry == late->host)
         ready = w->t[w->entry_base[r] + entry];
-    return go(k, ready, (place){ r, entry, previous }, TL_PATH_LATENCY, late->segment);
+    return go(k, ready, (place){ r, entry, other }, TL_PATH_LATENCY, late->segment);
 }
 
 static bool walk_back(walk *k)

@@ -19,6 +19,7 @@
 
 #define US INT64_C(1000)
 #define JOIN_NS (50 * US)  /* from the end of a collective to the start of what waited for it */
+#define USUAL_GAP_NS (3 * US) /* between two kernels of a stream, if nothing keeps the second */
 #define SPLIT_NS (20 * US)
 enum { SPLITS = 8 };       /* of a segment; beyond them only what is four times as long as any before */
 
@@ -127,19 +128,20 @@ static void account(composing *c, int64_t from_ns, int64_t to_ns, bool late)
     c->parts.ns[late ? TL_PART_HOST : TL_PART_DEVICE] += to_ns - from_ns - counted;
 }
 
-/* The collective whose end the kernel waited for: see program.h.  TL_NONE. */
-static uint32_t waited_for(composing *c, const tl_kernel *k, int64_t free_ns, int64_t arrival_ns)
+/* The comm whose end kernel k waited for: the last that ended shortly before it started and had been launched before it.
+ * Nothing else may explain why it did not start before_ns or soon after.  `ended` comms have ended at its start.  TL_NONE. */
+static uint32_t waited_for(const tl_building *b, const tl_kernel *k, size_t ended, int64_t before_ns)
 {
-    const tl_building *b = c->b;
-    const tl_kernel *kernels = b->view->kernels;
-
-    while (c->ended < b->ncomm && kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns)
-        c->ended++;
-    if (c->ended == 0)
-        return TL_NONE;
-    uint32_t comm = b->ended[c->ended - 1];
-    int64_t end = kernels[b->comm[comm]].end_ns;
-    return end > free_ns && k->start_ns - end <= JOIN_NS && arrival_ns < end ? comm : TL_NONE;
+    enum { TRIES = 16 };
+    for (int tries = 0; ended > 0 && tries < TRIES; tries++) {
+        uint32_t comm = b->ended[--ended];
+        const tl_kernel *other = &b->view->kernels[b->comm[comm]];
+        if (other->end_ns <= before_ns + USUAL_GAP_NS || k->start_ns - other->end_ns > JOIN_NS)
+            return TL_NONE;
+        if (k != other && (tl_launch_of(k) == TL_TIME_UNKNOWN || tl_launch_of(other) <= tl_launch_of(k)))
+            return comm;
+    }
+    return TL_NONE;
 }
 
 static bool worth_a_split(composing *c, int64_t late_ns)
@@ -157,8 +159,11 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     tl_building *b = c->b;
     const tl_kernel *k = &b->view->kernels[b->local[i]];
     int64_t arrival = tl_arrival_of(b, k), ready = free_ns, add = 0, room;
-    uint32_t comm = waited_for(c, k, free_ns, arrival), same = b->same[b->local[i]];
+    uint32_t same = b->same[b->local[i]];
 
+    while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns)
+        c->ended++;
+    uint32_t comm = waited_for(b, k, c->ended, max_ns(free_ns, arrival));
     if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns)
         same = TL_NONE;
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
@@ -351,7 +356,7 @@ static void fill_comm(composing *c, size_t i)
     int64_t base = b->start_ns;
 
     *comm = (tl_comm){ .start_ns = k->start_ns, .end_ns = k->end_ns, .work = TL_NONE, .host = c->entry_of_comm[i],
-                       .previous = place->previous, .kernel = b->comm[i], .segment = comm->segment, .kind = k->collective };
+                       .previous = place->previous, .after = TL_NONE, .kernel = b->comm[i], .segment = comm->segment, .kind = k->collective };
     if (place->behind > 0) {
         int64_t done = b->busy_until[place->behind - 1];
         comm->work = c->entry_of_work[work_until(c, place->behind)];
@@ -364,6 +369,9 @@ static void fill_comm(composing *c, size_t i)
     }
     if (comm->previous != TL_NONE)
         base = max_ns(base, b->view->kernels[b->comm[comm->previous]].end_ns);
+    comm->after = waited_for(b, k, tl_comms_ended_at(b, k->start_ns), base);
+    if (comm->after != TL_NONE)
+        base = b->view->kernels[b->comm[comm->after]].end_ns;
     comm->lag_ns = k->start_ns - base;
 }
 

@@ -52,6 +52,9 @@ typedef struct tl_building {
 bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);
 void tl_building_free(tl_building *b);
 
+/* How many comms, in the order of `ended`, had ended at an instant. */
+size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
+
 /* The start of the kernel's launch, no later than its own start; TL_TIME_UNKNOWN. */
 static inline int64_t tl_launch_of(const tl_kernel *k)
 {

@@ -415,7 +415,7 @@ static uint32_t done_at(const tl_building *b, int64_t at_ns)
     return (uint32_t)low;
 }
 
-static uint32_t comm_ended_at(const tl_building *b, int64_t at_ns)
+size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns)
 {
     size_t low = 0, high = b->ncomm;
     while (low < high) {
@@ -425,13 +425,28 @@ static uint32_t comm_ended_at(const tl_building *b, int64_t at_ns)
         else
             high = mid;
     }
-    return low > 0 ? b->ended[low - 1] : TL_NONE;
+    return low;
+}
+
+/* The comm that ended last before the wait did, after it had begun; it had been launched before.  TL_NONE. */
+static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
+{
+    enum { TRIES = 16 };
+    size_t ended = tl_comms_ended_at(b, w->end_ns + TOUCH_NS);
+    for (int tries = 0; ended > 0 && tries < TRIES; tries++) {
+        const tl_kernel *k = &b->view->kernels[b->comm[b->ended[--ended]]];
+        if (k->end_ns < w->start_ns)
+            return TL_NONE;
+        if (tl_launch_of(k) <= w->start_ns)
+            return b->ended[ended];
+    }
+    return TL_NONE;
 }
 
 /* What ended the wait; false: nothing of the device did. */
 static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release *out)
 {
-    uint32_t done = done_at(b, w->end_ns + TOUCH_NS), comm = comm_ended_at(b, w->end_ns + TOUCH_NS);
+    uint32_t done = done_at(b, w->end_ns + TOUCH_NS), comm = comm_waited_for(b, w);
     int64_t work_ns = done > 0 ? b->busy_until[done - 1] : INT64_MIN, comm_ns = INT64_MIN;
     bool of_stream = false;
 
@@ -441,17 +456,17 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
         of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
     }
     bool work = done > 0 && (work_ns >= w->start_ns || w->kind == TL_WAIT_QUEUE);
-    bool other = comm != TL_NONE && comm_ns >= w->start_ns && w->kind != TL_WAIT_QUEUE;
-    if (w->kind == TL_WAIT_STREAM) {
-        work = work && !(of_stream && other && comm_ns > work_ns);
+    bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
+    bool comm_last = other && comm_ns > work_ns;
+    if (w->kind == TL_WAIT_STREAM) /* the communication counts on its own stream, or where there is nothing else */
+        work = work && !(of_stream && comm_last);
+    if (w->kind == TL_WAIT_EVENT)
+        work = work && !comm_last;
+    if (w->kind == TL_WAIT_STREAM || w->kind == TL_WAIT_EVENT)
         other = other && !work;
-    } else if (w->kind == TL_WAIT_EVENT) {
-        work = work && !(other && comm_ns > work_ns);
-        other = other && !work;
-    }
-    int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
     if (!work && !other)
         return false;
+    int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
     *out = (tl_release){ w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
     return true;
 }

@@ -7,6 +7,7 @@
 
 #define US INT64_C(1000)
 
+<<<<<<< HEAD
 /* A launch usually takes microseconds.  One that takes this long, and many times what launches of this rank take, while
  * the device still had this much to do, waited for room in the queue. */
 #define HELD_NS    (50 * US)
@@ -17,6 +18,16 @@
 #define SILENCE_NS  (100 * US)
 #define WAKE_NS     (200 * US)
 #define CALL_END_NS (5 * US) /* from the end of work to the return of the call that waits for it */
+=======
+/* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
+ * in the queue. */
+#define HELD_NS (8 * US)
+#define HELD_TIMES 2
+#define QUEUED_NS (500 * US)
+
+/* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
+#define ONE_WAIT_NS (500 * US)
+>>>>>>> h8
 
 void tl_host_waits_free(tl_host_waits *waits)
 {
@@ -68,6 +79,7 @@ static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
+<<<<<<< HEAD
 /* Calls that wait, on threads that launch: what other threads wait for keeps nobody. */
 static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 {
@@ -96,6 +108,10 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 }
 
 /* What a launch usually takes; of many launches a thousand, evenly chosen.  -1 when memory is out. */
+=======
+/* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
+ * is out. */
+>>>>>>> h8
 static int64_t usual_launch_ns(const tl_rank_view *view)
 {
     enum { SAMPLES = 1000 };
@@ -105,67 +121,77 @@ static int64_t usual_launch_ns(const tl_rank_view *view)
         return -1;
     for (size_t i = 0; i < view->nlaunches; i += stride)
         ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
+<<<<<<< HEAD
     int64_t usual = n > 0 ? (int64_t)tl_real_median(ns, n) : 0;
+=======
+    tl_real_median(ns, n); /* puts them in order */
+    int64_t usual = n > 0 ? (int64_t)ns[n / 4] : 0;
+>>>>>>> h8
     free(ns);
     return usual;
 }
 
-/* Copies that the call itself waited for, and launches that found the queue full. */
-static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *waits)
+/* Copies that the call itself waited for. */
+static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
 {
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        if (k->launch == TL_NONE)
+        if (k->launch == TL_NONE || k->kind != TL_MEMCPY)
             continue;
         const tl_launch *l = &view->launches[k->launch];
-        tl_host_wait wait = { l->start_ns, l->end_ns, k->device, k->stream, TL_WAIT_STREAM };
-        int64_t took = l->end_ns - l->start_ns;
-        if (k->kind == TL_MEMCPY && l->nkernels == 1 && k->end_ns > l->start_ns && l->end_ns >= k->end_ns) {
-            if (!add(waits, wait))
-                return false;
-        } else if (took >= HELD_NS && took / HELD_TIMES >= usual_ns && k->start_ns - l->end_ns >= QUEUED_NS) {
-            wait.kind = TL_WAIT_QUEUE;
-            if (!add(waits, wait))
-                return false;
-        }
+        if (l->nkernels == 1 && k->end_ns > l->start_ns && l->end_ns >= k->end_ns &&
+            !add(waits, (tl_host_wait){ l->start_ns, l->end_ns, k->device, k->stream, TL_WAIT_STREAM }))
+            return false;
     }
     return true;
 }
 
-/*     host     [launch a][launch b]..............[launch c]
- *     device       [   a    ][     b      ].........
- *                                  dry ---^  ^-- c's launch follows soon: the host had waited */
-static bool add_guessed(const tl_rank_view *view, tl_host_waits *waits)
+/* Launches that found the queue full:
+ *
+ *     host     [launch a    ].[launch b  ].[launch c ]      what they took beyond the usual, as one wait at the end:
+ *     one      .......a.b.c.[          wait          ]      so the host keeps its own time
+ */
+static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *waits)
 {
-    int64_t *done = tl_malloc((view->nlaunches + 1) * sizeof *done), dry = INT64_MIN, free_ns = INT64_MIN;
-    bool whole = done != NULL;
+    int64_t *starts = tl_malloc((view->nlaunches + 1) * sizeof *starts), held_ns = 0, from_ns = 0, to_ns = 0;
+    int64_t most_ns = ONE_WAIT_NS;
+    bool whole = starts != NULL;
 
     for (size_t i = 0; whole && i < view->nlaunches; i++)
-        done[i] = INT64_MIN;
-    for (size_t i = 0; whole && i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        if (k->launch != TL_NONE && k->end_ns > done[k->launch])
-            done[k->launch] = k->end_ns;
-    }
-    for (size_t i = 0; whole && i < view->nlaunches; i++) {
-        const tl_launch *l = &view->launches[i];
-        int64_t next = l->start_ns;
-        if (i > 0 && next - free_ns >= SILENCE_NS && dry > free_ns && dry <= next && next - dry <= WAKE_NS) {
-            int64_t end = dry + CALL_END_NS < next ? dry + CALL_END_NS : next;
-            whole = add(waits, (tl_host_wait){ free_ns, end, -1, -1, TL_WAIT_EVENT });
+        starts[i] = INT64_MIN;
+    for (size_t i = 0; whole && i < view->nkernels; i++)
+        if (view->kernels[i].launch != TL_NONE && view->kernels[i].kind != TL_COMM)
+            starts[view->kernels[i].launch] = view->kernels[i].start_ns;
+    if (view->nlaunches > 0 && view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns > most_ns * 4096)
+        most_ns = (view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns) / 4096;
+    for (size_t i = 0; whole && i <= view->nlaunches; i++) {
+        const tl_launch *l = i < view->nlaunches ? &view->launches[i] : NULL;
+        if (l != NULL && (l->end_ns - l->start_ns < HELD_NS || l->end_ns - l->start_ns < HELD_TIMES * usual_ns ||
+                          starts[i] == INT64_MIN || starts[i] - l->end_ns < QUEUED_NS))
+            continue;
+        if (held_ns > 0 && (l == NULL || l->end_ns - from_ns > most_ns)) {
+            whole = add(waits, (tl_host_wait){ to_ns - held_ns, to_ns, -1, -1, TL_WAIT_QUEUE });
+            held_ns = 0;
         }
-        dry = done[i] > dry ? done[i] : dry;
-        free_ns = l->end_ns > free_ns ? l->end_ns : free_ns;
+        if (l == NULL)
+            break;
+        from_ns = held_ns == 0 ? l->start_ns : from_ns;
+        held_ns += l->end_ns - l->start_ns - usual_ns;
+        to_ns = l->end_ns;
     }
-    free(done);
+    free(starts);
     return whole;
 }
 
-tl_status tl_host_waits_find(const tl_rank_view *view, bool guess, tl_host_waits *waits, tl_error *err)
+tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
     int64_t usual_ns = usual_launch_ns(view);
+<<<<<<< HEAD
     bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) &&
                  add_held(view, usual_ns, waits) && (!guess || add_guessed(view, waits));
+=======
+    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_copies(view, waits) && add_held(view, usual_ns, waits);
+>>>>>>> h8
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

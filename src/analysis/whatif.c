@@ -88,7 +88,7 @@ static void replay_rank(tl_whatif *w, uint32_t rank, uint32_t to)
     w->at[rank] = to;
 }
 
-int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *previous)
+int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *other)
 {
     uint32_t rank = w->rank_of[comm];
     const tl_program *p = &w->in.programs[rank];
@@ -96,7 +96,7 @@ int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint
     const int64_t *t = w->t + w->entry_base[rank];
     int64_t ready = p->start_ns + tl_whatif_offset(w, rank);
 
-    *entry = *previous = TL_NONE;
+    *entry = *other = TL_NONE;
     if (c->work != TL_NONE && plus(t[c->work], c->work_ns) >= ready) {
         ready = plus(t[c->work], c->work_ns);
         *entry = c->work;
@@ -105,23 +105,26 @@ int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint
         ready = plus(t[c->host], c->host_ns);
         *entry = c->host;
     }
-    if (c->previous != TL_NONE && w->end[w->comm_base[rank] + c->previous] >= ready) {
-        ready = w->end[w->comm_base[rank] + c->previous];
+    const uint32_t others[] = { c->previous, c->after };
+    for (int i = 0; i < 2; i++) {
+        if (others[i] == TL_NONE || w->end[w->comm_base[rank] + others[i]] < ready)
+            continue;
+        ready = w->end[w->comm_base[rank] + others[i]];
         *entry = TL_NONE;
-        *previous = (uint32_t)w->comm_base[rank] + c->previous;
+        *other = (uint32_t)w->comm_base[rank] + others[i];
     }
     return ready;
 }
 
 static void replay_stage(tl_whatif *w, const tl_stage *s)
 {
-    uint32_t c = s->collective, entry, previous;
+    uint32_t c = s->collective, entry, other;
     int64_t cut = c < w->in.ncollectives ? w->link_cut[c] : 0;
 
     for (uint32_t i = s->first_seat; i < s->end_seat; i++) {
         uint32_t comm = w->seats[i], rank = w->rank_of[comm];
         int64_t lag = w->in.programs[rank].comms[comm - w->comm_base[rank]].lag_ns;
-        w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &previous), lag);
+        w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &other), lag);
         w->last_start[c] = max_ns(w->last_start[c], w->start[comm]);
     }
     for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
@@ -294,7 +297,8 @@ static bool holds_together(const tl_program *p)
     for (size_t i = 0; i < p->ncomms; i++) {
         const tl_comm *c = &p->comms[i];
         if ((c->work != TL_NONE && c->work >= p->nentries) || (c->host != TL_NONE && c->host >= p->nentries) ||
-            (c->previous != TL_NONE && c->previous >= i) || c->segment >= p->nsegments)
+            (c->previous != TL_NONE && c->previous >= i) || (c->after != TL_NONE && c->after >= p->ncomms) ||
+            c->segment >= p->nsegments)
             return false;
     }
     for (size_t i = 0; i < p->nsegments; i++)

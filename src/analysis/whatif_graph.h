@@ -96,8 +96,8 @@ static inline int64_t tl_whatif_offset(const tl_whatif *w, uint32_t rank)
 }
 
 /* When a comm may start in the replay, but for its lag: the latest of what it waits for.  Of equals the later named in
- * program.h; *entry and *comm say which it was, TL_NONE for neither. */
-int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *previous);
+ * program.h; *entry and *other say which it was, TL_NONE for neither. */
+int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *other);
 
 /* x * part / whole, without overflow; 0 for nothing. */
 static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)

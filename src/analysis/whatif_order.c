@@ -139,7 +139,9 @@ typedef struct ordering {
     tl_whatif *w;
     uint32_t *ready_at; /* by entry: the first comm that may start once the entry is done, TL_NONE ... */
     uint32_t *and_also; /* ... by comm: the next of them */
-    uint32_t *after;    /* by comm: the comm behind it on its stream, TL_NONE */
+    uint32_t *behind;   /* by comm: the comm behind it on its stream, TL_NONE */
+    uint32_t *first;    /* by comm: the first that began after it ended, on other streams; TL_NONE ... */
+    uint32_t *second;   /* ... by comm: the next of those that waited for the same one */
     uint8_t *pending;   /* by comm: what it still waits for */
     bool *begun, *over; /* by comm */
     uint32_t *came;     /* by collective: seats whose comms have begun, without a gap */
@@ -156,7 +158,9 @@ static void ordering_free(ordering *o)
 {
     free(o->ready_at);
     free(o->and_also);
-    free(o->after);
+    free(o->behind);
+    free(o->first);
+    free(o->second);
     free(o->pending);
     free(o->begun);
     free(o->over);
@@ -181,7 +185,9 @@ static bool ordering_make(ordering *o, tl_whatif *w)
     *o = (ordering){ .w = w,
                      .ready_at = nones(w->nentries),
                      .and_also = nones(w->ncomms),
-                     .after = nones(w->ncomms),
+                     .behind = nones(w->ncomms),
+                     .first = nones(w->ncomms),
+                     .second = nones(w->ncomms),
                      .pending = tl_calloc(w->ncomms + 1, 1),
                      .begun = tl_calloc(w->ncomms + 1, sizeof(bool)),
                      .over = tl_calloc(w->ncomms + 1, sizeof(bool)),
@@ -191,7 +197,7 @@ static bool ordering_make(ordering *o, tl_whatif *w)
                      .blocked = nones(w->in.nranks),
                      .ranks = tl_malloc((w->in.nranks + 1) * sizeof(uint32_t)),
                      .stages = tl_malloc((w->nstages + 1) * sizeof(uint32_t)) };
-    return o->ready_at != NULL && o->and_also != NULL && o->after != NULL && o->pending != NULL && o->begun != NULL &&
+    return o->ready_at != NULL && o->and_also != NULL && o->behind != NULL && o->first != NULL && o->second != NULL && o->pending != NULL && o->begun != NULL &&
            o->over != NULL && o->came != NULL && o->base != NULL && o->next != NULL && o->blocked != NULL &&
            o->ranks != NULL && o->stages != NULL;
 }
@@ -256,14 +262,16 @@ static void finish_stage(ordering *o, uint32_t s)
     for (uint32_t i = w->stages[s].first_leave; i < w->stages[s].end_leave; i++) {
         uint32_t comm = w->leaves[i];
         o->over[comm] = true;
-        if (o->after[comm] != TL_NONE)
-            one_less(o, o->after[comm]);
+        if (o->behind[comm] != TL_NONE)
+            one_less(o, o->behind[comm]);
+        for (uint32_t c = o->first[comm]; c != TL_NONE; c = o->second[c])
+            one_less(o, c);
         if (o->blocked[w->rank_of[comm]] == comm)
             can_go_on(o, w->rank_of[comm]);
     }
 }
 
-/* What every comm waits for: the later of its two entries, and the comm before it. */
+/* What every comm waits for: the later of its two entries, and other comms. */
 static void hang_up_comms(ordering *o)
 {
     tl_whatif *w = o->w;
@@ -286,7 +294,13 @@ static void hang_up_comms(ordering *o)
             o->pending[i]++;
         }
         if (comm->previous != TL_NONE) {
-            o->after[w->comm_base[rank] + comm->previous] = i;
+            o->behind[w->comm_base[rank] + comm->previous] = i;
+            o->pending[i]++;
+        }
+        if (comm->after != TL_NONE) {
+            size_t other = w->comm_base[rank] + comm->after;
+            o->second[i] = o->first[other];
+            o->first[other] = i;
             o->pending[i]++;
         }
     }

@@ -26,7 +26,7 @@ typedef struct comparing {
     struct number {
         int64_t ns;
         size_t block;
-    } *numbers; /* [nblocks] */
+    } *numbers; /* as many as there are cells or blocks */
 } comparing;
 
 /* ------------------------------------------------------------------------------------------------------------- cells */
@@ -229,11 +229,51 @@ static bool compare_cells(comparing *c, const block *v, size_t n, size_t k)
     return true;
 }
 
+/* Chance makes some cells of a step longer and others shorter.  How much shorter tells how much longer may be chance: what
+ * is no more than NOISE times the median of that counts only as far as the shorter ones do not make up for it.  Fewer than
+ * FEW tell nothing. */
+enum { NOISE = 3, FEW = 3 };
+
+static int64_t surplus(const tl_cell *cell, bool host)
+{
+    return host ? cell->host_ns - cell->host_peer_ns : cell->work_ns - cell->work_peer_ns;
+}
+
+static void balance(comparing *c, const block *b, bool host)
+{
+    tl_cell *cells = c->w->cells + b->first;
+    int64_t longer = 0, shorter = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (surplus(&cells[i], host) < 0)
+            c->numbers[n++] = (struct number){ -surplus(&cells[i], host), i };
+    if (n < FEW)
+        return;
+    qsort(c->numbers, n, sizeof *c->numbers, by_number);
+    int64_t chance = median_of_all(c->numbers, n) * NOISE;
+    for (size_t i = 0; i < b->n; i++) {
+        int64_t more = surplus(&cells[i], host);
+        longer += more > 0 && more <= chance ? more : 0;
+        shorter += more < 0 && -more <= chance ? -more : 0;
+    }
+    int64_t left = longer > shorter ? longer - shorter : 0;
+    for (size_t i = 0; i < b->n; i++) {
+        int64_t more = surplus(&cells[i], host);
+        if (more > 0 && more <= chance)
+            *(host ? &cells[i].host_peer_ns : &cells[i].work_peer_ns) += more - tl_portion(more, left, longer);
+    }
+}
+
 static bool compare_blocks(comparing *c, const block *v, size_t n)
 {
     for (size_t k = 0; k < v[0].n; k++)
         if (!compare_cells(c, v, n, k))
             return false;
+    for (size_t i = 0; i < n; i++) {
+        balance(c, &v[i], false);
+        balance(c, &v[i], true);
+    }
     return true;
 }
 
@@ -288,6 +328,12 @@ static bool alike(const block *a, const block *b)
     return a->structure == b->structure && a->n == b->n;
 }
 
+/* What lies outside all steps counts only where there are none. */
+static size_t counted(const comparing *c, const block *b)
+{
+    return b->step >= 0 || c->w->facts.nsteps == 0;
+}
+
 /* Ranks of one role in one step: most of them do the same.  A rank alone is put aside: kept[*nkept]. */
 static bool compare_role(comparing *c, const block *v, size_t n, block *kept, size_t *nkept)
 {
@@ -308,12 +354,12 @@ static bool compare_role(comparing *c, const block *v, size_t n, block *kept, si
     }
     if (most >= 2 && !compare_blocks(c, v + from, most))
         return false;
-    facts->compared += most >= 2 ? most : 0;
+    facts->compared += most >= 2 ? most * counted(c, v) : 0;
     for (size_t i = 0; i < n; i++) {
         if (most >= 2 && i >= from && i < from + most)
             continue;
         if (v[i].step < 0) { /* recordings begin and end where they happen to */
-            facts->uncompared++;
+            facts->uncompared += counted(c, &v[i]);
             continue;
         }
         if (most >= 2)
@@ -343,7 +389,7 @@ static bool compare_lonely(comparing *c, block *v, size_t n)
         if (enough && !compare_blocks(c, v + inside, to - inside))
             return false;
         *(enough ? &c->w->facts.by_steps : &c->w->facts.uncompared) += to - inside;
-        c->w->facts.uncompared += inside - i;
+        c->w->facts.uncompared += (inside - i) * (c->w->facts.nsteps == 0);
     }
     return true;
 }
@@ -356,7 +402,7 @@ bool tl_whatif_compare(tl_whatif *w)
 
     bool whole = collect_steps(w) && make_cells(&c);
     if (whole) {
-        c.numbers = tl_malloc((c.nblocks + 1) * sizeof *c.numbers);
+        c.numbers = tl_malloc((w->ncells + c.nblocks + 1) * sizeof *c.numbers);
         kept = tl_malloc((c.nblocks + 1) * sizeof *kept);
         whole = c.numbers != NULL && kept != NULL;
     }

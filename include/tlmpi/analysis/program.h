@@ -18,6 +18,8 @@
  *     comm on work    as PyTorch does it: a collective waits for everything that its rank's main stream had been given
  *                     before.  Where such work often was still running when collectives of a kind on one stream started
  *                     (parameters that are gathered ahead), they wait for no work.
+ *     comm on comm    one stream; or it began within 50 us of the end of another that it had been launched before, and
+ *                     nothing else explains why not earlier
  *     work on comm    the device had nothing of its own to do while a collective ran, and went on within 50 us of its
  *                     end with work that had been launched before; or both are on one stream
  *     work on host    always: a kernel starts after its launch
@@ -52,7 +54,8 @@ typedef struct tl_entry {
 
 /* One communication kernel.
  *
- *     start = max(t of `work` + work_ns, t of `host` + host_ns, end of `previous`, start of the program) + lag_ns
+ *     start = max(t of `work` + work_ns, t of `host` + host_ns, end of `previous`, end of `after`, start of the program)
+ *             + lag_ns
  */
 typedef struct tl_comm {
     int64_t start_ns, end_ns; /* as traced */
@@ -60,6 +63,7 @@ typedef struct tl_comm {
     int64_t host_ns, lag_ns;
     uint32_t work, host;      /* entries, TL_NONE */
     uint32_t previous;        /* the comm before it on its stream, TL_NONE */
+    uint32_t after;           /* a comm of another stream that it waited for, TL_NONE */
     uint32_t kernel;          /* index into the view's kernels */
     uint32_t segment;         /* the segment that its launch ends */
     uint8_t kind;             /* tl_collective */
