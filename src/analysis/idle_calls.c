@@ -166,7 +166,8 @@ static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
     size_t launch = k->view->nlaunches;
     bool whole = true;
 
-    qsort(v, n, sizeof *v, by_start_back);
+    if (n > 0)
+        qsort(v, n, sizeof *v, by_start_back);
     for (size_t i = 0; whole && i < n; i++) {
         for (; whole && launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
             whole = k->first_kernel[launch - 1] == TL_NONE || /* another call with its number has the work */
