@@ -151,8 +151,8 @@ static void send_piece(tl_post *post, const tl_table *table, uint32_t number, si
     size_t n = 0;
 
     tl_pack(schema, tl_table_row(table, from), to - from, epoch_ns, file_id, room->packed);
-    if (to - from == TL_CHUNK_ROWS && (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
-        head.first /= TL_CHUNK_ROWS;
+    if (to - from == tl_chunk_rows(schema) && (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
+        head.first /= tl_chunk_rows(schema);
         memcpy(room->letter, &head, sizeof head);
         tl_post_send(post, 0, TL_LETTER_CHUNK, room->letter, sizeof head + n);
         return;
@@ -166,8 +166,9 @@ static void send_piece(tl_post *post, const tl_table *table, uint32_t number, si
 static void send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
                       const uint32_t *file_id, const parcel *room)
 {
+    size_t rows = tl_chunk_rows(table->schema);
     for (size_t from = 0, to; from < table->n; from = to) {
-        to = from + TL_CHUNK_ROWS - (size_t)((first + from) % TL_CHUNK_ROWS);
+        to = from + rows - (size_t)((first + from) % rows);
         to = to < table->n ? to : table->n;
         send_piece(post, table, number, from, to, first, epoch_ns, file_id, room);
         tl_post_tick(post);
@@ -179,7 +180,7 @@ static bool parcel_make(parcel *room, const tl_schema *const *schemas, size_t n)
 {
     size_t packed = 1, letter = 1;
     for (size_t t = 0; t < n; t++) {
-        size_t size = TL_CHUNK_ROWS * tl_packed_size(schemas[t]), bound = tl_chunk_bound(schemas[t]);
+        size_t size = tl_chunk_rows(schemas[t]) * tl_packed_size(schemas[t]), bound = tl_chunk_bound(schemas[t]);
         packed = size > packed ? size : packed;
         letter = size > letter ? size : letter;
         letter = bound > letter ? bound : letter;

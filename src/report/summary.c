@@ -1,6 +1,7 @@
 /* summary.c - what a run found, on one screen. */
 #include "tlmpi/report/summary.h"
 
+#include "summary_idle.h"
 #include "summary_table.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/report/terminal.h"
@@ -421,6 +422,7 @@ void tl_print_summary(FILE *out, const tl_summary *s)
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
         say_loss(out, s, look);
+        tl_print_summary_idle(out, s, look);
     } else {
         fprintf(out, "No trace has device work: there is nothing to break down.\n");
     }

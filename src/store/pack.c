@@ -22,6 +22,9 @@
 #endif
 
 #define SMALL_CHUNK_ROWS 1024u
+#define LEAST_CHUNK_ROWS 16u
+#define EVENT_CHUNK_BYTES ((size_t)1 << 20)
+#define SMALL_CHUNK_BYTES ((size_t)64 << 10)
 
 size_t tl_packed_size(const tl_schema *schema)
 {
@@ -33,7 +36,11 @@ size_t tl_packed_size(const tl_schema *schema)
 
 size_t tl_chunk_rows(const tl_schema *schema)
 {
-    return schema->scope == TL_SCOPE_EVENT ? TL_CHUNK_ROWS : SMALL_CHUNK_ROWS;
+    bool event = schema->scope == TL_SCOPE_EVENT;
+    size_t rows = event ? TL_CHUNK_ROWS : SMALL_CHUNK_ROWS, bytes = event ? EVENT_CHUNK_BYTES : SMALL_CHUNK_BYTES;
+    while (rows > LEAST_CHUNK_ROWS && rows * tl_packed_size(schema) > bytes)
+        rows /= 2;
+    return rows;
 }
 
 static size_t chunk_size(const tl_schema *schema)

@@ -72,7 +72,7 @@ def main():
                 check(named == field, "%s: FIELD_%d_NAME" % (table, i), named)
                 units = data.attrs.get("FIELD_%d_UNITS" % i, b"")
                 units = units.decode() if isinstance(units, bytes) else str(units)
-                check(units == ("ns" if field.endswith("_ns") else "byte" if "byte" in field else ""),
+                check(units == ("ns" if field.endswith("_ns") else "%" if field.endswith("_pct") else "byte" if "byte" in field else ""),
                       "%s.%s: units" % (table, field), units)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")

@@ -6,6 +6,7 @@
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
 
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,9 @@ typedef struct tl_summary {
     const tl_rank *ranks;           size_t nranks;          /* one for each trace of the run */
     const tl_breakdown *breakdown;  size_t nbreakdown;      /* all rows */
     const tl_step *steps;           size_t nsteps;          /* of all ranks */
+
+    const tl_idle *idle;            size_t nidle;           /* all rows */
+    const tl_idle_job *causes;      size_t ncauses;         /* classes of gaps over all ranks */
 
     int64_t world_size;             /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing;         /* ranks without a trace, ascending: nmissing of them, or the first of them */
