@@ -27,6 +27,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
                                faces[i]);
             if (i != HTA && (cli->ns || cli->include_last_step))
                 return tl_fail(err, TL_EUSAGE, "--ns and --include-last-step are for tlmpi compat hta alone");
+            if (i == HTA && cli->gpus_per_node > 0)
+                return tl_fail(err, TL_EUSAGE, "--gpus-per-node is for tlmpi compat tracelens alone");
             return TL_OK;
         }
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
@@ -133,7 +135,7 @@ static int hta(const tl_cli *cli)
 int tl_compat(const tl_cli *cli)
 {
     tl_error err;
-    if (check_words(cli, &err) != TL_OK)        /* the same on every proc */
+    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
         return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     return strcmp(cli->words[0], faces[HTA]) == 0 ? hta(cli) : tl_compat_tracelens(cli);
 }

@@ -14,7 +14,7 @@ typedef struct trace_file {
     const char *path;
     int64_t rank;
     uint64_t bytes;
-    int32_t proc;               /* who reads it */
+    int32_t proc; /* who reads it */
 } trace_file;
 
 typedef TL_VEC(trace_file) trace_files;
@@ -27,8 +27,8 @@ static int by_rank(const void *a, const void *b)
     return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : strcmp(x->path, y->path);
 }
 
-/* The rank that every file's name tells; failing that, every file's text; failing that, its place in path order.  A single
- * trace is rank 0.  What distributedInfo says counts for TraceLens in no case: it wants a list, or names. */
+/* The rank that every file's name tells; failing that, every file's text; failing that, its place in path order.  A
+ * single trace is rank 0.  What distributedInfo says counts for TraceLens in no case: it wants a list, or names. */
 static void number_files(trace_files *files, tl_inventory *inventory)
 {
     bool by_name = files->n > 1, by_text = files->n > 1;
@@ -105,7 +105,8 @@ static bool deal(trace_files *files)
 }
 
 /* The traces that the command line names, ready to be dealt with. */
-static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_files *files, size_t *left_out, tl_error *err)
+static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_files *files, size_t *left_out,
+                            tl_error *err)
 {
     tl_status st = tl_compat_check_folder(cli->run.output, cli->run.force, err);
     if (st == TL_OK)
@@ -121,7 +122,9 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
     if (st != TL_OK)
         return st;
     if (files->n == 0)
-        return tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1], cli->nwords > 2 ? " and the other paths" : "");
+        return tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1],
+                       cli->nwords > 2 ? " and the other paths" : "");
+    tl_tracelens_clear(cli->run.output);
     number_files(files, inventory);
     drop_duplicates(files, left_out);
     return deal(files) ? TL_OK : tl_fail_memory(err, "files of a job");
@@ -200,7 +203,7 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
     if (st == TL_OK)
         st = tl_par_agree(tl_par_gather(share.v, share.n, &all, &nall, NULL, err), err);
     if (st == TL_OK && first)
-        st = tl_tracelens_ranks(all, nall, cli->run.output, incomplete, err);
+        st = tl_tracelens_ranks(all, nall, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);
     *incomplete = *incomplete || left_out > 0;
     free(all);

@@ -138,6 +138,7 @@ static void explain_words(FILE *out)
         "label: says what the row is about",
         "measure: a result",
         "source: where the data came from; not part of a digest",
+        "The tables of tlmpi compat are other tools': hta is explained by Holistic Trace Analysis, tracelens by TraceLens",
     };
     fputc('\n', out);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

@@ -37,7 +37,7 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
     while (n > 1 && digits[n - 1] == '0')
         n--;
 
-    int whole = exponent + 1;       /* digits before the point */
+    int whole = exponent + 1; /* digits before the point */
     if (exponent < -4 || exponent >= 16)
         snprintf(out, TL_PYTHON_REPR_SIZE, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "", n - 1, digits + 1,
                  exponent < 0 ? '-' : '+', abs(exponent));
@@ -51,7 +51,7 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
 
 double tl_python_round(double value, int decimals)
 {
-    char text[400];     /* 309 digits, a sign, a point and decimals */
+    char text[400]; /* 309 digits, a sign, a point and decimals */
 
     if (!isfinite(value))
         return value;
@@ -65,8 +65,8 @@ double tl_numpy_round2(double value)
 }
 
 /* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
- * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions in the
- * eighth digit of a small rest. */
+ * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions
+ * in the eighth digit of a small rest. */
 #define LANES 8
 #define BLOCK 128
 
@@ -91,9 +91,33 @@ double tl_numpy_sum(const double *v, size_t n, size_t stride)
     return sum;
 }
 
-double tl_numpy_mean(const double *v, size_t n)
+/* What an addition loses is carried to the next. */
+double tl_pandas_sum(const double *v, size_t n)
 {
-    return n > 0 ? tl_numpy_sum(v, n, 1) / (double)n : NAN;
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        double y = v[i] - lost, t = sum + y;
+        lost = t - sum - y;
+        sum = t;
+    }
+    return sum;
+}
+
+double tl_pandas_mean(const double *v, size_t n)
+{
+    return n > 0 ? tl_pandas_sum(v, n) / (double)n : NAN;
+}
+
+/* Mean and sum of squares grow together, a number at a time. */
+double tl_pandas_std(const double *v, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double before = mean;
+        mean += (v[i] - before) / (double)(i + 1);
+        squares += (v[i] - mean) * (v[i] - before);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
 static int by_value(const void *a, const void *b)
@@ -102,21 +126,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double tl_numpy_median(double *v, size_t n)
+double tl_median(double *v, size_t n)
 {
     if (n == 0)
         return NAN;
     qsort(v, n, sizeof *v, by_value);
     return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-double tl_numpy_std(const double *v, size_t n, size_t less)
-{
-    double mean = tl_numpy_mean(v, n), sum = 0;
-
-    if (n <= less)
-        return NAN;
-    for (size_t i = 0; i < n; i++)
-        sum += (v[i] - mean) * (v[i] - mean);
-    return sqrt(sum / (double)(n - less));
 }

@@ -105,6 +105,12 @@ void tl_sheet_words(tl_sheet *sheet, const char *words)
     tl_sheet_text(sheet, (tl_text){ words, strlen(words) });
 }
 
+void tl_sheet_head(tl_sheet *sheet, const char *names)
+{
+    if (begin_cell(sheet, false))
+        fputs(names, sheet->file);
+}
+
 static void put_real(tl_sheet *sheet, double value)
 {
     char text[TL_PYTHON_REPR_SIZE];
@@ -168,7 +174,7 @@ tl_status tl_sheet_close(tl_sheet *sheet, tl_error *err)
     }
     errno = 0;
     bool written = fflush(sheet->file) == 0 && !ferror(sheet->file) && fsync(fileno(sheet->file)) == 0;
-    int cause = errno != 0 ? errno : EIO;       /* a write that failed earlier has left no errno */
+    int cause = errno != 0 ? errno : EIO; /* a write that failed earlier has left no errno */
 
     if (fclose(sheet->file) != 0 && written) {
         written = false;

@@ -9,8 +9,8 @@
  *
  * A cell cannot fail; what went wrong is kept and told by the close.
  *
- * To pandas a column of integers becomes one of doubles by a single cell that is empty or a double: 12 is then 12.0.  Where
- * that can be, the rows are given twice:
+ * To pandas a column of integers becomes one of doubles by a single cell that is empty or a double: 12 is then 12.0.
+ * Where that can be, the rows are given twice:
  *
  *     tl_sheet_look(&sheet);      give all rows: nothing is written, kinds of cells are noted
  *     tl_sheet_write(&sheet);     give all rows
@@ -27,15 +27,18 @@
 
 typedef struct tl_sheet {
     FILE *file;
-    char *path, *part;          /* the table, and the file that becomes it at the end */
+    char *path, *part; /* the table, and the file that becomes it at the end */
     bool in_row;
     bool looking, no_memory;
-    size_t column;              /* of the next cell */
-    TL_VEC(bool) real;          /* columns seen to be none of integers alone; those behind have not been looked at */
+    size_t column;     /* of the next cell */
+    TL_VEC(bool) real; /* columns seen to be none of integers alone; those behind have not been looked at */
 } tl_sheet;
 
 /* Begins DIR/NAME with the header, a line without its newline; NULL for none.  On failure there is nothing to close. */
 tl_status tl_sheet_open(tl_sheet *sheet, const char *dir, const char *name, const char *header, tl_error *err);
+
+/* Cells of a header made bit by bit: names with commas between them. */
+void tl_sheet_head(tl_sheet *sheet, const char *names);
 
 void tl_sheet_text(tl_sheet *sheet, tl_text text);
 void tl_sheet_words(tl_sheet *sheet, const char *words);

@@ -6,12 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What stands before the bytes of a rank in a share: then come its notes, and its rows if it could be used. */
 typedef struct share_head {
-    uint64_t n;                 /* bytes of notes and rows */
+    uint64_t n; /* bytes of notes and rows */
     int64_t rank;
-    uint64_t nnotes;            /* bytes; lines */
+    uint64_t nnotes; /* bytes; lines */
     uint32_t usable, incomplete;
 } share_head;
 
@@ -29,6 +30,37 @@ static tl_status note(tl_bytes *to, tl_error *err, const char *format, ...)
     size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
     line[length++] = '\n';
     return tl_bytes_put(to, line, length) ? TL_OK : tl_fail_memory(err, "the notes");
+}
+
+void tl_tracelens_clear(const char *dir)
+{
+    static const char *const names[] = {
+        "idle_overview",
+        "idle_summary",
+        "idle_intervals",
+        "idle_noise",
+        "gpu_timeline",
+        "gpu_timeline_micro5",
+        "gpu_timeline_all_events",
+        "gpu_timeline_all_events_micro5",
+        "kernel_summary",
+        "short_kernel_histogram",
+        "short_kernels_summary",
+        "coll_analysis",
+        "nccl_long",
+        "nccl_summary_long",
+        "nccl_implicit_sync",
+        "nccl_summary_implicit_sync",
+        "nccl_straggler_summary",
+        "nccl_all2allv",
+        "nccl_summary_all2allv",
+        "nccl_all2allv_heatmap",
+    };
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (snprintf(path, sizeof path, "%s/%s.csv", dir, names[i]) < (int)sizeof path)
+            (void)unlink(path);
 }
 
 /* ------------------------------------------------------------------------------------------------------- one rank */
@@ -73,7 +105,8 @@ static tl_status write_own(const tl_lens *lens, int64_t rank, const char *dir, t
                   (long long)rank);
     else if (!linked.any)
         st = note(to, err,
-                  "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no percentages of "
+                  "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
+                  "percentages of "
                   "the total time; TraceLens stops here",
                   (long long)rank);
     if (st == TL_OK)
@@ -92,6 +125,7 @@ static tl_status take_trace(const tl_trace *trace, const char *path, int64_t ran
     tl_lens lens = { 0 };
     tl_status st = tl_make_folders(dir, err);
 
+    tl_tracelens_clear(dir);
     *incomplete = report->cut || report->source_fault || report->dropped > 0;
     if (st == TL_OK && report->first_bad[0] != '\0')
         st = note(to, err, "rank %lld: %s: %s", (long long)rank, path, report->first_bad);
@@ -128,8 +162,8 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     head.incomplete = incomplete;
     head.nnotes = lines.n;
     head.n = lines.n + rows.n;
-    if (st == TL_OK &&
-        !(tl_bytes_put(share, &head, sizeof head) && tl_bytes_put(share, lines.v, lines.n) && tl_bytes_put(share, rows.v, rows.n)))
+    if (st == TL_OK && !(tl_bytes_put(share, &head, sizeof head) && tl_bytes_put(share, lines.v, lines.n) &&
+                         tl_bytes_put(share, rows.v, rows.n)))
         st = tl_fail_memory(err, "what a rank has to say to the others");
     free(lines.v);
     free(rows.v);
@@ -140,7 +174,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 
 typedef struct part {
     share_head head;
-    const char *at;             /* of its tl_bytes */
+    const char *at; /* of its tl_bytes */
 } part;
 
 typedef TL_VEC(part) parts;
@@ -201,11 +235,12 @@ static tl_status write_common(const tl_colls *colls, const char *dir, tl_bytes *
     return st;
 }
 
-tl_status tl_tracelens_ranks(const char *shares, size_t n, const char *dir, bool *incomplete, tl_error *err)
+tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
+                             tl_error *err)
 {
     parts all = { 0 };
     tl_bytes lines = { 0 };
-    tl_colls colls = { 0 };
+    tl_colls colls = { .gpus_per_node = gpus_per_node };
     size_t nusable = 0;
 
     *incomplete = false;
@@ -217,8 +252,7 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, const char *dir, bool
         const char *rows = p->at + p->head.nnotes;
         *incomplete |= p->head.incomplete != 0;
         nusable += p->head.usable;
-        if (!tl_bytes_put(&lines, p->at, p->head.nnotes) ||
-            (p->head.usable && !tl_colls_unpack(&colls, &rows)))
+        if (!tl_bytes_put(&lines, p->at, p->head.nnotes) || (p->head.usable && !tl_colls_unpack(&colls, &rows)))
             st = tl_fail_memory(err, "the collectives of all ranks");
     }
     if (st == TL_OK && !tl_colls_match(&colls))

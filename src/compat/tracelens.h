@@ -12,7 +12,7 @@ tl_status tl_lens_write_gap_groups(const tl_lens_idle *idle, const char *dir, tl
 
 /* Where the time of the device went; us.  NaN where there was no event. */
 typedef struct tl_lens_timeline {
-    bool any;                           /* an event was there */
+    bool any; /* an event was there */
     double computation, exposed_comm, exposed_memcpy, busy, idle, micro_idle, macro_idle, total, comm, memcpy;
 } tl_lens_timeline;
 
@@ -23,8 +23,8 @@ tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool lin
 tl_status tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, const char *dir,
                                   tl_error *err);
 
-/* For each event the operator that it belongs to: the nearest one above it in the call tree of the host; TL_NONE where there
- * is none.  NULL: memory is out.  The caller frees it. */
+/* For each event the operator that it belongs to: the nearest one above it in the call tree of the host; TL_NONE where
+ * there is none.  NULL: memory is out.  The caller frees it. */
 uint32_t *tl_lens_parent_ops(const tl_lens *lens);
 
 /* kernel_summary, short_kernel_histogram, short_kernels_summary; a table without a row is not written.  total: of the

@@ -20,19 +20,20 @@
 typedef struct tl_coll_row {
     int64_t rank;
     double ts, dur;
-    int64_t group_size, in_nelems, out_nelems, stream;  /* TL_COLL_NO_NUMBER where absent */
-    uint32_t group, ranks, name, dtype;                 /* ids of texts; TL_NO_NAME where absent */
+    int64_t group_size, in_nelems, out_nelems, stream; /* TL_COLL_NO_NUMBER where absent */
+    uint32_t group, ranks, name, dtype;                /* ids of texts; TL_NO_NAME where absent */
     uint32_t in_split, out_split;
-    uint32_t whole_ts, whole_dur;                       /* written as integers */
-    uint32_t index;                                     /* in the group, of the rank's kernels */
-    uint32_t collective;                                /* in order of first appearance; its id is group and index */
+    uint32_t whole_ts, whole_dur; /* written as integers */
+    uint32_t index;               /* in the group, of the rank's kernels */
+    uint32_t collective;          /* in order of first appearance; its id is group and index */
 } tl_coll_row;
 
 /* Zero-initialise; tl_colls_free ends it. */
 typedef struct tl_colls {
-    TL_VEC(tl_coll_row) rows;       /* ascending rank, of one rank in file order */
+    TL_VEC(tl_coll_row) rows; /* ascending rank, of one rank in file order */
     tl_names texts;
-    bool plain;                     /* no groups, one stream a rank: ids are positions alone */
+    int64_t gpus_per_node; /* 0: nothing is said of nodes */
+    bool plain;            /* no groups, one stream a rank: ids are positions alone */
 
     /* Rows of collective c, ascending rank: by_collective[first[c]] up to that of c + 1. */
     uint32_t *by_collective, *first;
@@ -81,17 +82,24 @@ void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *r
 void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);
 void tl_coll_put_number(tl_sheet *sheet, int64_t number, bool whole);
 
+/* The columns of nodes, where gpus_per_node is known, behind all others: the node of a rank; whether the ranks of a
+ * group share one.  Their names; their cells. */
+void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names);
+void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank);
+void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks);
+
 /* nccl_long; a table without a row is not written. */
 tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *err);
 
 /* nccl_summary_long, or the same as coll_analysis of one rank. */
 tl_status tl_coll_write_summary_long(const tl_colls *colls, const char *dir, const char *name, tl_error *err);
 
-/* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a collective is,
- * none of them is written and *differ tells the collective; else it is TL_NONE. */
+/* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a
+ * collective is, none of them is written and *differ tells the collective; else it is TL_NONE. */
 tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *differ, tl_error *err);
 
 /* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */
 tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err);
+tl_status tl_coll_write_heat(const tl_colls *colls, const char *dir, tl_error *err);
 
 #endif

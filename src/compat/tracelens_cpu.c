@@ -21,19 +21,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ANOMALY_US 10.0
-#define ANOMALY_SHARE 0.25
+#define ANOMALY_US        10.0
+#define ANOMALY_SHARE     0.25
 #define QUEUED_ANOMALY_US 5.0
-#define OVERHEAD_US 4.0
-#define RUNTIME_SHARE 0.25
-#define TRACED_SHARE 0.20
-#define TOLD_NAMES 3
-#define MICRO "\302\265"
+#define OVERHEAD_US       4.0
+#define RUNTIME_SHARE     0.25
+#define TRACED_SHARE      0.20
+#define TOLD_NAMES        3
+#define MICRO             "\302\265"
 
 /* Events of one sort, and those of them that overlap the gap at hand. */
 typedef struct sweep {
-    uint32_t *all;              /* by ts */
-    size_t n, next;             /* those before `next` have begun before the last gap asked for ended */
+    uint32_t *all;  /* by ts */
+    size_t n, next; /* those before `next` have begun before the last gap asked for ended */
     TL_VEC(uint32_t) now;
 } sweep;
 
@@ -41,11 +41,11 @@ typedef struct sweep {
 typedef struct frame {
     double ts, end, from, to;
     uint32_t name;
-    size_t beyond;              /* the next frame that ends later than this one */
+    size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
 } frame;
 
 typedef struct share {
-    uint32_t name;              /* of the trace; TL_NO_NAME: none */
+    uint32_t name; /* of the trace; TL_NO_NAME: none */
     double us;
 } share;
 
@@ -53,9 +53,10 @@ struct tl_lens_host {
     const tl_lens *lens;
     tl_names *words;
     sweep calls, ops;
+    uint8_t *class; /* of each event that is a call */
     TL_VEC(frame) frames;
-    TL_VEC(share) shares;       /* names in order of first sight */
-    uint32_t *place;            /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
+    TL_VEC(share) shares; /* names in order of first sight */
+    uint32_t *place;      /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
     tl_bytes text;
 };
 
@@ -69,6 +70,20 @@ static bool is_op(const tl_lens *lens, uint32_t i)
     return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
 }
 
+enum { MEMORY_ALLOC, LAUNCH_STALL, SYNC_CALL, OTHER_RUNTIME, NCLASSES };
+static const char *const class_words[NCLASSES] = { "MEMORY_ALLOC: ", "LAUNCH_STALL: ", "SYNC_CALL: ",
+                                                   "OTHER_RUNTIME: " };
+
+static uint8_t class_of(const tl_lens *lens, uint32_t call)
+{
+    unsigned says = tl_lens_says(lens, call);
+    if (says & TL_LENS_ALLOC)
+        return MEMORY_ALLOC;
+    if (says & TL_LENS_LAUNCH_CALL)
+        return LAUNCH_STALL;
+    return tl_lens_sync_of(lens, call, TL_NONE) != TL_LENS_NO_SYNC ? SYNC_CALL : OTHER_RUNTIME;
+}
+
 tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
 {
     tl_lens_host *host = tl_calloc(1, sizeof *host);
@@ -80,10 +95,14 @@ tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
     host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
     host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
     host->place = tl_calloc(lens->e->names.n + 1, sizeof *host->place);
-    if (host->calls.all != NULL && host->ops.all != NULL && host->place != NULL)
-        return host;
-    tl_lens_host_free(host);
-    return NULL;
+    host->class = tl_calloc(lens->e->n + 1, sizeof *host->class);
+    if (host->calls.all == NULL || host->ops.all == NULL || host->place == NULL || host->class == NULL) {
+        tl_lens_host_free(host);
+        return NULL;
+    }
+    for (size_t i = 0; i < host->calls.n; i++)
+        host->class[host->calls.all[i]] = class_of(lens, host->calls.all[i]);
+    return host;
 }
 
 void tl_lens_host_free(tl_lens_host *host)
@@ -97,6 +116,7 @@ void tl_lens_host_free(tl_lens_host *host)
     free(host->frames.v);
     free(host->shares.v);
     free(host->place);
+    free(host->class);
     free(host->text.v);
     free(host);
 }
@@ -220,19 +240,6 @@ static bool label_launch(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
 
 /* ------------------------------------------------------------------------------------------------------ runtime */
 
-enum { MEMORY_ALLOC, LAUNCH_STALL, SYNC_CALL, OTHER_RUNTIME, NCLASSES };
-static const char *const class_words[NCLASSES] = { "MEMORY_ALLOC: ", "LAUNCH_STALL: ", "SYNC_CALL: ", "OTHER_RUNTIME: " };
-
-static int class_of(const tl_lens *lens, uint32_t call)
-{
-    unsigned says = tl_lens_says(lens, call);
-    if (says & TL_LENS_ALLOC)
-        return MEMORY_ALLOC;
-    if (says & TL_LENS_LAUNCH_CALL)
-        return LAUNCH_STALL;
-    return tl_lens_sync_of(lens, call, TL_NONE) != TL_LENS_NO_SYNC ? SYNC_CALL : OTHER_RUNTIME;
-}
-
 /* The class with the largest sum, and the name with the largest sum of all classes: it need not belong to the class. */
 static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
 {
@@ -248,7 +255,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
     for (size_t i = 0; i < host->calls.now.n; i++) {
         uint32_t call = host->calls.now.v[i];
         double us = fmin(tl_lens_end(lens, call), gap->hi) - fmax(tl_lens_ts(lens, call), gap->lo);
-        int class = class_of(lens, call);
+        uint8_t class = host->class[call];
         us = us > 0 ? us : 0;
         if (!seen[class])
             met[nmet++] = class;
@@ -293,16 +300,19 @@ static bool take_frames(tl_lens_host *host, const tl_lens_gap *gap)
         host->frames.v[host->frames.n++] = f;
     }
     for (size_t i = host->frames.n; i-- > 0;) {
-        size_t k = i + 1;
-        while (k < host->frames.n && host->frames.v[k].end <= host->frames.v[i].end)
-            k = host->frames.v[k].beyond;
-        host->frames.v[i].beyond = k;
+        frame *v = host->frames.v;
+        for (v[i].later = i + 1; v[i].later < host->frames.n && v[v[i].later].end <= v[i].end;)
+            v[i].later = v[v[i].later].later;
+        for (v[i].sooner = i + 1; v[i].sooner < host->frames.n && v[v[i].sooner].end > v[i].end;)
+            v[i].sooner = v[v[i].sooner].sooner;
     }
     return true;
 }
 
 /* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
- * its end; of each, all up to the next that ends later lie within, too, and add nothing. */
+ * its end. Behind one of them, all up to the next that ends later lie within it, too, and add nothing; behind one that
+ * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
+ * of descendants. */
 static double covered(const tl_lens_host *host, size_t i, size_t first)
 {
     const frame *v = host->frames.v;
@@ -311,7 +321,7 @@ static double covered(const tl_lens_host *host, size_t i, size_t first)
 
     for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
         if (v[k].end > v[i].end) {
-            k++;
+            k = v[k].sooner;
             continue;
         }
         if (open && v[k].from <= to) {
@@ -322,7 +332,7 @@ static double covered(const tl_lens_host *host, size_t i, size_t first)
             to = v[k].to;
             open = true;
         }
-        k = v[k].beyond;
+        k = v[k].later;
     }
     return sum + (open ? to - from : 0);
 }
@@ -363,8 +373,7 @@ static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
         return false;
     gap->key = gap->op;
     if (all / dur < TRACED_SHARE)
-        return say_number(host, "self_time_coverage=", 0, all / dur * 100, "% of gap") &&
-               take_word(host, &gap->detail);
+        return say_number(host, "self_time_coverage=", 0, all / dur * 100, "% of gap") && take_word(host, &gap->detail);
 
     gap->cpu = TL_LENS_CPU_DOMINATED;
     for (size_t n = 0; n < TOLD_NAMES; n++) {

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LAUNCH_LATENCY_US 8.0   /* typical; of a launch that returned earlier the work was queued */
-#define PREV_NEAR_US 2.0
-#define NEXT_NEAR_US 1.0
-#define SYNC_NEAR_US 2.0
-#define DRAIN_US 5.0
+#define LAUNCH_LATENCY_US 8.0 /* typical; of a launch that returned earlier the work was queued */
+#define PREV_NEAR_US      2.0
+#define NEXT_NEAR_US      1.0
+#define SYNC_NEAR_US      2.0
+#define DRAIN_US          5.0
 
 /* -------------------------------------------------------------------------------------------------------- words */
 
@@ -21,10 +21,8 @@ static const char *const sync_words[] = {
 };
 
 static const char *const cpu_words[TL_LENS_NCPU] = {
-    [TL_LENS_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",
-    [TL_LENS_LAUNCH_OVERHEAD_ONLY] = "LAUNCH_OVERHEAD_ONLY",
-    [TL_LENS_RUNTIME_DOMINATED] = "RUNTIME_DOMINATED",
-    [TL_LENS_CPU_UNTRACED] = "CPU_UNTRACED",
+    [TL_LENS_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",       [TL_LENS_LAUNCH_OVERHEAD_ONLY] = "LAUNCH_OVERHEAD_ONLY",
+    [TL_LENS_RUNTIME_DOMINATED] = "RUNTIME_DOMINATED", [TL_LENS_CPU_UNTRACED] = "CPU_UNTRACED",
     [TL_LENS_CPU_DOMINATED] = "CPU_DOMINATED",
 };
 
@@ -101,7 +99,7 @@ typedef struct finding {
     tl_lens_idle *idle;
     size_t nnoise;
     bool any;
-    double lo;                  /* where the last busy run ended, and with which event */
+    double lo; /* where the last busy run ended, and with which event */
     uint32_t last;
 } finding;
 
@@ -137,8 +135,8 @@ static bool add_gap(void *arg, double start, double end, uint32_t from, uint32_t
     return true;
 }
 
-/* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow these,
- * not `prev` and `next`. */
+/* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
+ * these, not `prev` and `next`. */
 static bool name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
 {
     tl_map ends = { 0 }, starts = { 0 };
@@ -165,19 +163,12 @@ static bool is_complete_gpu(const tl_lens *lens, uint32_t i)
     return tl_lens_is_gpu(lens, i) && tl_lens_is_complete(lens, i);
 }
 
-/* A call that may wait. */
-static bool is_waiting_call(const tl_lens *lens, uint32_t i)
-{
-    const unsigned waits = TL_LENS_DEVICE_SYNC | TL_LENS_STREAM_SYNC | TL_LENS_EVENT_SYNC | TL_LENS_COPY_CALL;
-    return lens->set[i] == TL_LENS_RUNTIME && tl_lens_is_complete(lens, i) && (tl_lens_says(lens, i) & waits);
-}
-
 typedef struct walk {
     const tl_lens *lens;
-    uint32_t *gpu, *calls;      /* by ts */
+    uint32_t *gpu, *calls; /* by ts */
     size_t ngpu, ncalls;
-    size_t next_call;           /* those before it began before the gap at hand */
-    TL_VEC(uint32_t) running;   /* of them those that may still run at lo - 2, by ts */
+    size_t next_call;         /* those before it began before the gap at hand */
+    TL_VEC(uint32_t) running; /* of them those that may still run at lo - 2, by ts */
 } walk;
 
 /* The first place in gpu whose ts is at or after t. */
@@ -242,6 +233,16 @@ tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
     if (tl_text_is(kind, "1") || tl_text_has(kind, "HtoD") || (says & TL_LENS_HTOD))
         return TL_LENS_SYNC_H2D;
     return TL_LENS_NO_SYNC;
+}
+
+/* A call that may wait: a copy that does not say its direction may, too. */
+static bool is_waiting_call(const tl_lens *lens, uint32_t i)
+{
+    if (lens->set[i] != TL_LENS_RUNTIME || !tl_lens_is_complete(lens, i))
+        return false;
+    return tl_lens_sync_of(lens, i, TL_NONE) != TL_LENS_NO_SYNC ||
+           ((tl_lens_says(lens, i) & TL_LENS_COPY_CALL) &&
+            tl_names_text(&lens->e->names, lens->e->more[i].kind).n == 0);
 }
 
 /* The latest call that began before the gap and ran up to it, waits for the device, and was over when the next work was

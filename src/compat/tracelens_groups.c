@@ -9,9 +9,9 @@
 
 /* Gaps with something in common, and what is to be said of their durations. */
 typedef struct gap_group {
-    const tl_lens_gap **v;      /* in order of time; a share of one array */
+    const tl_lens_gap **v; /* in order of time; a share of one array */
     size_t n;
-    double total, mean, median, std, min, max;  /* us; NaN where n is 0, but for the total */
+    double total, mean, median, std, min, max; /* us; NaN where n is 0, but for the total */
     bool min_whole, max_whole;
 } gap_group;
 
@@ -33,18 +33,23 @@ static void describe(gap_group *g, double *work)
         }
     }
     g->mean = g->n > 0 ? g->total / (double)g->n : NAN;
-    g->std = tl_numpy_std(work, g->n, 0);
-    g->median = tl_numpy_median(work, g->n);
+    g->median = tl_median(work, g->n);
+    /* In order of time again: the last digit depends on it. */
+    for (size_t i = 0; i < g->n; i++)
+        work[i] = tl_lens_duration(g->v[i]) - g->mean;
+    for (size_t i = 0; i < g->n; i++)
+        work[i] *= work[i];
+    g->std = g->n > 0 ? sqrt(tl_numpy_sum(work, g->n, 1) / (double)g->n) : NAN;
 }
 
 /* All tables of groups of a rank. */
 typedef struct grouping {
     const tl_lens_idle *idle;
-    const tl_lens_gap **macro, **sorted;    /* in order of time; group by group */
+    const tl_lens_gap **macro, **sorted; /* in order of time; group by group */
     double *work;
     gap_group all;
-    TL_VEC(gap_group) groups;                   /* longest total first */
-    bool by_key;                            /* else by the two axes alone */
+    TL_VEC(gap_group) groups; /* longest total first */
+    bool by_key;              /* else by the two axes alone */
 } grouping;
 
 static bool are_alike(const grouping *g, const tl_lens_gap *a, const tl_lens_gap *b)
@@ -193,7 +198,7 @@ static bool put_summary(tl_sheet *sheet, const grouping *g, const gap_group *noi
     tl_sheet_end_row(sheet);
     for (size_t i = 0; whole && i < g->groups.n; i++) {
         const gap_group *group = &g->groups.v[i];
-        double percent = group->total / g->all.total * 100;
+        double percent = group->total / 1000 / (g->all.total / 1000) * 100;
         share += percent;
         put_labels(sheet, g, group);
         tl_sheet_int(sheet, (int64_t)group->n);
@@ -243,9 +248,9 @@ static void put_overview_row(tl_sheet *sheet, const grouping *g, const gap_group
     put_labels(sheet, g, group);
     tl_sheet_int(sheet, (int64_t)group->n);
     tl_sheet_real(sheet, group->total / 1000);
-    tl_sheet_real(sheet, group == &g->all ? 100 : group->total / g->all.total * 100);
-    tl_sheet_real(sheet, group->total / span * 100);
-    tl_sheet_real(sheet, g->idle->busy / span * 100);
+    tl_sheet_real(sheet, group == &g->all ? 100 : group->total / 1000 / (g->all.total / 1000) * 100);
+    tl_sheet_real(sheet, 100 * group->total / span);
+    tl_sheet_real(sheet, 100 * g->idle->busy / span);
     put_statistics(sheet, group, false);
     tl_sheet_end_row(sheet);
 }
@@ -263,12 +268,13 @@ static tl_status write_overview(grouping *g, const char *dir, tl_error *err)
 
     if (!make_groups(g, false))
         return tl_fail_memory(err, "groups of gaps");
-    tl_status st = tl_sheet_open(&sheet, dir, "idle_overview.csv",
-                                 g->all.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
-                                                "gpu_utilization_pct,mean_us,median_us,min_us,max_us"
-                                              : "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,mean_us,"
-                                                "median_us,min_us,max_us",
-                                 err);
+    tl_status st =
+        tl_sheet_open(&sheet, dir, "idle_overview.csv",
+                      g->all.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
+                                     "gpu_utilization_pct,mean_us,median_us,min_us,max_us"
+                                   : "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,mean_us,"
+                                     "median_us,min_us,max_us",
+                      err);
     if (st != TL_OK || g->all.n == 0)
         return st == TL_OK ? tl_sheet_close(&sheet, err) : st;
     tl_sheet_look(&sheet);

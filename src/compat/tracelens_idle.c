@@ -62,8 +62,10 @@ static bool put_interval(tl_sheet *sheet, const tl_lens *lens, const tl_lens_idl
     tl_sheet_words(sheet, tl_lens_drain_word(gap->drained));
     tl_sheet_words(sheet, tl_lens_sync_word(gap->sync));
     put_name(sheet, lens, gap->sync_call);
-    put_ref(sheet, lens, call == NULL ? TL_REF_NONE
-                         : call->external_id != TL_REF_NONE ? call->external_id : call->correlation);
+    put_ref(sheet, lens,
+            call == NULL                       ? TL_REF_NONE
+            : call->external_id != TL_REF_NONE ? call->external_id
+                                               : call->correlation);
     if (has_dur)
         tl_sheet_number(sheet, lens->e->raw_dur[gap->sync_call], call->has & TL_MORE_WHOLE_DUR);
     else

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define SHORT_US 10.0
-#define NBINS 100
+#define NBINS    100
 
 /* Where a kernel comes from. */
 enum { FROM_NOWHERE, FROM_OP, FROM_GRAPH, FROM_RUNTIME };
@@ -14,27 +14,28 @@ static const char *const source_words[] = { "", "", "graph", "runtime" };
 /* What kernels are grouped by; in a table of which a part is no column it is the same for all. */
 typedef struct kernel {
     uint32_t source;
-    uint32_t parent;            /* names id of the operator or of the launch; TL_NO_NAME: none */
+    uint32_t parent; /* names id of the operator or of the launch; TL_NO_NAME: none */
     uint32_t dims, strides, inputs;
     uint32_t name;
-    int64_t stream;             /* TL_LANE_ABSENT: none */
-    uint32_t event;             /* in file order */
+    int64_t stream; /* TL_LANE_ABSENT: none */
+    uint32_t event; /* in file order */
 } kernel;
 
 typedef struct row {
     const kernel *first;
     size_t n;
     double sum, min, max;
+    double lost;    /* what the last addition to the sum lost: it is carried to the next, as pandas does */
 } row;
 
 typedef struct summing {
     const tl_lens *lens;
-    uint32_t *op;               /* tl_lens_parent_ops */
+    uint32_t *op; /* tl_lens_parent_ops */
     TL_VEC(kernel) kernels;
-    TL_VEC(row) rows;           /* largest sum first */
+    TL_VEC(row) rows; /* largest sum first */
     double total;
-    bool has_ops;               /* a kernel has an operator: only then are there columns of operators */
-    bool whole;                 /* all durations are integers */
+    bool has_ops; /* a kernel has an operator: only then are there columns of operators */
+    bool whole;   /* all durations are integers */
 } summing;
 
 static double dur_of(const summing *s, const kernel *k)
@@ -92,7 +93,9 @@ static bool make_rows(summing *s)
         }
         row *r = &s->rows.v[s->rows.n - 1];
         r->n++;
-        r->sum += dur;
+        double y = dur - r->lost, t = r->sum + y;
+        r->lost = t - r->sum - y;
+        r->sum = t;
         r->min = fmin(r->min, dur);
         r->max = fmax(r->max, dur);
     }
@@ -116,11 +119,13 @@ static bool take_all(summing *s)
             return false;
         s->whole = s->whole && tl_lens_whole(s->lens, i, TL_MORE_WHOLE_DUR);
         s->kernels.v[s->kernels.n++] = (kernel){
-            .source = op != TL_NONE                                                ? FROM_OP
-                      : launch == TL_NONE                                          ? FROM_NOWHERE
-                      : tl_lens_says(s->lens, launch) & TL_LENS_SAYS_GRAPH         ? FROM_GRAPH
-                                                                                   : FROM_RUNTIME,
-            .parent = op != TL_NONE ? e->name[op] : launch != TL_NONE ? e->name[launch] : TL_NO_NAME,
+            .source = op != TL_NONE                                        ? FROM_OP
+                      : launch == TL_NONE                                  ? FROM_NOWHERE
+                      : tl_lens_says(s->lens, launch) & TL_LENS_SAYS_GRAPH ? FROM_GRAPH
+                                                                           : FROM_RUNTIME,
+            .parent = op != TL_NONE       ? e->name[op]
+                      : launch != TL_NONE ? e->name[launch]
+                                          : TL_NO_NAME,
             .name = e->name[i],
             .stream = e->lanes.v[e->lane[i]].stream,
             .event = i,
@@ -129,6 +134,20 @@ static bool take_all(summing *s)
     }
     for (size_t i = 0; i < s->kernels.n && !s->has_ops; i++)
         s->kernels.v[i].parent = TL_NO_NAME;
+    return true;
+}
+
+/* The time of all kernels, in file order.  False: memory is out. */
+static bool sum_all(const summing *s, double *all)
+{
+    double *durs = tl_malloc((s->kernels.n + 1) * sizeof *durs);
+    if (durs == NULL)
+        return false;
+
+    for (size_t i = 0; i < s->kernels.n; i++)
+        durs[i] = dur_of(s, &s->kernels.v[i]);
+    *all = tl_numpy_sum(durs, s->kernels.n, 1);
+    free(durs);
     return true;
 }
 
@@ -173,12 +192,10 @@ static tl_status write_summary(summing *s, const char *dir, tl_error *err)
     double all = 0;
     tl_sheet sheet;
 
-    if (!take_all(s) || !make_rows(s))
+    if (!take_all(s) || !sum_all(s, &all) || !make_rows(s))
         return tl_fail_memory(err, "the kernels of a rank");
     if (s->rows.n == 0)
         return TL_OK;
-    for (size_t i = 0; i < s->rows.n; i++)
-        all += s->rows.v[i].sum;
     snprintf(header, sizeof header, "%s%s", s->has_ops ? with_ops : without, numbers);
     tl_status st = tl_sheet_open(&sheet, dir, "kernel_summary.csv", header, err);
     if (st != TL_OK)
@@ -192,8 +209,8 @@ static tl_status write_summary(summing *s, const char *dir, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------- short kernels */
 
-/* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the last
- * its upper one, too. */
+/* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the
+ * last its upper one, too. */
 static tl_status write_histogram(const summing *s, const char *dir, tl_error *err)
 {
     double min = INFINITY, max = -INFINITY, edge[NBINS + 1];
@@ -220,7 +237,7 @@ static tl_status write_histogram(const summing *s, const char *dir, tl_error *er
         double dur = tl_lens_dur(s->lens, i);
         if (!is_kernel(s->lens, i) || !(dur < SHORT_US))
             continue;
-        int low = 0, high = NBINS - 1;      /* the last bin whose lower edge is not above it */
+        int low = 0, high = NBINS - 1; /* the last bin whose lower edge is not above it */
         while (low < high) {
             int mid = low + (high - low + 1) / 2;
             if (edge[mid] <= dur)
@@ -293,10 +310,9 @@ static tl_status write_short(summing *s, const char *dir, tl_error *err)
 #define NUMBERS                                                                                                        \
     "Kernel name,Short Kernel duration " US " sum,Short Kernel count,Short Kernel duration " US " mean,"               \
     "Short Kernel duration " US " percent of total time"
-    tl_status st = tl_sheet_open(&sheet, dir, "short_kernels_summary.csv",
-                                 s->has_ops ? "Parent cpu_op,Input dims,Input strides,Concrete Inputs," NUMBERS
-                                                     : NUMBERS,
-                                 err);
+    tl_status st =
+        tl_sheet_open(&sheet, dir, "short_kernels_summary.csv",
+                      s->has_ops ? "Parent cpu_op,Input dims,Input strides,Concrete Inputs," NUMBERS : NUMBERS, err);
 #undef NUMBERS
     if (st != TL_OK)
         return st;

@@ -4,18 +4,18 @@
  *     ac2g         s, id = k ......... f, id = k, pid p, tid t
  *     device                           [the last event of pid p, tid t with args[key] = k]
  *
- * Both ends of the flow must be there; equal numbers alone link nothing.  A graph launch is the launch of all device work
- * with its number, no flow needed.  Where several calls claim an event, the last in the file has it.
+ * Both ends of the flow must be there; equal numbers alone link nothing.  A graph launch is the launch of all device
+ * work with its number, no flow needed.  Where several calls claim an event, the last in the file has it.
  */
 #include "tracelens_view.h"
 #include <stdlib.h>
 
 typedef struct linking {
     tl_lens *lens;
-    bool by_correlation;        /* the key: args.correlation; else args["External id"] */
-    tl_map starts, ends;        /* flow id -> the last event of ph s, of ph f */
-    tl_map graphs;              /* key -> the last graph launch with it */
-    uint32_t *target;           /* flow end -> the event it points to; TL_NONE: none */
+    bool by_correlation; /* the key: args.correlation; else args["External id"] */
+    tl_map starts, ends; /* flow id -> the last event of ph s, of ph f */
+    tl_map graphs;       /* key -> the last graph launch with it */
+    uint32_t *target;    /* flow end -> the event it points to; TL_NONE: none */
 } linking;
 
 /* The key is a property of the file: the first runtime call that launches decides. */
@@ -84,9 +84,8 @@ static bool assign(linking *k)
             lens->launch[k->target[flow]] = i;
     }
     for (uint32_t i = 0; i < lens->e->n; i++) {
-        uint32_t graph = lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET
-                             ? find(&k->graphs, key_of(k, i))
-                             : TL_NONE;
+        uint32_t graph =
+            lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET ? find(&k->graphs, key_of(k, i)) : TL_NONE;
         if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
             lens->launch[i] = graph;
     }

@@ -4,9 +4,9 @@
  *     cpu_op       [ b        ]
  *     runtime         [ call ]              its parent is b
  *
- * A stack for each thread: whatever has ended is popped; what is left on top is the parent.  An event that ends later than the
- * top is left out; where the top ends less than 1 us after its start, and is not the only one, the top goes instead.
- * Frames of Python take no part.
+ * A stack for each thread: whatever has ended is popped; what is left on top is the parent.  An event that ends later
+ * than the top is left out; where the top ends less than 1 us after its start, and is not the only one, the top goes
+ * instead. Frames of Python take no part.
  */
 #include "tracelens.h"
 #include <stdlib.h>

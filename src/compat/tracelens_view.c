@@ -49,8 +49,9 @@ static const struct {
 
 /* Copies of older ROCm, each with or without ".kd" behind it. */
 static const char *const copy_kernels[] = {
-    "MEMORY_COPY_HOST_TO_DEVICE",   "MEMORY_COPY_DEVICE_TO_HOST",      "MEMORY_COPY_DEVICE_TO_DEVICE",
-    "__amd_rocclr_copyBuffer",      "__amd_rocclr_copyBufferAligned",  "__amd_rocclr_copyBufferRect",
+    "MEMORY_COPY_HOST_TO_DEVICE",         "MEMORY_COPY_DEVICE_TO_HOST",
+    "MEMORY_COPY_DEVICE_TO_DEVICE",       "__amd_rocclr_copyBuffer",
+    "__amd_rocclr_copyBufferAligned",     "__amd_rocclr_copyBufferRect",
     "__amd_rocclr_copyBufferRectAligned",
 };
 
@@ -106,8 +107,8 @@ static const struct {
     const char *cat;
     tl_lens_set set;
 } cats[] = {
-    { "kernel", TL_LENS_KERNEL },        { "gpu_memcpy", TL_LENS_MEMCPY },   { "gpu_memset", TL_LENS_MEMSET },
-    { "cuda_runtime", TL_LENS_RUNTIME }, { "cuda_driver", TL_LENS_RUNTIME }, { "cpu_op", TL_LENS_CPU_OP },
+    { "kernel", TL_LENS_KERNEL },          { "gpu_memcpy", TL_LENS_MEMCPY },   { "gpu_memset", TL_LENS_MEMSET },
+    { "cuda_runtime", TL_LENS_RUNTIME },   { "cuda_driver", TL_LENS_RUNTIME }, { "cpu_op", TL_LENS_CPU_OP },
     { "python_function", TL_LENS_PYTHON }, { "ac2g", TL_LENS_FLOW },
 };
 

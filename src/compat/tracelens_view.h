@@ -28,7 +28,7 @@ enum {
     TL_LENS_DEVICE_SYNC = 2,
     TL_LENS_STREAM_SYNC = 4,
     TL_LENS_EVENT_SYNC = 8,
-    TL_LENS_COPY_CALL = 16,   /* its direction says whether it waits */
+    TL_LENS_COPY_CALL = 16, /* its direction says whether it waits */
     TL_LENS_ALLOC = 32,
     TL_LENS_LAUNCH_CALL = 64, /* one of a list of names */
     TL_LENS_GRAPH_LAUNCH = 128,
@@ -36,18 +36,18 @@ enum {
     TL_LENS_SAYS_GRAPH = 512,  /* "cudagraph" or "graphlaunch", in any case */
     TL_LENS_DTOH = 1024,
     TL_LENS_HTOD = 2048,
-    TL_LENS_COMM = 4096,            /* "rccl", "nccl" or "cross_device_reduce", in any case */
-    TL_LENS_CUSTOM_REDUCE = 8192,   /* "cross_device_reduce", in any case */
-    TL_LENS_COPY_KERNEL = 16384     /* a copy of older ROCm, which is written as a kernel */
+    TL_LENS_COMM = 4096,          /* "rccl", "nccl" or "cross_device_reduce", in any case */
+    TL_LENS_CUSTOM_REDUCE = 8192, /* "cross_device_reduce", in any case */
+    TL_LENS_COPY_KERNEL = 16384   /* a copy of older ROCm, which is written as a kernel */
 };
 
 /* Zero-initialise; tl_lens_free ends it.  Arrays have an entry for each event. */
 typedef struct tl_lens {
-    const tl_trace *trace;  /* borrowed; read with `raw`, `more` and all categories */
-    const tl_events *e;     /* its events */
-    uint8_t *set;           /* tl_lens_set */
-    uint32_t *launch;       /* the runtime call that launched it, TL_NONE without one */
-    uint16_t *says;         /* by name: what it says; 0 where no event has it */
+    const tl_trace *trace; /* borrowed; read with `raw`, `more` and all categories */
+    const tl_events *e;    /* its events */
+    uint8_t *set;          /* tl_lens_set */
+    uint32_t *launch;      /* the runtime call that launched it, TL_NONE without one */
+    uint16_t *says;        /* by name: what it says; 0 where no event has it */
 } tl_lens;
 
 /* TL_ENOMEM. */
@@ -104,8 +104,8 @@ static inline tl_text tl_lens_name(const tl_lens *lens, uint32_t i, const char *
     return name != TL_NO_NAME ? tl_names_text(&lens->e->names, name) : (tl_text){ none, strlen(none) };
 }
 
-/* A new array of the events that `is` picks, by ts; those of one ts in file order, or the longest first and then in file
- * order.  NULL: memory is out.  The caller frees it. */
+/* A new array of the events that `is` picks, by ts; those of one ts in file order, or the longest first and then in
+ * file order.  NULL: memory is out.  The caller frees it. */
 uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), bool longest_first, size_t *n);
 
 #endif

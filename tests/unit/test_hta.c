@@ -1,8 +1,6 @@
-/* test_hta.c - HTA's rules, each on a trace of a few lines, and its way to write numbers. */
+/* test_hta.c - HTA's rules, each on a trace of a few lines. */
 #include "../../src/compat/hta_job.h"
 #include "../../src/compat/hta_spans.h"
-#include "../../src/compat/python.h"
-#include "../../src/compat/sheet.h"
 #include "scratch.h"
 #include "tlmpi/compat/hta.h"
 #include "tlmpi/model/schema.h"
@@ -416,136 +414,6 @@ static void overlap_is_where_both_are(void)
     CU_ASSERT_EQUAL(both, 0);
 }
 
-/* The sums are numpy's, of v[i] = (7919 i mod 1013) / 10 and of 1 / (i + 1). */
-static void sums_add_up_as_in_numpy(void)
-{
-    static const struct {
-        size_t n;
-        double tenths, harmonic;
-    } known[] = {
-        { 0, 0, 0 },
-        { 7, 0x1.409999999999ap+8, 0x1.4be2be2be2be2p+1 },
-        { 8, 0x1.89b3333333332p+8, 0x1.5be2be2be2be2p+1 },
-        { 9, 0x1.c04ccccccccccp+8, 0x1.6a1ba1ba1ba1bp+1 },
-        { 128, 0x1.991b333333334p+12, 0x1.5bb8ae9541ca7p+2 },
-        { 129, 0x1.9d0e666666666p+12, 0x1.5c37b09149ba9p+2 },
-        { 1000, 0x1.8c01333333333p+15, 0x1.df11f45f4e61ap+2 },
-        { 5003, 0x1.eeb1ccccccccdp+17, 0x1.230b2137da23cp+3 },
-    };
-    static double v[2 * 5003];      /* the two series in turn: each has a stride of 2 */
-    for (size_t i = 0; i < 5003; i++) {
-        v[2 * i] = (double)(i * 7919 % 1013) / 10;
-        v[2 * i + 1] = 1 / (double)(i + 1);
-    }
-    for (size_t i = 0; i < COUNT(known); i++) {
-        CU_ASSERT_EQUAL(tl_numpy_sum(v, known[i].n, 2), known[i].tenths);
-        CU_ASSERT_EQUAL(tl_numpy_sum(v + 1, known[i].n, 2), known[i].harmonic);
-    }
-}
-
-/* ----------------------------------------------------------------------------------------------------- numbers */
-
-static void doubles_are_written_as_python_writes_them(void)
-{
-    static const struct {
-        double value;
-        const char *text;
-    } known[] = {
-        { 0.0, "0.0" },
-        { -0.0, "-0.0" },
-        { 1.0, "1.0" },
-        { -1.0, "-1.0" },
-        { 0.1, "0.1" },
-        { 0.1 + 0.2, "0.30000000000000004" },
-        { 100.0, "100.0" },
-        { 12345.678, "12345.678" },
-        { 8139.589111328125, "8139.589111328125" },
-        { 25.24808122949801, "25.24808122949801" },
-        { 1695835542514261.0, "1695835542514261.0" },
-        { 1e15, "1000000000000000.0" },
-        { 9999999999999998.0, "9999999999999998.0" },
-        { 1e16, "1e+16" },
-        { 1.2345e16, "1.2345e+16" },
-        { 1.5e300, "1.5e+300" },
-        { 0.0001, "0.0001" },
-        { 0.00012345, "0.00012345" },
-        { 0.00001, "1e-05" },
-        { 1.25e-7, "1.25e-07" },
-        { 2.220446049250313e-16, "2.220446049250313e-16" },
-        { 2.2250738585072014e-308, "2.2250738585072014e-308" },
-        { 5e-324, "5e-324" },
-        { 1.7976931348623157e308, "1.7976931348623157e+308" },
-        { INFINITY, "inf" },
-        { -INFINITY, "-inf" },
-        { NAN, "nan" },
-    };
-    char text[TL_PYTHON_REPR_SIZE];
-    for (size_t i = 0; i < COUNT(known); i++) {
-        tl_python_repr(text, known[i].value);
-        CU_ASSERT_STRING_EQUAL(text, known[i].text);
-    }
-}
-
-static void every_double_reads_back(void)
-{
-    uint64_t seed = 7;
-    char text[TL_PYTHON_REPR_SIZE];
-    for (int i = 0; i < 20000; i++) {
-        uint64_t bits = unit_random(&seed);
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        if (!isfinite(value))
-            continue;
-        tl_python_repr(text, value);
-        CU_ASSERT_EQUAL(strtod(text, NULL), value);
-    }
-}
-
-static void percentages_round_half_to_even(void)
-{
-    CU_ASSERT_EQUAL(tl_numpy_round2(0.125), 0.12);
-    CU_ASSERT_EQUAL(tl_numpy_round2(0.375), 0.38);
-    CU_ASSERT_EQUAL(tl_numpy_round2(93.499), 93.5);
-    CU_ASSERT_EQUAL(tl_numpy_round2(-0.125), -0.12);
-    CU_ASSERT(isnan(tl_numpy_round2(NAN)));
-}
-
-/* The whole of a file in the scratch folder; good until the next call. */
-static const char *content(const char *name)
-{
-    static char text[8192];
-    FILE *f = fopen(scratch_path(name), "rb");
-    size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
-    text[n] = '\0';
-    if (f == NULL)
-        return "(no file)";
-    fclose(f);
-    return text;
-}
-
-static void cells_are_quoted_where_a_reader_would_split(void)
-{
-    tl_sheet csv;
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&csv, scratch_folder, "cells.csv", "a,b", &err), TL_OK);
-    tl_sheet_text(&csv, TL_TEXT("plain"));
-    tl_sheet_text(&csv, TL_TEXT("f(int, \"x\")"));
-    tl_sheet_text(&csv, TL_TEXT("two\nlines"));
-    tl_sheet_end_row(&csv);
-    tl_sheet_real(&csv, NAN);
-    tl_sheet_blank(&csv);
-    tl_sheet_number(&csv, -0.0, true);
-    tl_sheet_number(&csv, 1e17, true);
-    tl_sheet_number(&csv, NAN, true);
-    tl_sheet_int(&csv, INT64_MIN);
-    tl_sheet_end_row(&csv);
-    CU_ASSERT_STRING_EQUAL(content("cells.csv"), "(no file)");      /* not before it is whole */
-    CU_ASSERT_EQUAL(tl_sheet_close(&csv, &err), TL_OK);
-    CU_ASSERT_STRING_EQUAL(content("cells.csv"), "a,b\nplain,\"f(int, \"\"x\"\")\",\"two\nlines\"\n"
-                                                 ",,0,100000000000000000,,-9223372036854775808\n");
-    CU_ASSERT_STRING_EQUAL(content("cells.csv.part"), "(no file)");
-}
-
 /* -------------------------------------------------------------------------------------------- the rank of a file */
 
 static int64_t rank_in(const char *text)
@@ -623,24 +491,24 @@ static void the_books_are_those_of_the_drawing(void)
 
     CU_ASSERT_EQUAL_FATAL(run(texts, 2, "deep/out", &incomplete, &err), TL_OK);
     CU_ASSERT_FALSE(incomplete);
-    CU_ASSERT_STRING_EQUAL(content("deep/out/temporal_breakdown.csv"),
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/temporal_breakdown.csv"),
                            "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
                            "idle_time_pctg,compute_time_pctg,non_compute_time_pctg\n"
                            "2,3,6,7,16,18.75,37.5,43.75\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/notes.txt"),
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/notes.txt"),
                            "temporal_breakdown: rank 1: no GPU events; HTA gives up all ranks\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n1,\n2,33.33\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/comm_comp_overlap_unrounded.csv"),
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n1,\n2,33.33\n");
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/comm_comp_overlap_unrounded.csv"),
                            "rank,comp_comm_overlap_pctg\n1,\n2,33.33333333333333\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/profiler_steps.csv"), "step\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/events_by_category.csv"),
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/profiler_steps.csv"), "step\n");
+    CU_ASSERT_STRING_EQUAL(scratch_content("deep/out/events_by_category.csv"),
                            "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
                            "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan\n"
                            "1,cpu_op,1,4,0,0,3,3,7,1,0,0,0,1,1,0\n"
                            "2,cpu_op,1,24,0,0,0,0,24,1,0,0,0,1,1,0\n"
                            "2,kernel,4,15,0,0,4,17,20,0,0,0,4,0,4,0\n");
     CU_ASSERT_STRING_EQUAL(
-        content("deep/out/load_summary.csv"),
+        scratch_content("deep/out/load_summary.csv"),
         "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,global_min_ts,ts_dtype,"
         "duration,iterations,world_size,base_time_ns,start_unix_ns,symbols\n"
         "1,b.json,UNKNOWN GPU,1,3.0,3.0,1,0,int64,0,,,7000,7000,8\n"
@@ -656,17 +524,17 @@ static void the_start_is_the_base_plus_the_zero(void)
     tl_error err;
 
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"),
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("start/load_summary.csv"),
                                   "\n0,start.json,UNKNOWN GPU,1,1001.0,1001.0,1,1001,int64,0,,,7000,1008000,2\n"));
     options.ns = true;
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"),
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("start/load_summary.csv"),
                                   "\n0,start.json,UNKNOWN GPU,1,1000.5,1000.5,1,1000.5,float64,0.0,,,7000,"
                                   "1007500,2\n"));
 
     scratch_text("start.json", "{\"traceEvents\": [" OP("x", "1000", "2") "]}");
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"), ",1000,int64,0,,,,KeyError,2\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("start/load_summary.csv"), ",1000,int64,0,,,,KeyError,2\n"));
 }
 
 static void what_hta_refuses_is_a_note(void)
@@ -677,10 +545,10 @@ static void what_hta_refuses_is_a_note(void)
     tl_error err;
 
     CU_ASSERT_EQUAL_FATAL(run(texts, 1, "refused", &incomplete, &err), TL_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("refused/notes.txt"),
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("refused/notes.txt"),
                                   "temporal_breakdown: rank 1: the books do not balance: idle 6, "
                                   "compute 5, non-compute -1 of 10 us"));
-    CU_ASSERT_PTR_NULL(strstr(content("refused/temporal_breakdown.csv"), "\n1,"));
+    CU_ASSERT_PTR_NULL(strstr(scratch_content("refused/temporal_breakdown.csv"), "\n1,"));
 }
 
 static void a_file_that_cannot_be_used_is_left_out(void)
@@ -691,15 +559,15 @@ static void a_file_that_cannot_be_used_is_left_out(void)
 
     CU_ASSERT_EQUAL_FATAL(run(texts, 3, "some", &incomplete, &err), TL_OK);
     CU_ASSERT(incomplete);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("some/notes.txt"), "rank 2: "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("some/notes.txt"), "rank 1: "));
-    CU_ASSERT_STRING_EQUAL(content("some/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n3,33.33\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("some/notes.txt"), "rank 2: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("some/notes.txt"), "rank 1: "));
+    CU_ASSERT_STRING_EQUAL(scratch_content("some/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n3,33.33\n");
 
     incomplete = false;
     CU_ASSERT_EQUAL(run(texts + 1, 2, "nothing", &incomplete, &err), TL_EINPUT);
     CU_ASSERT(incomplete);
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("nothing/notes.txt"), "rank 2: "));
-    CU_ASSERT_STRING_EQUAL(content("nothing/load_summary.csv"), "(no file)");
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("nothing/notes.txt"), "rank 2: "));
+    CU_ASSERT_STRING_EQUAL(scratch_content("nothing/load_summary.csv"), "(no file)");
 }
 
 static void of_two_files_of_a_rank_the_later_is_taken(void)
@@ -712,8 +580,8 @@ static void of_two_files_of_a_rank_the_later_is_taken(void)
 
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
     CU_ASSERT(incomplete);
-    CU_ASSERT_STRING_EQUAL(content("twice/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n4,\n");
-    CU_ASSERT_PTR_NOT_NULL(strstr(content("twice/notes.txt"), "old.json"));
+    CU_ASSERT_STRING_EQUAL(scratch_content("twice/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n4,\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("twice/notes.txt"), "old.json"));
 }
 
 static void an_output_that_cannot_be_written_is_said(void)
@@ -731,7 +599,7 @@ static void an_output_that_cannot_be_written_is_said(void)
     CU_ASSERT_EQUAL(mkdir(scratch_path("blocked/profiler_steps.csv"), 0777), 0);
     CU_ASSERT_EQUAL(run(texts, 1, "blocked", &incomplete, &err), TL_EOUTPUT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "profiler_steps.csv"));
-    CU_ASSERT_STRING_EQUAL(content("blocked/profiler_steps.csv.part"), "(no file)");
+    CU_ASSERT_STRING_EQUAL(scratch_content("blocked/profiler_steps.csv.part"), "(no file)");
 }
 
 static void without_memory_it_says_so_and_leaves_nothing(void)
@@ -749,7 +617,7 @@ static void without_memory_it_says_so_and_leaves_nothing(void)
         if (st != TL_OK) {
             CU_ASSERT_EQUAL(st, TL_ENOMEM);
             CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory"));
-            CU_ASSERT_STRING_EQUAL(content("tight/load_summary.csv.part"), "(no file)");
+            CU_ASSERT_STRING_EQUAL(scratch_content("tight/load_summary.csv.part"), "(no file)");
         }
     }
     CU_ASSERT_EQUAL(st, TL_OK);
@@ -778,11 +646,6 @@ static const unit_test tests[] = {
     TEST(a_rank_without_steps_is_cut_at_its_first_host_row),
     TEST(rows_that_overlap_or_touch_are_one_span),
     TEST(overlap_is_where_both_are),
-    TEST(sums_add_up_as_in_numpy),
-    TEST(doubles_are_written_as_python_writes_them),
-    TEST(every_double_reads_back),
-    TEST(percentages_round_half_to_even),
-    TEST(cells_are_quoted_where_a_reader_would_split),
     TEST(the_rank_is_the_first_that_the_text_names),
     TEST(a_rank_is_found_across_blocks),
     TEST(a_file_that_is_not_there_has_no_rank),
