@@ -26,7 +26,7 @@ typedef struct anchor {
 static const anchor anchors[] = {
     ANCHOR("schemaVersion", DIGITS, 1),
     ANCHOR("deviceProperties", "[", 1),
-    ANCHOR("distributedInfo", "{", 1),
+    ANCHOR("distributedInfo", "{", 1),          /* INFO */
     ANCHOR("baseTimeNanoseconds", DIGITS, 1),
     ANCHOR("displayTimeUnit", "\"", 1),
     ANCHOR("traceEvents", "[", 1),
@@ -45,6 +45,7 @@ static const anchor anchors[] = {
     ANCHOR("pg_config", "[{", 2),
     ANCHOR("nccl_version", "\"", 2),
 };
+#define INFO 2
 #define NANCHORS (sizeof anchors / sizeof anchors[0])
 #define LONGEST_KEY ((size_t)19)
 
@@ -54,7 +55,8 @@ typedef struct salvage {
     TL_VEC(char) out;
     size_t safe;                    /* so much of out is whole members */
     size_t info_end;                /* where distributedInfo has ended in out; 0 before */
-    bool in_info;                   /* the last member of the document is distributedInfo */
+    bool in_info;                   /* the last member of the document is distributedInfo ... */
+    bool info_lost;                 /* ... whose brace is missing */
     bool unclosed;
     uint32_t seen;                  /* bit of each anchor that has been copied */
 } salvage;
@@ -71,8 +73,8 @@ static size_t skip(tl_text t, size_t i)
     return i;
 }
 
-/* The anchor whose key is quoted at i and whose value begins as it should; NANCHORS for none. */
-static size_t anchor_at(tl_text t, size_t i)
+/* The anchor whose key is quoted at i; NANCHORS for none. */
+static size_t named_at(tl_text t, size_t i)
 {
     const char *key = t.p + i + 1;
     size_t most = t.n - i - 1 < LONGEST_KEY + 1 ? t.n - i - 1 : LONGEST_KEY + 1, k = 0;
@@ -81,9 +83,16 @@ static size_t anchor_at(tl_text t, size_t i)
 
     while (k < NANCHORS && (anchors[k].n != n || memcmp(key, anchors[k].key, n) != 0))
         k++;
+    return k;
+}
+
+/* The same where the value begins as it should, too. */
+static size_t anchor_at(tl_text t, size_t i)
+{
+    size_t k = named_at(t, i);
     if (k == NANCHORS)
         return NANCHORS;
-    size_t colon = skip(t, i + n + 2), value = skip(t, colon + 1);
+    size_t colon = skip(t, i + anchors[k].n + 2), value = skip(t, colon + 1);
     bool fits = value < t.n && t.p[colon] == ':' && t.p[value] != 0 && strchr(anchors[k].begins, t.p[value]) != NULL;
     return fits ? k : NANCHORS;
 }
@@ -119,7 +128,7 @@ static bool can_reopen(const salvage *s)
     size_t i = s->info_end;
     while (i < s->safe && is_space(s->out.v[i]))
         i++;
-    return s->grammar.depth == 1 && s->in_info && s->info_end > 0 && i == s->safe;
+    return s->grammar.depth == 1 && s->in_info && !s->info_lost && s->info_end > 0 && i == s->safe;
 }
 
 /* The grammar inside of `depth` objects. */
@@ -134,11 +143,26 @@ static bool enter(tl_grammar *g, uint64_t depth)
     return true;
 }
 
+/* Instead of a member that has lost its brace. */
+static bool open_info(salvage *s)
+{
+    for (const char *c = "\"distributedInfo\":{"; *c != 0; c++)
+        if (!put(s, *c))
+            return false;
+    s->info_lost = false;
+    s->seen |= UINT32_C(1) << INFO;
+    s->safe = s->out.n;
+    s->grammar.state = TL_WANT_VALUE;
+    return tl_grammar_step(&s->grammar, '{');
+}
+
 /* Back to the last whole member, then in or out to `depth` open braces, and before the next key.  False: memory is out. */
 static bool go_to(salvage *s, uint64_t depth)
 {
     tl_grammar *g = &s->grammar;
 
+    if (depth == 2 && s->info_lost)
+        return go_to(s, 1) && open_info(s);
     s->out.n = depth == 2 && g->depth == 1 ? s->info_end : s->safe;
     if (s->out.n == 0 && !put(s, '{'))
         return false;
@@ -165,7 +189,7 @@ static bool go_to(salvage *s, uint64_t depth)
 /* Where the next anchor stands that has not been seen, from i on; the end without one. */
 static size_t next_anchor(const salvage *s, size_t i, size_t *which)
 {
-    bool inside = s->in_info && (s->grammar.depth > 1 || can_reopen(s));
+    bool inside = s->in_info && (s->grammar.depth > 1 || s->info_lost || can_reopen(s));
 
     while (i < s->in.n) {
         const char *quote = memchr(s->in.p + i, '"', s->in.n - i);
@@ -190,8 +214,10 @@ static bool meet_key(salvage *s, size_t i)
 
     if ((too_deep || too_high) && !go_to(s, anchors[which].depth))
         return false;
-    if (s->grammar.depth == 1)
-        s->in_info = which < NANCHORS && strcmp(anchors[which].key, "distributedInfo") == 0;
+    if (s->grammar.depth == 1) {
+        s->in_info = named_at(s->in, i) == INFO;
+        s->info_lost = s->in_info && which != INFO;
+    }
     if (which < NANCHORS && anchors[which].depth == s->grammar.depth && (s->grammar.depth == 1 || s->in_info))
         s->seen |= UINT32_C(1) << which;
     return true;

@@ -25,10 +25,11 @@ def replaced(index, text):
     return entries
 
 
-# What is wrong with a rank: its text, kernels that must be there, entries lost, entries repaired (None: either way).
+# What is wrong with a rank: its text, kernels that must be there, entries lost, entries repaired (None: either way), whether the
+# document around the entries is damaged.
 class Damage:
-    def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None):
-        self.text, self.kernels, self.lost, self.repaired = text, kernels, lost, repaired
+    def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None, document=False):
+        self.text, self.kernels, self.lost, self.repaired, self.document = text, kernels, lost, repaired, document
         self.compute_ns = compute_ns if compute_ns is not None else 5000 * (kernels or 0)
 
 
@@ -69,6 +70,28 @@ def damages():
         document(r, events()[:11] + ["null", "17"] + events()[11:]), lost=2)
     yield "an event that is not closed", lambda r: Damage(
         document(r, replaced(11, k[:-1])), kernels=None, lost=None, repaired=None)
+    yield "a plus before a number", lambda r: Damage(
+        document(r, replaced(11, k.replace('"ts": 54', '"ts": +54'))), repaired=1)
+    yield "texts and arrays between two events", lambda r: Damage(
+        document(r, events()[:11] + ['"a"', '"b"', "[1, [2]]", "[]"] + events()[11:]), lost=4)
+    yield "a bracket in the middle of a number, its rest behind", lambda r: Damage(
+        document(r, replaced(11, k.replace('"dur": 5', '"dur": 1}5'))), kernels=11, lost=1)
+    yield "torn inside a number, then the next event", lambda r: Damage(
+        document(r).replace(k + ",\n", k[:k.index('"dur": 5') + 8]), kernels=11, lost=1)
+    yield "a comma missing", lambda r: Damage(document(r).replace(k + ",", k), kernels=11, lost=1)
+    yield "its own end in the middle", lambda r: Damage(
+        document(r).replace(k + ",", k + TAIL + ","), document=True)
+    yield "its own end in the middle of an event", lambda r: Damage(
+        document(r).replace(k, k[:40] + TAIL + k[40:]), kernels=11, lost=1)
+    yield "a bad value in the head", lambda r: Damage(document(r).replace("1,", "@,", 1), document=True)
+    yield "a bare quote in the head", lambda r: Damage(document(r).replace('"nccl"', '"nc"cl"', 1), document=True)
+    yield "a brace too few in the head", lambda r: Damage(document(r).replace("},", ",", 1), document=True)
+    yield "a brace too many in the head", lambda r: Damage(document(r).replace("},", "}},", 1), document=True)
+    yield "a bracket before the head", lambda r: Damage("[" + document(r), document=True)
+    yield "a head without its brace", lambda r: Damage(document(r)[1:], document=True)
+    yield "an array without its bracket", lambda r: Damage(document(r).replace("[\n", "\n"), document=True)
+    yield "a tail without its bracket", lambda r: Damage(document(r).replace("\n],", "\n,"), document=True)
+    yield "a bare quote in the tail", lambda r: Damage(document(r).replace('"x"', '"x"y"'), document=True)
     yield "a million brackets deep", lambda r: Damage(
         document(r, replaced(11, kernel(5, args={"x": 0}).replace('"x": 0', '"x": ' + "[" * 10**6 + "]" * 10**6))),
         kernels=None, lost=None, repaired=None)
@@ -92,11 +115,12 @@ def check_row(checks, what, row, damage):
         checks.that(lost == damage.lost, "%s: %d entries lost" % (what, damage.lost), lost)
     if damage.repaired is not None:
         checks.that(repaired == damage.repaired, "%s: %d entries repaired" % (what, damage.repaired), repaired)
-    if lost > 0:
+    if lost > 0 or damage.document:
         checks.that(row["status"] in ("damaged", "cut"), what + ": status damaged", row["status"])
     elif repaired > 0:
         checks.that(row["status"] == "ok", what + ": nothing is missing, status ok", row["status"])
-    if lost + repaired > 0:
+    if lost + repaired > 0 or damage.document:
+        checks.that(row["base_time_ns"] == 1700000000000000000, what + ": the base time", row["base_time_ns"])
         checks.that(row["first_bad_byte"] >= 0, what + ": the first bad byte", row["first_bad_byte"])
         checks.that(str(row["first_bad_byte"]) in row["error"], what + ": the byte in the message", row["error"])
     elif row["status"] != "cut":
@@ -131,6 +155,33 @@ def texts(checks, program, options):
             check_row(checks, "%s %s" % (what, tag), rows.get(rank), damage)
             if rows.get(rank, {}).get("status") == "damaged":
                 checks.that("rank-%d.json" % rank in run.stderr + run.stdout, what + ": the file is named", run.stderr[-300:])
+
+
+def heads(checks, program):
+    """Each single byte of the head, missing: the events, the rank and the base time are there, unless it was a byte of theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        made, own = {}, ("rank", "distributedInfo", "baseTimeNanoseconds", "1700000000000000000")
+        for at in range(len(head(1000)) - 1):
+            rank = 1000 + at
+            text = document(rank)
+            spared = [text.index(word) for word in own + (str(rank),)]
+            lengths = [len(word) for word in own + (str(rank),)]
+            path = os.path.join(data, "byte-%d-missing.json" % at)
+            with open(path, "w") as f:
+                f.write(text[:at] + text[at + 1:])
+            made[path] = rank, at, any(i - 3 <= at <= i + n + 2 for i, n in zip(spared, lengths))
+        run = Run(program, [data], out)
+        rows = {row["file"]: row for row in run.rows("rank")}
+        for path, (rank, at, its_own) in made.items():
+            row, what = rows.get(path), "byte %d of the head is missing" % at
+            if not checks.that(row is not None and row["intervals"] == EVENTS, what + ": the events", row):
+                continue
+            checks.that(its_own or row["rank"] == rank, what + ": the rank", row["rank"])
+            checks.that(its_own or row["base_time_ns"] == 1700000000000000000, what + ": the base time", row["base_time_ns"])
+            checks.that(row["status"] == "ok" or at - 15 <= row["first_bad_byte"] <= at + 50, what + ": where",
+                        row["status"], row["first_bad_byte"])
 
 
 def repaired_alone(checks, program):
@@ -381,6 +432,7 @@ def main():
     program = os.path.abspath(sys.argv[1])
     for options in ((), ("--parser", "yajl"), ("--no-filter",)):
         texts(checks, program, options)
+    heads(checks, program)
     repaired_alone(checks, program)
     cut_texts(checks, program)
     gzips(checks, program)

@@ -191,6 +191,52 @@ static void the_tail_is_for_a_deep_look(void)
     free(text);
 }
 
+/* Whatever is said of ranks and times inside an event is none of the document's. */
+static void an_event_near_the_end_does_not_name_the_rank(void)
+{
+    static const char decoy[] = ",\n{\"ph\": \"X\", \"ts\": 5, \"args\": {\"distributedInfo\": {\"rank\": 9}, \"baseTimeNanoseconds\": 5}}]";
+    char more[512];
+    snprintf(more, sizeof more, "%s, \"traceName\": \"x\"}", decoy + 1);
+    for (int told = 0; told < 2; told++) {
+        if (told)
+            snprintf(more, sizeof more, "%s, \"distributedInfo\": {\"rank\": 4}, \"baseTimeNanoseconds\": 1700000000000000000\n}", decoy + 1);
+        char *text = trace_with(60000, "");
+        size_t n = strlen(text);
+        char *whole = malloc(n + sizeof more);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+        text[n - 1] = ',';              /* the bracket stands behind the decoy */
+        snprintf(whole, n + sizeof more, "%s%s", text, more);
+        tl_input t = look_at_text("tail.json", whole, true);
+        CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
+        CU_ASSERT_EQUAL(t.meta_rank, told ? 4 : -1);
+        CU_ASSERT_EQUAL(t.begin_ns, told ? DAY_ONE + 1000 : t.mtime_ns);
+        free(whole);
+        free(text);
+    }
+}
+
+static void a_damaged_head_still_names_the_rank(void)
+{
+    static const char *const heads[] = {
+        "{\"x\": @@, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": \"un\"quoted\", \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": {\"y\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"distributedInfo\": {\"rank\": 3, \"traceEvents\": [",
+        "\"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "[{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": 1}}, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        for (int deep = 0; deep < 2; deep++) {
+            char text[512];
+            snprintf(text, sizeof text, "%s{\"ph\": \"X\", \"ts\": 1700000000000000}, {\"ph\": \"X\", \"ts\": 7}]}", heads[i]);
+            tl_input t = look_at_text("a.json", text, deep);
+            CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
+            CU_ASSERT_EQUAL(t.meta_rank, 3);
+            CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE);
+        }
+}
+
 static void kinds_are_told_apart(void)
 {
     static const struct {
@@ -475,6 +521,8 @@ int main(void)
     CU_ADD_TEST(s, the_head_tells_rank_and_begin);
     CU_ADD_TEST(s, a_begin_is_always_found);
     CU_ADD_TEST(s, the_tail_is_for_a_deep_look);
+    CU_ADD_TEST(s, an_event_near_the_end_does_not_name_the_rank);
+    CU_ADD_TEST(s, a_damaged_head_still_names_the_rank);
     CU_ADD_TEST(s, kinds_are_told_apart);
     CU_ADD_TEST(s, a_cut_gzip_is_a_trace_once_it_begins);
     CU_ADD_TEST(s, what_cannot_be_opened_says_so);
