@@ -2,8 +2,8 @@
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
 #     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, the tables of
-#     HTA and TraceLens, idle time against an oracle, collectives, faults, digests on 1 to 64 procs, reading back with h5py and
-#     pandas, the generator, the first run, shell scripts.
+#     HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, faults, digests on 1 to 64 procs,
+#     reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
