@@ -1,6 +1,7 @@
 /* summary.c - what a run found, on one screen. */
 #include "tlmpi/report/summary.h"
 
+#include "summary_match.h"
 #include "summary_table.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/report/terminal.h"
@@ -424,6 +425,7 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     } else {
         fprintf(out, "No trace has device work: there is nothing to break down.\n");
     }
+    tl_say_matching(out, s);
     say_unclassified(out, s);
     say_troubles(out, s, look);
     say_missing(out, s);
