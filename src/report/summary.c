@@ -2,6 +2,7 @@
 #include "tlmpi/report/summary.h"
 
 #include "summary_idle.h"
+#include "summary_match.h"
 #include "summary_table.h"
 #include "summary_troubles.h"
 #include "summary_words.h"
@@ -314,6 +315,7 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     } else {
         fprintf(out, "No trace has device work: there is nothing to break down.\n");
     }
+    tl_say_matching(out, s);
     say_unclassified(out, s);
     tl_say_troubles(out, s, look);
     say_output(out, s);
