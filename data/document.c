@@ -2,6 +2,7 @@
 #include "trace.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void device_properties(struct trace *t)
 {
@@ -9,7 +10,7 @@ static void device_properties(struct trace *t)
 
     json_key(t->json, "deviceProperties", true);
     json_begin(t->json, '[', false);
-    for (int i = 0; i < t->format.devices; i++) {
+    for (int i = 0; i < t->job->host_ranks; i++) {
         json_begin(t->json, '{', false);
         arg_int(t, "id", i, true);
         arg_text(t, "name", rocm ? "AMD Instinct MI300X" : "NVIDIA A100-SXM4-80GB", false);
@@ -27,43 +28,56 @@ static void device_properties(struct trace *t)
     json_end(t->json, ']');
 }
 
-static void distributed_info(struct trace *t)
+/* A process group, with all its ranks. */
+static void group_config(struct trace *t, const struct named_group *g)
 {
     struct json *j = t->json;
 
+    json_begin(j, '{', true);
+    arg_text(t, "pg_name", g->name, false);
+    arg_text(t, "pg_desc", g->description, false);
+    arg_text(t, "backend_config", "cuda:nccl", false);
+    arg_int(t, "pg_size", g->group.n, false);
+    json_key(j, "ranks", false);
+    json_begin(j, '[', true);
+    for (int i = 0; i < g->group.n; i++)
+        json_int(j, g->group.first + i * g->group.stride);
+    json_end(j, ']');
+    json_end(j, '}');
+}
+
+static void distributed_info(struct trace *t)
+{
+    static const enum axis axes[] = { AXIS_WORLD, AXIS_DP, AXIS_TP, AXIS_PP, AXIS_EP };
+    struct json *j = t->json;
+    const struct named_group *own[sizeof axes / sizeof axes[0]];
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        const struct named_group *g = &t->groups[axes[i]];
+        if (i == 0 || (g->group.n > 1 && strcmp(g->name, "0") != 0))
+            own[n++] = g;
+    }
     json_key(j, "distributedInfo", true);
     json_begin(j, '{', true);
     arg_text(t, "backend", "nccl", false);
     arg_int(t, "rank", t->rank, false);
     arg_int(t, "world_size", t->job->ranks, false);
-    arg_int(t, "pg_count", 1, false);
-    json_key(j, "pg_config", false);
-    json_begin(j, '[', true);
-    json_begin(j, '{', true);
-    arg_text(t, "pg_name", "0", false);
-    arg_text(t, "pg_desc", "default_pg", false);
-    arg_text(t, "backend_config", "cuda:nccl", false);
-    arg_int(t, "pg_size", t->job->ranks, false);
-    json_key(j, "ranks", false);
-    json_begin(j, '[', true);
-    for (int i = 0; i < t->job->ranks; i++)
-        json_int(j, i);
-    json_end(j, ']');
-    json_end(j, '}');
-    json_end(j, ']');
-    arg_text(t, "nccl_version", "2.21.5", false);
+    if (t->job->age == AGE_2026) {
+        arg_int(t, "pg_count", n, false);
+        json_key(j, "pg_config", false);
+        json_begin(j, '[', true);
+        for (int i = 0; i < n; i++)
+            group_config(t, own[i]);
+        json_end(j, ']');
+    }
+    if (t->job->age != AGE_2022)
+        arg_text(t, "nccl_version", t->job->age == AGE_2024 ? "2.20.5" : "2.21.5", false);
     json_end(j, '}');
 }
 
-static void name_members(struct trace *t)
-{
-    int n = t->job->ranks, at = snprintf(t->members, sizeof t->members, "[");
-    for (int i = 0; i < n && i < LISTED_RANKS; i++)
-        at += snprintf(t->members + at, sizeof t->members - (size_t)at, i == 0 ? "%d" : ", %d", i);
-    snprintf(t->members + at, sizeof t->members - (size_t)at, n > LISTED_RANKS ? ", ...]" : "]");
-}
-
-struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank)
+struct trace *trace_open(const char *path, const struct format *format, const struct job *job, int rank,
+                         const struct window *window)
 {
     struct trace *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -76,7 +90,8 @@ struct trace *trace_open(const char *path, const struct format *format, const st
     t->format = *format;
     t->job = job;
     t->rank = rank;
-    name_members(t);
+    t->window = *window;
+    name_groups(t);
 
     json_begin(t->json, '{', false);
     arg_int(t, "schemaVersion", 1, true);
@@ -84,8 +99,10 @@ struct trace *trace_open(const char *path, const struct format *format, const st
     distributed_info(t);
     arg_int(t, "record_shapes", 1, true);
     arg_int(t, "with_stack", job->frames > 0 ? 1 : 0, true);
-    json_key(t->json, "host_name", true);
-    json_text_number(t->json, "node", rank / format->devices);
+    if (job->age == AGE_2026) {
+        json_key(t->json, "host_name", true);
+        json_text_number(t->json, "node", host_of(job, rank));
+    }
     if (!format->absolute) {
         arg_text(t, "displayTimeUnit", "ms", true);
         arg_int(t, "baseTimeNanoseconds", BASE_NS, true);
@@ -138,8 +155,10 @@ static void instant(struct trace *t, const char *name, const char *pid, const ch
 }
 
 /* The span of the whole recording, on a track of its own. */
-static void whole_span(struct trace *t, const struct window *window)
+static void whole_span(struct trace *t)
 {
+    const struct window *window = &t->window;
+
     json_begin(t->json, '{', false);
     arg_text(t, "ph", "X", true);
     arg_text(t, "cat", "Trace", false);
@@ -160,21 +179,23 @@ int64_t trace_bytes(const struct trace *t)
     return json_bytes(t->json);
 }
 
-bool trace_close(struct trace *t, const struct window *window)
+bool trace_close(struct trace *t)
 {
-    int64_t at = window->start_ns;
+    int64_t at = t->window.start_ns;
 
     process(t, host_pid(t), at, "CPU", -1, host_pid(t));
-    for (int i = 0; i < t->format.devices; i++)
+    for (int i = 0; i < t->job->host_ranks; i++)
         process(t, i, at, "GPU ", i, 16777216 + i);
-    for (int i = 0; i < 2; i++) {
-        int stream = sim_stream(t->job->vendor, i == 1);
-        metadata(t, "thread_name", device_of(t), stream, at, "name", "stream ", stream);
-        metadata(t, "thread_name", host_pid(t), host_tid(t, i), at, "name", "thread ", host_tid(t, i));
+    for (int slot = 0; slot < NSLOTS; slot++) {
+        int stream = sim_stream(t->job->vendor, slot);
+        if ((t->streams & 1U << slot) != 0)
+            metadata(t, "thread_name", device_of(t), stream, at, "name", "stream ", stream);
     }
-    whole_span(t, window);
+    for (int i = 0; i < 2; i++)
+        metadata(t, "thread_name", host_pid(t), host_tid(t, i), at, "name", "thread ", host_tid(t, i));
+    whole_span(t);
     instant(t, "Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", at);
-    instant(t, "Record Window End", "", "", window->end_ns);
+    instant(t, "Record Window End", "", "", t->window.end_ns);
     json_end(t->json, ']');
     json_key(t->json, "traceName", true);
     json_text_number(t->json, "./traces/rank-", t->rank);

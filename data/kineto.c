@@ -1,14 +1,16 @@
 /* kineto.c - which keys and values an event has in the profiler's file. */
 #include "trace.h"
+#include <stdio.h>
+#include <string.h>
 
-#define HOST_PID 4100                   /* of rank 0 */
-#define AUTOGRAD_TID 120                /* of the second host thread, from the first */
+#define HOST_PID     4100 /* of rank 0 */
+#define AUTOGRAD_TID 120  /* of the second host thread, from the first */
 
 /* --- pieces of an event ------------------------------------------------------------------------------------------- */
 
 int device_of(const struct trace *t)
 {
-    return t->rank % t->format.devices;
+    return t->rank % t->job->host_ranks;
 }
 
 int64_t host_pid(const struct trace *t)
@@ -22,12 +24,40 @@ int64_t host_tid(const struct trace *t, int thread)
 }
 
 /* Whole microseconds are cut, not rounded: what lay inside of something else still does. */
-void time_value(struct trace *t, int64_t unix_ns)
+static bool of_device(const struct event *e)
 {
+    return e->kind != EVENT_OP && e->kind != EVENT_ANNOTATION && e->kind != EVENT_FRAME && e->kind != EVENT_CALL;
+}
+
+static int64_t event_ns(const struct trace *t, const struct event *e, int64_t true_ns)
+{
+    return of_device(e) ? true_ns + device_clock_ns(t->job, t->rank) : true_ns;
+}
+
+void time_value(struct trace *t, int64_t true_ns)
+{
+    int64_t ns = shown_ns(t->job, t->rank, true_ns);
     if (t->format.absolute)
-        json_int(t->json, unix_ns / 1000);
+        json_int(t->json, ns / 1000);
     else
-        json_decimal(t->json, unix_ns - BASE_NS, 3);
+        json_decimal(t->json, ns - BASE_NS, 3);
+}
+
+/* "ProfilerStep#3", "nccl:send 3->4", "nccl:recv 4<-3" */
+static void event_name(struct trace *t, const struct event *e)
+{
+    char text[64];
+
+    json_key(t->json, "name", false);
+    if (e->other >= 0) {
+        bool receives = strstr(e->name, "recv") != NULL;
+        snprintf(text, sizeof text, "%s%d%s%d", e->name, e->number, receives ? "<-" : "->", e->other);
+        json_text(t->json, text);
+    } else if (e->number >= 0) {
+        json_text_number(t->json, e->name, e->number);
+    } else {
+        json_text(t->json, e->name);
+    }
 }
 
 static void begin_span(struct trace *t, const char *category, const struct event *e, int64_t pid, int64_t tid)
@@ -38,22 +68,20 @@ static void begin_span(struct trace *t, const char *category, const struct event
     json_text(j, "X");
     json_key(j, "cat", false);
     json_text(j, category);
-    json_key(j, "name", false);
-    if (e->number >= 0)
-        json_text_number(j, e->name, e->number);
-    else
-        json_text(j, e->name);
+    event_name(t, e);
     json_key(j, "pid", false);
     json_int(j, pid);
     json_key(j, "tid", false);
     json_int(j, tid);
     json_key(j, "ts", true);
-    time_value(t, e->start_ns);
+    time_value(t, event_ns(t, e, e->start_ns));
     json_key(j, "dur", false);
+    int64_t start = shown_ns(t->job, t->rank, event_ns(t, e, e->start_ns));
+    int64_t end = shown_ns(t->job, t->rank, event_ns(t, e, e->end_ns));
     if (t->format.absolute)
-        json_int(j, e->end_ns / 1000 - e->start_ns / 1000);
+        json_int(j, end / 1000 - start / 1000);
     else
-        json_decimal(j, e->end_ns - e->start_ns, 3);
+        json_decimal(j, end - start, 3);
     json_key(j, "args", true);
     json_begin(j, '{', false);
 }
@@ -91,16 +119,17 @@ static void arg_list(struct trace *t, const char *key, const char *first, const 
     json_end(t->json, ']');
 }
 
-static void input_dims(struct trace *t)
+/* Rows as there are blocks in the grid of the kernel. */
+static void input_dims(struct trace *t, int blocks)
 {
-    static const int64_t dims[2][3] = { { 8, 2048, 768 }, { 768, 768, 0 } };
+    const int64_t dims[2][3] = { { 8, blocks > 0 ? blocks * INT64_C(16) / 9 : 2048, 768 }, { 768, 768, 0 } };
 
     json_key(t->json, "Input Dims", false);
     json_begin(t->json, '[', true);
     for (int i = 0; i < 2; i++) {
         json_begin(t->json, '[', true);
-        for (int k = 0; k < 3 && dims[i][k] > 0; k++)
-            json_int(t->json, dims[i][k]);
+        for (int n = 0; n < 3 && dims[i][n] > 0; n++)
+            json_int(t->json, dims[i][n]);
         json_end(t->json, ']');
     }
     json_end(t->json, ']');
@@ -120,6 +149,8 @@ static void arg_triple(struct trace *t, const char *key, int64_t first)
 static void flow(struct trace *t, const char *ph, const struct event *e, int64_t pid, int64_t tid)
 {
     struct json *j = t->json;
+    const char *category = t->job->age == AGE_2022 ? "async_cpu_to_gpu" : "ac2g";
+
     json_begin(j, '{', false);
     json_key(j, "ph", true);
     json_text(j, ph);
@@ -127,27 +158,12 @@ static void flow(struct trace *t, const char *ph, const struct event *e, int64_t
     arg_int(t, "pid", pid, false);
     arg_int(t, "tid", tid, false);
     json_key(j, "ts", false);
-    time_value(t, e->start_ns);
-    arg_text(t, "cat", "ac2g", true);
-    arg_text(t, "name", "ac2g", false);
+    time_value(t, event_ns(t, e, e->start_ns));
+    arg_text(t, "cat", category, true);
+    arg_text(t, "name", category, false);
     if (ph[0] == 'f')
         arg_text(t, "bp", "e", false);
     json_end(j, '}');
-}
-
-static void collective_args(struct trace *t, const struct collective *c)
-{
-    arg_text(t, "Collective name", "allreduce", true);
-    arg_int(t, "In msg nelems", c->elements, false);
-    arg_int(t, "Out msg nelems", c->elements, false);
-    arg_int(t, "Group size", t->job->ranks, false);
-    arg_text(t, "dtype", "BFloat16", false);
-    arg_text(t, "In split size", "[]", false);
-    arg_text(t, "Out split size", "[]", false);
-    arg_text(t, "Process Group Name", "0", false);
-    arg_text(t, "Process Group Description", "default_pg", false);
-    arg_text(t, "Process Group Ranks", t->members, false);
-    arg_int(t, "Seq", c->seq, false);
 }
 
 /* --- the kinds of events ------------------------------------------------------------------------------------------ */
@@ -156,15 +172,16 @@ static void host_event(struct trace *t, const struct event *e)
 {
     begin_span(t, e->kind == EVENT_OP ? "cpu_op" : "user_annotation", e, host_pid(t), host_tid(t, e->track));
     arg_int(t, "External id", e->external, true);
-    arg_int(t, "Record function id", 0, false);
+    if (t->job->age != AGE_2022)
+        arg_int(t, "Record function id", 0, false);
     if (e->kind == EVENT_OP && e->collective == NULL) {
         arg_list(t, "Concrete Inputs", "\"\"", "\"\"");
         arg_list(t, "Input type", "\"c10::BFloat16\"", "\"c10::BFloat16\"");
-        input_dims(t);
+        input_dims(t, e->blocks);
     }
     arg_int(t, "Ev Idx", t->index++, false);
     if (e->collective != NULL)
-        collective_args(t, e->collective);
+        collective_args(t, e->collective, true);
     end_span(t);
 }
 
@@ -180,14 +197,25 @@ static void frame_event(struct trace *t, const struct event *e)
     end_span(t);
 }
 
+/* Old files have the correlation here, too. */
+static int64_t external_id(const struct trace *t, const struct event *e)
+{
+    return t->job->age == AGE_2022 ? e->correlation : e->external;
+}
+
 static void call_event(struct trace *t, const struct event *e)
 {
     bool rocm = t->job->vendor == VENDOR_ROCM;
 
     begin_span(t, "cuda_runtime", e, host_pid(t), host_tid(t, e->track));
-    arg_int(t, "External id", e->external, true);
+    arg_int(t, "External id", external_id(t, e), true);
     if (rocm && e->kernel != NULL)
         arg_text(t, "kernel", e->kernel, false);
+    if (rocm && e->bytes > 0) {
+        json_key(t->json, "bytes", false);
+        json_text_number(t->json, "", e->bytes);
+        arg_text(t, "kind", e->to_host ? "2" : "1", false);
+    }
     arg_int(t, rocm ? "cid" : "cbid", rocm ? 107 : 211, true);
     arg_int(t, "correlation", e->correlation, false);
     if (rocm && e->kernel != NULL) {
@@ -199,27 +227,32 @@ static void call_event(struct trace *t, const struct event *e)
     flow(t, "s", e, host_pid(t), host_tid(t, e->track));
 }
 
+static int stream_of(const struct trace *t, const struct event *e)
+{
+    return sim_stream(t->job->vendor, e->track);
+}
+
 static void kernel_args(struct trace *t, const struct event *e)
 {
     if (t->job->vendor == VENDOR_ROCM) {
         arg_int(t, "device", device_of(t), true);
-        arg_int(t, "stream", e->track, false);
+        arg_int(t, "stream", stream_of(t, e), false);
         arg_int(t, "correlation", e->correlation, false);
         arg_text(t, "kind", "Dispatch Kernel", false);
-        arg_triple(t, "grid", 1152);
+        arg_triple(t, "grid", e->blocks);
         arg_triple(t, "block", e->threads);
         return;
     }
     arg_int(t, "queued", 0, true);
     arg_int(t, "device", device_of(t), false);
     arg_int(t, "context", 1, false);
-    arg_int(t, "stream", e->track, true);
+    arg_int(t, "stream", stream_of(t, e), true);
     arg_int(t, "correlation", e->correlation, false);
     arg_int(t, "registers per thread", 128, true);
     arg_int(t, "shared memory", e->threads * 192, true);
     arg_raw(t, "blocks per SM", "10.666667", true);
     arg_raw(t, "warps per SM", "42.666668", true);
-    arg_triple(t, "grid", 1152);
+    arg_triple(t, "grid", e->blocks);
     arg_triple(t, "block", e->threads);
     arg_int(t, "est. achieved occupancy %", 25, true);
 }
@@ -230,7 +263,9 @@ static void copy_args(struct trace *t, const struct event *e)
     arg_int(t, "device", device_of(t), true);
     if (t->job->vendor == VENDOR_NVIDIA)
         arg_int(t, "context", 1, false);
-    arg_int(t, "stream", e->track, true);
+    else if (e->kind == EVENT_COPY)
+        arg_text(t, "kind", e->to_host ? "DtoH" : "HtoD", false);
+    arg_int(t, "stream", stream_of(t, e), true);
     arg_int(t, "correlation", e->correlation, false);
     arg_int(t, "bytes", e->bytes, true);
     json_key(t->json, "memory bandwidth (GB/s)", false);
@@ -241,31 +276,40 @@ static void sync_args(struct trace *t, const struct event *e)
 {
     arg_text(t, "cuda_sync_kind", e->name, true);
     if (e->waits_for >= 0) {
-        arg_int(t, "wait_on_stream", sim_stream(t->job->vendor, false), true);
+        arg_int(t, "wait_on_stream", sim_stream(t->job->vendor, e->waits_on), true);
         arg_int(t, "wait_on_cuda_event_record_corr_id", e->waits_for, true);
         arg_int(t, "wait_on_cuda_event_id", 9, true);
     }
-    arg_int(t, "stream", e->track, true);
+    arg_int(t, "stream", stream_of(t, e), true);
     arg_int(t, "correlation", e->correlation, false);
     arg_int(t, "device", device_of(t), true);
     arg_int(t, "context", 1, false);
 }
 
+/* Of work that was queued before the recording began nobody knows who queued it, or what for. */
 static void device_event(struct trace *t, const struct event *e, const char *category)
 {
-    begin_span(t, category, e, device_of(t), e->track);
-    arg_int(t, "External id", e->external, true);
+    bool known = e->called_ns >= t->window.start_ns;
+    int64_t external = external_id(t, e);
+
+    if (!known && (e->kind == EVENT_DEVICE_ANNOTATION || e->kind == EVENT_SYNC))
+        return;
+    if (e->track >= 0)
+        t->streams |= 1U << e->track;
+    begin_span(t, category, e, device_of(t), stream_of(t, e));
+    if (external > 0 && (known || t->job->age == AGE_2022))
+        arg_int(t, "External id", external, true);
     if (e->kind == EVENT_KERNEL)
         kernel_args(t, e);
     else if (e->kind == EVENT_SYNC)
         sync_args(t, e);
     else if (e->kind != EVENT_DEVICE_ANNOTATION)
         copy_args(t, e);
-    if (e->collective != NULL && e->kind == EVENT_KERNEL)
-        collective_args(t, e->collective);
+    if (e->collective != NULL && e->kind == EVENT_KERNEL && known)
+        collective_args(t, e->collective, false);
     end_span(t);
-    if (e->kind != EVENT_DEVICE_ANNOTATION)
-        flow(t, "f", e, device_of(t), e->track);
+    if (e->kind != EVENT_DEVICE_ANNOTATION && known)
+        flow(t, "f", e, device_of(t), stream_of(t, e));
 }
 
 void trace_part(struct trace *t, enum part part)
@@ -291,7 +335,7 @@ void trace_event(void *trace, const struct event *e)
     };
     struct trace *t = trace;
 
-    if (kinds[e->kind].part != t->part)
+    if (kinds[e->kind].part != t->part || e->start_ns < t->window.start_ns || e->end_ns > t->window.end_ns)
         return;
     switch (e->kind) {
     case EVENT_OP:
@@ -304,11 +348,15 @@ void trace_event(void *trace, const struct event *e)
     case EVENT_CALL:
         call_event(t, e);
         break;
+    case EVENT_DEVICE_ANNOTATION:
+        if (t->job->age == AGE_2022)
+            break;
+        device_event(t, e, kinds[e->kind].category);
+        break;
     case EVENT_KERNEL:
     case EVENT_COPY:
     case EVENT_SET:
     case EVENT_SYNC:
-    case EVENT_DEVICE_ANNOTATION:
         device_event(t, e, kinds[e->kind].category);
         break;
     }

@@ -1,190 +1,406 @@
-/* program.c - the step of a transformer trained data-parallel. */
+/* program.c - the step of a transformer, for each stage of the pipeline.
+ *
+ * Which micro-batch when (one forward, one backward; `w` forwards ahead, so that all stages have something to do):
+ *
+ *     stage 0    F0 F1 F2 ..... F3 .. B0 F4 .. B1 ... B2
+ *     stage 1       F0 F1 ... F2 B0 F3 B1 ...
+ *     stage 2          F0 B0 F1 B1 ...
+ *
+ * Two neighbours talk in pairs of sends and receives that both sides put in the same order: the even stage sends first,
+ * the odd one receives first.
+ */
 #include "program.h"
+#include "chance.h"
 #include <stdlib.h>
+#include <string.h>
 
-/* A kernel that has one name for both. */
-#define SAME NULL
+#define GRADIENTS_PER_LAYER 7087872
+#define ACTIVATIONS         8388608 /* of a micro-batch between two layers */
 
-static const struct shape forward_layer[] = {
-    { "aten::layer_norm", "aten::native_layer_norm", 18, 128,
-      { "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, c10::"
-        "BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
-        SAME } },
-    { "aten::linear", "aten::addmm", 140, 256,
-      { "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "aten::scaled_dot_product_attention", "aten::_flash_attention_forward", 210, 128,
-      { "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::"
-        "bfloat16_t> >(pytorch_flash::Flash_fwd_params)",
-        "attn_fwd.kd" } },
-    { "aten::linear", "aten::addmm", 60, 256,
-      { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "aten::add", "aten::add", 14, 128,
-      { "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::"
-        "array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
-        SAME } },
-    { "aten::layer_norm", "aten::native_layer_norm", 18, 128,
-      { "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, c10::"
-        "BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
-        SAME } },
-    { "aten::linear", "aten::addmm", 190, 256,
-      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "aten::gelu", "aten::gelu", 32, 128,
-      { "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda(c10::"
-        "BFloat16)#1}, std::array<char*, 2ul> >(int, std::array<char*, 2ul>)",
-        "void at::native::vectorized_elementwise_kernel<8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-        "at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 2ul> >(int, std::array<char*, "
-        "2ul>)" } },
-    { "aten::linear", "aten::addmm", 185, 256,
-      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "aten::add", "aten::add", 14, 128,
-      { "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::"
-        "array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
-        SAME } },
+struct builder {
+    struct program *program;
+    const struct job *job;
+    int stage;
+    const char *inside; /* innermost annotation */
+    int dp;
+    int gathered; /* the last all-gather of parameters, by number */
 };
 
-static const struct shape backward_layer[] = {
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 190, 256,
-      { "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT256x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "AddmmBackward0", "aten::mm", 180, 256,
-      { "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT128x256x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "autograd::engine::evaluate_function: GeluBackward0", "aten::gelu_backward", 44, 128,
-      { "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl(at::"
-        "TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, "
-        "std::array<char*, 3ul>)",
-        "void at::native::vectorized_elementwise_kernel<8, at::native::GeluBackwardCUDAKernelImpl(at::"
-        "TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const, std::array<char*, 3ul> >(int, "
-        "std::array<char*, 3ul>)" } },
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 150, 256,
-      { "ampere_bf16_s16816gemm_bf16_256x64_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT256x64x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA9"
-        "42_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "autograd::engine::evaluate_function: NativeLayerNormBackward0", "aten::native_layer_norm_backward", 38, 256,
-      { "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float>(c10::"
-        "BFloat16 const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*, "
-        "int)",
-        "void at::native::(anonymous namespace)::cuComputeGradInput<c10::BFloat16, float>(c10::BFloat16 const*, c10::"
-        "BFloat16 const*, long, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*)" } },
-    { "autograd::engine::evaluate_function: ScaledDotProductFlashAttentionBackward0",
-      "aten::_scaled_dot_product_flash_attention_backward", 420, 256,
-      { "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, "
-        "4, 4, 4, false, false, cutlass::bfloat16_t> >(pytorch_flash::Flash_bwd_params)",
-        "bwd_kernel_dk_dv.kd" } },
-    { "autograd::engine::evaluate_function: AddmmBackward0", "aten::mm", 130, 256,
-      { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
-        "Cijk_Alik_Bljk_BBS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0_APM1_AF0EM8_ASEM1_BL1_DTLA0_EPS1_FL0_GRVW8_GSU1_ISA"
-        "942_IU1_K1_KLA_LPA16_LPB16_MIAV0_PGR2_PLR5_SIA3_SU32_SUM0_SVW4_TT4_64_USFGROn1_VAW2_VW4_WSGRA1_"
-        "WS64_WG32_8_1" } },
-    { "AddmmBackward0", "aten::sum", 22, 512,
-      { "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::"
-        "BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::"
-        "{lambda(float, float)#1}>, unsigned int, c10::BFloat16, 4> >(at::native::ReduceOp<c10::BFloat16>)",
-        "void at::native::reduce_kernel<256, 2, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::"
-        "BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16> >, unsigned int, c10::BFloat16, 4> "
-        ">(c10::BFloat16)" } },
-};
+/* --- instructions ------------------------------------------------------------------------------------------------- */
 
-static const struct shape optimizer_part =
-    { "aten::_fused_adamw_", "aten::_fused_adamw_", 95, 512,
-      { "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
-        "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::"
-        "native::ADAM_MODE)1, false> >(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)",
-        SAME } };
-
-static bool add(struct program *p, struct instruction what)
+/* Doubles an array that is full. */
+static void *grown(void *v, size_t n, size_t *cap, size_t size)
 {
-    if (p->n == p->cap) {
-        size_t cap = p->cap == 0 ? 256 : 2 * p->cap;
-        struct instruction *v = realloc(p->v, cap * sizeof *v);
-        if (v == NULL)
-            return false;
-        p->v = v;
-        p->cap = cap;
+    if (n < *cap)
+        return v;
+    size_t more = *cap == 0 ? 64 : 2 * *cap;
+    void *w = realloc(v, more * size);
+    if (w != NULL)
+        *cap = more;
+    return w;
+}
+
+static void add(struct builder *b, struct instruction what)
+{
+    struct program *p = b->program;
+    struct instruction *v = grown(p->v, p->n, &p->cap, sizeof *v);
+    if (v == NULL) {
+        p->failed = true;
+        return;
     }
+    p->v = v;
     p->v[p->n++] = what;
-    return true;
 }
 
-static bool act(struct program *p, enum action action, int number)
+static void act(struct builder *b, enum action action, int number)
 {
-    return add(p, (struct instruction){ .action = action, .number = number });
+    add(b, (struct instruction){ .action = action, .number = number });
 }
 
-static bool mark(struct program *p, const char *text)
+static void mark(struct builder *b, const char *text, int number)
 {
-    return add(p, (struct instruction){ .action = DO_MARK, .number = -1, .text = text });
+    b->inside = text;
+    add(b, (struct instruction){ .action = DO_MARK, .number = number, .text = text });
 }
 
-static bool launches(struct program *p, const struct shape *shapes, size_t n)
+static void end(struct builder *b)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!add(p, (struct instruction){ .action = DO_LAUNCH, .shape = &shapes[i] }))
-            return false;
-    return true;
+    b->inside = "ProfilerStep#";
+    act(b, DO_END, 0);
 }
 
-static bool forward(struct program *p, const struct job *job)
+static void site(struct builder *b)
 {
-    if (!mark(p, "DistributedDataParallel.forward") || !act(p, DO_STAND_STILL, 0))
-        return false;
-    for (int i = 0; i < job->layers; i++)
-        if (!launches(p, forward_layer, sizeof forward_layer / sizeof forward_layer[0]))
-            return false;
-    return act(p, DO_END, 0);
+    add(b, (struct instruction){ .action = DO_SITE, .number = b->program->sites++, .text = b->inside });
+}
+
+static void launch(struct builder *b, int part, int routing)
+{
+    struct program *p = b->program;
+
+    for (size_t i = 0; i < parts[part].n; i++) {
+        const struct shape *shape = &parts[part].v[i];
+        int64_t ns = kernel_mean_ns(b->job, shape);
+        p->launches++;
+        p->kernel_ns += ns;
+        if (shape->weight != LIGHT)
+            p->heavy_ns += ns;
+        if (shape->weight == EXPERT)
+            p->expert_ns += ns;
+        add(b, (struct instruction){ .action = DO_LAUNCH, .shape = shape, .number = routing });
+    }
+}
+
+/* Its number on the axis. */
+static int meet(struct builder *b, enum axis axis, struct instruction what)
+{
+    struct program *p = b->program;
+    size_t cap = (size_t)p->metcap[axis];
+    size_t *met = grown(p->met[axis], (size_t)p->nmet[axis], &cap, sizeof *met);
+    if (met == NULL) {
+        p->failed = true;
+        return 0;
+    }
+    p->met[axis] = met;
+    p->metcap[axis] = (int)cap;
+    met[p->nmet[axis]] = p->n;
+    what.action = DO_MEET;
+    what.axis = axis;
+    what.number = p->nmet[axis]++;
+    add(b, what);
+    return what.number;
+}
+
+static void join(struct builder *b, enum axis axis, int number)
+{
+    add(b, (struct instruction){ .action = DO_JOIN, .axis = axis, .number = number });
+}
+
+/* --- what layers say to other ranks ------------------------------------------------------------------------------- */
+
+static int64_t activations(const struct job *job)
+{
+    return (int64_t)ACTIVATIONS * job->scale_percent / 100;
+}
+
+static int64_t layer_gradients(const struct job *job)
+{
+    return GRADIENTS_PER_LAYER / job->tp;
+}
+
+static void tensor_reduce(struct builder *b)
+{
+    if (b->job->tp > 1)
+        join(b, AXIS_TP,
+             meet(b, AXIS_TP, (struct instruction){ .operation = OP_ALL_REDUCE, .elements = activations(b->job) }));
+}
+
+static void tokens(struct builder *b, enum operation operation, int routing)
+{
+    join(b, AXIS_EP,
+         meet(b, AXIS_EP,
+              (struct instruction){ .operation = operation, .routing = routing, .elements = activations(b->job) }));
+}
+
+static void gather(struct builder *b)
+{
+    b->gathered = meet(
+        b, AXIS_DP,
+        (struct instruction){ .operation = OP_ALL_GATHER, .unordered = true, .elements = layer_gradients(b->job) });
+}
+
+/* Parameters of the next layer are gathered while this one computes.  The host runs no more than two layers ahead, so
+ * that not all of them are in memory at once. */
+static void parameters(struct builder *b, int layer, bool first, bool last)
+{
+    if (!b->job->shard)
+        return;
+    if (first)
+        gather(b);
+    int own = b->gathered;
+    if (!last)
+        gather(b);
+    if (layer >= 2)
+        act(b, DO_AWAIT_EVENT, (layer - 2) % 4);
+    join(b, AXIS_DP, own);
+}
+
+/* --- layers ------------------------------------------------------------------------------------------------------- */
+
+static void experts_forward(struct builder *b, int routing)
+{
+    launch(b, ROUTER, -1);
+    act(b, DO_READ_COUNTS, 0);
+    launch(b, PERMUTE, -1);
+    tokens(b, OP_DISPATCH, routing);
+    launch(b, EXPERTS_FORWARD, routing);
+    tokens(b, OP_COMBINE, routing);
+    launch(b, UNPERMUTE, -1);
+}
+
+/* Gradients go the way of the tokens back, and forth. */
+static void experts_backward(struct builder *b, int routing)
+{
+    launch(b, PERMUTE, -1);
+    tokens(b, OP_DISPATCH, routing);
+    launch(b, EXPERTS_BACKWARD, routing);
+    tokens(b, OP_COMBINE, routing);
+    launch(b, UNPERMUTE, -1);
+}
+
+static void forward(struct builder *b, int batch)
+{
+    const struct job *job = b->job;
+    const char *text = job->shard                     ? "FullyShardedDataParallel.forward"
+                       : b->dp > 1 || job->ranks == 1 ? "DistributedDataParallel.forward"
+                                                      : "forward_step";
+
+    mark(b, text, -1);
+    for (int i = 0; i < job->layers; i++) {
+        site(b);
+        parameters(b, i, i == 0, i + 1 == job->layers);
+        launch(b, ATTENTION_FORWARD, -1);
+        tensor_reduce(b);
+        if (job->ep > 1)
+            experts_forward(b, batch * job->layers + i);
+        else
+            launch(b, MLP_FORWARD, -1);
+        tensor_reduce(b);
+        if (job->shard)
+            act(b, DO_EVENT, i % 4);
+    }
+    if (b->stage + 1 == job->pp)
+        launch(b, LOSS, -1);
+    end(b);
 }
 
 /* The last layers' gradients are ready first: as soon as a bucket is full it travels, while backward goes on. */
-static bool backward(struct program *p, const struct job *job)
+static void backward(struct builder *b, int batch, bool last)
 {
-    if (!act(p, DO_THREAD, 1))
-        return false;
+    const struct job *job = b->job;
+    int full = 0;
+
+    act(b, DO_THREAD, 1);
     for (int i = 0; i < job->layers; i++) {
-        if (!launches(p, backward_layer, sizeof backward_layer / sizeof backward_layer[0]))
-            return false;
-        if (((i + 1) % job->bucket_layers == 0 || i + 1 == job->layers) && !act(p, DO_ALL_REDUCE, p->buckets++))
-            return false;
+        site(b);
+        parameters(b, i, i == 0, i + 1 == job->layers);
+        if (job->ep > 1)
+            experts_backward(b, batch * job->layers + job->layers - 1 - i);
+        else
+            launch(b, MLP_BACKWARD, -1);
+        tensor_reduce(b);
+        launch(b, ATTENTION_BACKWARD, -1);
+        tensor_reduce(b);
+        if (job->shard) {
+            act(b, DO_EVENT, i % 4);
+            meet(b, AXIS_DP, (struct instruction){ .operation = OP_REDUCE_SCATTER, .elements = layer_gradients(job) });
+        }
+        full++;
+        if (!job->shard && last && (b->dp > 1 || job->ranks == 1) &&
+            (full == job->bucket_layers || i + 1 == job->layers)) {
+            meet(b, AXIS_DP,
+                 (struct instruction){ .operation = OP_ALL_REDUCE, .elements = full * layer_gradients(job) });
+            full = 0;
+        }
     }
-    return act(p, DO_THREAD, 0);
+    act(b, DO_THREAD, 0);
 }
 
-static bool optimizer(struct program *p, const struct job *job)
+/* --- the pipeline ------------------------------------------------------------------------------------------------- */
+
+/* What goes between this stage and a neighbour, together: `sends` in the direction of the neighbour, `receives` from
+ * it. */
+static void exchange(struct builder *b, enum axis axis, bool sends, bool receives)
 {
-    if (!act(p, DO_JOIN, 0) || !mark(p, "Optimizer.step#AdamW.step"))
-        return false;
+    const struct job *job = b->job;
+    int neighbour = axis == AXIS_NEXT ? b->stage + 1 : b->stage - 1, first = -1, second = -1;
+    bool send_first = b->stage % 2 == 0;
+
+    if (neighbour < 0 || neighbour >= job->pp)
+        return;
+    struct instruction what = { .elements = activations(job) };
+    if (sends && receives && job->batched_p2p) {
+        what.operation = OP_EXCHANGE;
+        first = meet(b, axis, what);
+    } else if (sends && receives) {
+        what.operation = send_first ? OP_SEND : OP_RECV;
+        first = meet(b, axis, what);
+        what.operation = send_first ? OP_RECV : OP_SEND;
+        second = meet(b, axis, what);
+    } else {
+        what.operation = sends ? OP_SEND : OP_RECV;
+        first = meet(b, axis, what);
+    }
+    join(b, axis, first);
+    if (second >= 0)
+        join(b, axis, second);
+}
+
+static void pipeline(struct builder *b)
+{
+    int n = b->job->microbatches, ahead = b->job->pp - 1 - b->stage;
+
+    if (ahead > n)
+        ahead = n;
+    for (int i = 0; i < ahead; i++) {
+        exchange(b, AXIS_PREV, false, true);
+        forward(b, i);
+        exchange(b, AXIS_NEXT, true, false);
+    }
+    if (ahead < n)
+        exchange(b, AXIS_PREV, false, true);
+    for (int i = 0; i < n - ahead; i++) {
+        forward(b, i + ahead);
+        exchange(b, AXIS_NEXT, true, true);
+        backward(b, i, i + 1 == n);
+        exchange(b, AXIS_PREV, true, i + 1 < n - ahead);
+    }
+    for (int i = n - ahead; i < n; i++) {
+        exchange(b, AXIS_NEXT, false, true);
+        backward(b, i, i + 1 == n);
+        exchange(b, AXIS_PREV, true, false);
+    }
+}
+
+/* --- the step ----------------------------------------------------------------------------------------------------- */
+
+static void optimizer(struct builder *b)
+{
+    const struct job *job = b->job;
+    int reduced = b->program->nmet[AXIS_DP];
+
+    if (reduced > 0)
+        join(b, AXIS_DP, reduced - 1);
+    if (job->tp * job->pp > 1 || job->shard) /* the norm of all gradients, for clipping */
+        join(b, AXIS_WORLD, meet(b, AXIS_WORLD, (struct instruction){ .operation = OP_ALL_REDUCE, .elements = 1 }));
+    mark(b, "Optimizer.step#AdamW.step", -1);
+    site(b);
     for (int i = 0; i < job->layers; i += 2)
-        if (!launches(p, &optimizer_part, 1))
-            return false;
-    return act(p, DO_END, 0);
+        launch(b, OPTIMIZER, -1);
+    end(b);
 }
 
-bool program_make(struct program *p, const struct job *job)
+bool program_make(struct program *p, const struct job *job, int stage)
 {
-    return act(p, DO_STEP_BEGIN, 0) && mark(p, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__") &&
-           act(p, DO_LOAD, 0) && act(p, DO_END, 0) && act(p, DO_COPY_IN, 0) && act(p, DO_CLEAR, 0) && forward(p, job) &&
-           backward(p, job) && optimizer(p, job) && act(p, DO_READ_LOSS, 0) && act(p, DO_END, 0);
+    struct builder b = { .program = p, .job = job, .stage = stage, .dp = job->ranks / (job->tp * job->pp) };
+
+    *p = (struct program){ 0 };
+    act(&b, DO_STEP_BEGIN, 0);
+    mark(&b, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", -1);
+    act(&b, DO_LOAD, 0);
+    end(&b);
+    act(&b, DO_COPY_IN, 0);
+    act(&b, DO_CLEAR, 0);
+    pipeline(&b);
+    optimizer(&b);
+    act(&b, DO_READ_LOSS, 0);
+    act(&b, DO_END, 0);
+    return !p->failed;
 }
 
 void program_free(struct program *p)
 {
     free(p->v);
+    for (int i = 0; i < NAXES; i++)
+        free(p->met[i]);
     *p = (struct program){ 0 };
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
+
+const char *kernel_of(const struct shape *shape, enum vendor vendor)
+{
+    const char *own = shape->kernel[vendor];
+    return own != NULL ? own : shape->kernel[0];
+}
+
+int64_t kernel_mean_ns(const struct job *job, const struct shape *shape)
+{
+    return shape->us * US * job->scale_percent / 100;
+}
+
+int64_t copy_mean_ns(const struct job *job)
+{
+    return 700 * US * job->scale_percent / 100;
+}
+
+static bool same_kernel(const struct shape *a, const struct shape *b, enum vendor vendor)
+{
+    return a == b || strcmp(kernel_of(a, vendor), kernel_of(b, vendor)) == 0;
+}
+
+/* What kernels of this name take in a step. */
+static int64_t sum_of(const struct program *p, const struct job *job, const struct shape *shape)
+{
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].action == DO_LAUNCH && same_kernel(p->v[i].shape, shape, job->vendor))
+            ns += kernel_mean_ns(job, p->v[i].shape);
+    return ns;
+}
+
+const char *program_slow_down(struct program *p, const struct job *job, uint64_t which)
+{
+    const struct shape *chosen = NULL;
+    uint64_t best = 0;
+
+    /* The lot falls on one of those that take at least a twentieth of the step. */
+    for (int part = 0; part < NPARTS_OF_STEP; part++) {
+        for (size_t i = 0; i < parts[part].n; i++) {
+            const struct shape *shape = &parts[part].v[i];
+            uint64_t lot = seeded(which, USE_FAULT_SHAPE, (uint64_t)part * 64 + i);
+            if ((chosen == NULL || lot > best) && 20 * sum_of(p, job, shape) >= p->kernel_ns) {
+                chosen = shape;
+                best = lot;
+            }
+        }
+    }
+    for (size_t i = 0; chosen != NULL && i < p->n; i++) {
+        struct instruction *what = &p->v[i];
+        what->slow = what->action == DO_LAUNCH && same_kernel(what->shape, chosen, job->vendor);
+        if (what->slow)
+            p->slow_ns += kernel_mean_ns(job, what->shape);
+    }
+    return chosen != NULL ? kernel_of(chosen, job->vendor) : NULL;
 }

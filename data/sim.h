@@ -1,46 +1,34 @@
-/* sim.h - a data-parallel training job, simulated.
+/* sim.h - a training job, simulated.
  *
- * Every rank has a host that queues work, one device with two streams that run it in order, and the same program for
- * every step: load a batch, forward, backward with all-reduces beside it, optimizer.  Hosts and devices differ a little
- * from rank to rank; an all-reduce ends for all of them when the last has come and the data has moved.
+ * Every rank has a host that queues work, a device with streams that run it in order, and the program of its pipeline
+ * stage for every step: load a batch, forward, backward, optimizer, and what these say to other ranks.
  *
  *     host      [load][ forward launches ][ backward launches, all-reduce launches ][opt][wait]
  *     compute        [copy][  forward   ][        backward         ]......[opt][copy]
  *     comm                                  ...[AR 0].[AR 1]..[  AR 2  ]
  *
- * All that couples the ranks is when each all-reduce ends.  So the job is run twice: once in step over all ranks, which
- * finds these ends and writes nothing; then rank by rank, in any order, with the ends known.  A rank's run depends on
- * the seed alone, so it may be repeated: each part of the trace file is written by a run of its own, and no run
- * remembers events.
+ * Host and device are apart: the host runs ahead of the device and is stopped only by what waits for the device; a
+ * kernel starts when its launch has arrived, its stream is free and the events it waits for have come.
  *
- * Times are Unix nanoseconds.
+ * All that couples the ranks is when the last of a group has come to a collective (meet.h).  So the job is run
+ * twice: once with all ranks together, which finds these times and writes nothing; then rank by rank, in any order,
+ * with the times known.  A rank's run depends on the seed alone, so it may be repeated: each part of the trace file
+ * is written by a run of its own, and no run remembers events.
+ *
+ * The chance of a step does not depend on what a fault did before: the same job without its fault (`fault.rank` =
+ * -1) is the same in all else, so the difference of both is what the fault costs.
+ *
+ * Times are Unix nanoseconds, true ones; what the clocks of hosts show is the matter of the trace (shown_ns of
+ * chance.h).
  */
 #ifndef DATA_SIM_H
 #define DATA_SIM_H
 
+#include "job.h"
+#include "program.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum vendor { VENDOR_NVIDIA, VENDOR_ROCM };
-
-/* What is done to one rank: its host stands still for `ns` at the start of forward, in steps [from, to]. */
-struct fault {
-    int rank;               /* -1: nothing is done */
-    int64_t ns;
-    int from, to;
-};
-
-struct job {
-    int ranks, steps;
-    int first_step;         /* number of the first ProfilerStep# */
-    int layers;
-    int bucket_layers;      /* layers whose gradients travel in one all-reduce */
-    uint64_t seed;
-    enum vendor vendor;
-    double ops, frames;     /* cpu_op and python_function events beside each launch, in the mean */
-    struct fault late;
-};
 
 enum event_kind {
     EVENT_OP,
@@ -54,43 +42,60 @@ enum event_kind {
     EVENT_DEVICE_ANNOTATION
 };
 
-/* One all-reduce: what its arguments say. */
+/* One collective or transfer: what its arguments say. */
 struct collective {
-    int64_t seq, elements;
+    enum operation operation;
+    enum axis axis;             /* of the group that is named: PP, never PREV or NEXT */
+    int64_t seq;
+    int64_t in, out;            /* elements */
+    int from, to;               /* ranks, of a transfer; else -1 */
+    int nsplits;                /* all-to-all: members; else 0 */
+    const int64_t *sent, *received;
 };
 
 struct event {
     enum event_kind kind;
     const char *name;
-    int number;             /* stands behind the name, -1: none */
+    int number, other;      /* stand behind the name, "3" or, for transfers, "3->4"; -1: none */
     int64_t start_ns, end_ns;
-    int track;              /* host thread 0 or 1; stream of a device event */
+    int track;              /* host thread 0 or 1; slot of a device event, -1: no stream */
     int64_t correlation;    /* CALL and device events */
     int64_t external;       /* id of the op, or of the op that queued this */
+    int64_t called_ns;      /* device events: when the call began, or the annotation, that it comes from */
     int64_t parent;         /* FRAME: id of the frame around it, 0: none */
-    int64_t bytes;          /* COPY, SET */
+    int64_t bytes;          /* COPY, SET; CALL that copies: else 0 */
+    bool to_host;           /* COPY, CALL that copies: which way */
     int64_t waits_for;      /* SYNC: correlation of the event record */
-    int threads;            /* KERNEL: of a block */
+    int waits_on;           /* SYNC: slot that has the event */
+    int threads, blocks;    /* KERNEL: of a block, of the grid */
     const char *kernel;     /* CALL: what it launches, NULL: nothing */
     const struct collective *collective;    /* OP, KERNEL: NULL for what is none */
 };
 
-/* Who gets the events of a run, in no strict order of time. */
+/* Who gets the events of a run, in no strict order of time.  An event is valid during the call. */
 typedef void event_sink(void *arg, const struct event *event);
 
 struct sim;
 
-/* Finds the ends of all all-reduces.  NULL when memory is out; sim_free ends it. */
+/* Finds when all meet.  NULL when memory is out, or when the ranks wait for each other for ever; sim_free ends it. */
 struct sim *sim_new(const struct job *job);
 void sim_free(struct sim *sim);
 
-/* Runs one rank from beginning to end.  *window: from its first to its last host event. */
+const struct job *sim_job(const struct sim *sim);
+
+/* What is recorded of a rank: host events that begin and end inside, device events that do. */
 struct window {
     int64_t start_ns, end_ns;
 };
-void sim_run(const struct sim *sim, int rank, event_sink *sink, void *arg, struct window *window);
+struct window sim_window(const struct sim *sim, int rank);
 
-/* Stream numbers as the vendor's traces have them. */
-int sim_stream(enum vendor vendor, bool comm);
+/* Runs one rank from beginning to end, warm-up included. */
+void sim_run(const struct sim *sim, int rank, event_sink *sink, void *arg);
+
+/* ends_ns[i]: when the last rank has ended step i of all_steps(job), host and device. */
+void sim_step_ends(const struct sim *sim, int64_t *ends_ns);
+
+/* Stream numbers as the vendor's traces have them; slots of meet.h. */
+int sim_stream(enum vendor vendor, int slot);
 
 #endif

@@ -14,7 +14,7 @@ sh "$top/jobs/setup.sh"
 
 echo "== a job of 8 ranks, 5 steps"
 mkdir -p "$folder"
-"$top/build/make_trace" -o "$folder/traces" --ranks 8 --steps 5 --late-rank 3 --late-us 8000 --late-steps 2-3
+"$top/build/make_trace" -o "$folder/traces" --ranks 8 --steps 5 --late-rank 3 --late-us 8000 --late-steps 2-3 --no-truth
 
 echo "== mpirun -n 4 tlmpi -f -o $folder/result $folder/traces"
 mpirun -n 4 "$top/build/tlmpi" -f -o "$folder/result" "$folder/traces"

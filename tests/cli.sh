@@ -73,7 +73,7 @@ echo "-- help, version, usage"
 status 0 "$tlmpi" --version
 python "one line with a version" "import re; assert re.fullmatch(r'tlmpi \d+\.\d+\.\d+\n', out), out"
 silent err
-for command in run check show describe compat; do
+for command in run check show describe augment compat; do
     status 0 "$tlmpi" "$command" --help
     says out "tlmpi $command"
     says out "Exit status"
@@ -111,6 +111,21 @@ status 2 "$tlmpi" compat htaa traces -o d
 says err "did you mean hta?"
 status 2 "$tlmpi" compat hta traces
 says err "-o DIR"
+for later in "hta diff a b" "tracelens traces"; do
+    # shellcheck disable=SC2086  # words
+    status 2 "$tlmpi" compat $later -o d
+    says err "this version has no compat ${later%% [at]*} yet"
+    silent out
+done
+status 2 "$tlmpi" compat hta traces -o -
+says err "expected DIR"
+status 2 "$tlmpi" diff a.h5 b.h5
+says err "this version has no tlmpi diff yet"
+for output in - . no/where/ ..; do
+    status 2 "$tlmpi" traces -o "$output"
+    says err "tlmpi: -o $output: "
+done
+status 2 "$tlmpi" nowhere/at/all -o -
 check "a refused command leaves nothing behind" test "$(ls)" = "$(printf 'cut\nempty\nerr\nhopeless\nout\ntraces')"
 
 echo "-- run"
@@ -144,6 +159,36 @@ rm -f traces/tlmpi.h5
 status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
+mkdir host_only
+sed 's/"kernel"/"cpu_op"/g; s/"gpu_memcpy"/"cpu_op"/g' traces/rank-0.json > host_only/rank-0.json
+status 0 "$tlmpi" host_only
+status 0 "$tlmpi" show host_only.h5 rank --columns status --format csv
+says out "no_gpu_events"
+status 0 "$tlmpi" check host_only
+says out "no_gpu_events"
+
+ln -s rank-1.json traces/newest.json
+status 0 "$tlmpi" -f traces traces/rank-0.json
+says err "traces/rank-0.json is named more than once: it is read once"
+says err "traces/newest.json is another name of traces/rank-1.json: the file is read once"
+says out "3 traces, 3 of 3 ranks"
+rm traces/newest.json tlmpi.h5
+deep=$(printf 'folder%02d/' $(seq 1 40))
+mkdir -p "$deep" && cp traces/rank-1.json "$deep" && : > "${deep}rank-2.json"
+status 1 "$tlmpi" -f -o deep folder01
+check "a deep file that is empty is named once" test "$(grep -o 'expected a trace' err | wc -l)" -eq 1
+status 0 "$tlmpi" show deep.h5 rank --columns file --format csv
+check "a deep path keeps the file's name" grep -q '^\.\.\./folder.*/folder40/rank-1.json$' out
+rm -r folder01 deep.h5
+
+printf '[\n{"contains": "gemm", "kind": "comm"},\n{"contains": "x", "starts": "y", "kind": "comm"}]\n' > rules.json
+status 2 "$tlmpi" -f --rules rules.json traces
+says err "tlmpi: rules.json:3: expected one of contains, starts and equals in a rule, found two"
+sed -i '$d' rules.json && sed -i 's/},/}]/' rules.json
+status 0 "$tlmpi" -f --rules rules.json traces
+status 0 "$tlmpi" show traces.h5 interval --format json
+python "a rule of one's own" "assert {r['kind'] for r in rows() if r['name'].startswith('gemm')} == {'comm'}"
+status 0 "$tlmpi" -f traces
 
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces
@@ -151,6 +196,9 @@ silent err
 cp out digest
 check "a digest is lines of a table and a hash" awk 'NF != 2 || $2 !~ /^[0-9a-f]+$/ { exit 1 }' digest
 says digest "breakdown "
+rm traces.h5
+status 0 "$tlmpi" --digest traces
+check "--digest writes the file all the same" test -s traces.h5
 status 0 "$tlmpi" show traces.h5 --digest
 check "show gives the digest of the run" cmp digest out
 
@@ -233,7 +281,7 @@ fi
 echo "-- describe"
 status 0 "$tlmpi" describe
 check "the manual fits 80 columns" awk 'length > 80 { exit 1 }' out
-for word in breakdown interval comm_exposed_ns "one of: compute, comm"; do
+for word in breakdown interval interval_index /names /ranks comm_exposed_ns "one of: compute, comm"; do
     says out "$word"
 done
 cp out manual
@@ -242,6 +290,9 @@ says out "idle_ns"
 check "one table is less than all" test "$(wc -l < out)" -lt "$(wc -l < manual)"
 "$tlmpi" show traces.h5 breakdown --format csv | head -1 | tr ',' '\n' > columns
 check "every column of the file has its line" sh -c 'while read -r c; do grep -q "^  $c  *int" out || exit 1; done < columns'
+status 0 "$tlmpi" describe interval_index names
+says out "first_row"
+says out "/names holds"
 status 2 "$tlmpi" describe brekdown
 says err "did you mean breakdown?"
 

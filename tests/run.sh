@@ -2,7 +2,7 @@
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
 #     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, HTA's tables,
-#     faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
+#     collectives, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -128,12 +128,17 @@ stage cli sh tests/cli.sh build/tlmpi
 stage stories sh tests/golden/stories.sh build/tlmpi
 stage hta sh tests/golden/compat_hta.sh build/tlmpi
 stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
+stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
 stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
+stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
 stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
 stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
 stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
 stage fuzz sh tests/fuzz/run.sh build-fuzz 30
 stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
+stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
+stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
 stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
 stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
 export ASAN_OPTIONS=fast_unwind_on_malloc=0
@@ -142,6 +147,7 @@ stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler sever
 export ASAN_OPTIONS=
 stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
 stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
+stage asan-augment /usr/bin/python3 tests/faults/augment.py build-asan/tlmpi-serial
 stage first-run first_run
 
 echo

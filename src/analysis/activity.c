@@ -16,7 +16,8 @@ static tl_part part_of(const tl_rank_view *view, const tl_kernel *k)
     if (k->kind != TL_MEMCPY || k->name == TL_NO_NAME)
         return TL_PART_COPY;
     tl_text name = tl_names_text(view->names, k->name);
-    bool to_device = tl_text_has(name, "HtoD") || tl_text_has(name, "HOST_TO_DEVICE") || tl_text_has(name, "HostToDevice");
+    bool to_device =
+        tl_text_has(name, "HtoD") || tl_text_has(name, "HOST_TO_DEVICE") || tl_text_has(name, "HostToDevice");
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
@@ -84,7 +85,8 @@ static bool append(tl_activity *a, int64_t start_ns, tl_part part)
 }
 
 /* Idle from from_ns to to_ns: by the spans given, *next the first that may still matter. */
-static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl_idle_span *idle, size_t n, size_t *next)
+static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl_idle_span *idle, size_t n,
+                        size_t *next)
 {
     while (*next < n && idle[*next].end_ns <= from_ns)
         ++*next;
@@ -104,7 +106,8 @@ static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl
 }
 
 /* The exposed layers are disjoint: all in order of time, idle between. */
-static bool merge(tl_activity *a, const tl_spans layers[NLAYERS], tl_span extent, const tl_idle_span *idle, size_t nidle)
+static bool merge(tl_activity *a, const tl_spans layers[NLAYERS], tl_span extent, const tl_idle_span *idle,
+                  size_t nidle)
 {
     size_t at[NLAYERS] = { 0 }, next = 0;
     int64_t now = extent.start_ns;
@@ -138,7 +141,8 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
     activity->n = 0;
     if (view->nkernels == 0)
         return true;
-    bool whole = collect_layers(view, layers, &extent) && expose(layers) && merge(activity, layers, extent, idle, nidle);
+    bool whole =
+        collect_layers(view, layers, &extent) && expose(layers) && merge(activity, layers, extent, idle, nidle);
     for (int layer = 0; layer < NLAYERS; layer++)
         tl_spans_free(&layers[layer]);
     if (!whole)
@@ -150,6 +154,19 @@ void tl_activity_free(tl_activity *activity)
 {
     free(activity->v);
     *activity = (tl_activity){ 0 };
+}
+
+void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t t_ns)
+{
+    size_t low = 0, high = a->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (a->v[mid + 1].start_ns <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    cursor->at = low;
 }
 
 void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)

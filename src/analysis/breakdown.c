@@ -7,92 +7,42 @@
  *
  *     wall = compute + comm_exposed + copy_exposed + idle,   to the nanosecond
  *
- * A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to the
- * step, and wall runs from the first start to the last end of what is left.
+ * A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
+ * the step, and wall runs from the first start to the last end of what is left.
+ *
+ * Steps and devices both come from the trace, and a small file can name thousands of each: nothing here takes the time
+ * or the room of their product.
+ *
+ *     steps    |   4   |   5   |   6   |   7   |   8   |   9   |
+ *     work     ....[========================]..................
+ *              measured  covered whole  measured   nothing
  */
+#include "device_work.h"
 #include "tlmpi/analysis/analysis.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 
-enum { COMPUTE, COMM, COPY, NSETS };
-
-/* One device of one rank. */
-typedef struct device_work {
-    tl_spans set[NSETS];
-    TL_VEC(int64_t) empty;              /* instants of work of no length, ascending: they count for wall alone */
-    int64_t first_ns, last_ns;          /* first start, last end; first > last without work */
-} device_work;
-
-/* Scratch that every window uses again. */
-typedef struct scratch {
-    tl_spans clipped[NSETS], exposed, either, exposed_copy;
-} scratch;
-
-static int set_of(uint8_t kind)
+static void add_to(tl_breakdown *sum, const tl_breakdown *row)
 {
-    return kind == TL_COMM ? COMM : kind == TL_COMPUTE ? COMPUTE : COPY;
+    sum->wall_ns = tl_ns_add(sum->wall_ns, row->wall_ns);
+    sum->busy_ns = tl_ns_add(sum->busy_ns, row->busy_ns);
+    sum->compute_ns = tl_ns_add(sum->compute_ns, row->compute_ns);
+    sum->comm_ns = tl_ns_add(sum->comm_ns, row->comm_ns);
+    sum->comm_overlapped_ns = tl_ns_add(sum->comm_overlapped_ns, row->comm_overlapped_ns);
+    sum->comm_exposed_ns = tl_ns_add(sum->comm_exposed_ns, row->comm_exposed_ns);
+    sum->copy_ns = tl_ns_add(sum->copy_ns, row->copy_ns);
+    sum->copy_exposed_ns = tl_ns_add(sum->copy_exposed_ns, row->copy_exposed_ns);
+    sum->idle_ns = tl_ns_add(sum->idle_ns, row->idle_ns);
 }
 
-static int by_start(const void *a, const void *b)
+/* The first step from `from` on that ends after the instant. */
+static size_t first_ending_after(const tl_rank_view *view, size_t from, int64_t at_ns)
 {
-    const tl_span *x = a, *y = b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
-static int by_instant(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-static void work_free(device_work *w)
-{
-    for (int s = 0; s < NSETS; s++)
-        tl_spans_free(&w->set[s]);
-    free(w->empty.v);
-    *w = (device_work){ 0 };
-}
-
-/* The kernels of one device, which lie together: their spans by set, streams merged. */
-static bool work_collect(device_work *w, const tl_kernel *kernels, size_t n)
-{
-    tl_span *spans = tl_malloc((n + 1) * sizeof *spans);
-    bool whole = spans != NULL;
-
-    *w = (device_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
-    for (int s = 0; whole && s < NSETS; s++) {
-        size_t m = 0;
-        for (size_t i = 0; i < n; i++)
-            if (set_of(kernels[i].kind) == s && kernels[i].end_ns > kernels[i].start_ns)
-                spans[m++] = (tl_span){ kernels[i].start_ns, kernels[i].end_ns };
-        qsort(spans, m, sizeof *spans, by_start);
-        for (size_t i = 0; whole && i < m; i++)
-            whole = tl_spans_add(&w->set[s], spans[i].start_ns, spans[i].end_ns);
-    }
-    for (size_t i = 0; whole && i < n; i++) {
-        const tl_kernel *k = &kernels[i];
-        w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;
-        w->last_ns = k->end_ns > w->last_ns ? k->end_ns : w->last_ns;
-        if (k->end_ns > k->start_ns)
-            continue;
-        whole = tl_vec_room(&w->empty);
-        if (whole)
-            w->empty.v[w->empty.n++] = k->start_ns;
-    }
-    if (w->empty.n > 0)
-        qsort(w->empty.v, w->empty.n, sizeof *w->empty.v, by_instant);
-    free(spans);
-    return whole;
-}
-
-/* Index of the first instant at or after at_ns. */
-static size_t first_from(const device_work *w, int64_t at_ns)
-{
-    size_t low = 0, high = w->empty.n;
+    size_t low = from, high = view->nsteps;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (w->empty.v[mid] < at_ns)
+        if (view->steps[mid].end_ns <= at_ns)
             low = mid + 1;
         else
             high = mid;
@@ -100,114 +50,160 @@ static size_t first_from(const device_work *w, int64_t at_ns)
     return low;
 }
 
-/* The first start and last end of work in [from, to), cut to it. */
-static void extent(const device_work *w, const scratch *c, int64_t from_ns, int64_t to_ns, int64_t *first, int64_t *last)
-{
-    size_t i = first_from(w, from_ns), j = first_from(w, to_ns);
+/* How many devices have each mix (device_work.h) from here on; the running sum over the steps tells it for a step. */
+typedef struct mixes {
+    uint32_t n[TL_WORK_MIXES];
+} mixes;
 
-    *first = i < j ? w->empty.v[i] : INT64_MAX;
-    *last = i < j ? w->empty.v[j - 1] : INT64_MIN;
-    for (int s = 0; s < NSETS; s++) {
-        const tl_spans *set = &c->clipped[s];
-        if (set->n == 0)
-            continue;
-        *first = set->v[0].start_ns < *first ? set->v[0].start_ns : *first;
-        *last = set->v[set->n - 1].end_ns > *last ? set->v[set->n - 1].end_ns : *last;
-    }
+/* A rank being worked on. */
+typedef struct rank_rows {
+    const tl_rank_view *view;
+    tl_work_scratch scratch;
+    tl_breakdown *sums;        /* over devices: the whole trace, then each step */
+    mixes *runs;               /* for each step: devices whose run begins there, less those whose run has ended */
+    bool several;              /* devices have rows of their own */
+    tl_table devices, by_step; /* whole traces; steps in which the device worked, as long as they are not too many */
+    size_t most_by_step;
+    bool too_many;
+} rank_rows;
+
+/* So many rows by device and step a rank always has, if it needs them. */
+#define FEW_ROWS 16384u
+
+static bool add_step_row(rank_rows *r, const tl_breakdown *row)
+{
+    if (!r->several || r->too_many || row->wall_ns == 0)
+        return true;
+    if (r->by_step.n < r->most_by_step)
+        return tl_table_append(&r->by_step, row, 1);
+    r->too_many = true;
+    tl_table_free(&r->by_step);
+    return true;
 }
 
-/* The definition: the measures of three sets and the time they lie in. */
-static bool measure(const tl_spans *compute, const tl_spans *comm, const tl_spans *copy, int64_t wall_ns, scratch *c,
-                    tl_breakdown *row)
+static tl_breakdown row_of(const rank_rows *r, int32_t device, size_t step)
 {
-    if (!tl_spans_subtract(&c->exposed, comm, compute) || !tl_spans_union(&c->either, compute, comm) ||
-        !tl_spans_subtract(&c->exposed_copy, copy, &c->either))
+    return (tl_breakdown){ .rank = r->view->rank, .device = device, .step = r->view->steps[step].number };
+}
+
+/* A step in which something begins or ends. */
+static bool one_step(rank_rows *r, const tl_work *w, int32_t device, size_t step)
+{
+    const tl_step_window *window = &r->view->steps[step];
+    tl_breakdown row = row_of(r, device, step);
+    if (!tl_work_measure_in(w, window->start_ns, window->end_ns, &r->scratch, &row))
         return false;
-    row->wall_ns = wall_ns;
-    row->compute_ns = tl_spans_total(compute);
-    row->comm_ns = tl_spans_total(comm);
-    row->comm_exposed_ns = tl_spans_total(&c->exposed);
-    row->comm_overlapped_ns = row->comm_ns - row->comm_exposed_ns;
-    row->copy_ns = tl_spans_total(copy);
-    row->copy_exposed_ns = tl_spans_total(&c->exposed_copy);
-    row->busy_ns = row->compute_ns + row->comm_exposed_ns + row->copy_exposed_ns;
-    row->idle_ns = row->wall_ns - row->busy_ns;
-    return true;
+    add_to(&r->sums[step + 1], &row);
+    return add_step_row(r, &row);
 }
 
-static bool measure_all(const device_work *w, scratch *c, tl_breakdown *row)
+/* Steps [from, to) in which nothing does. */
+static bool run_of_steps(rank_rows *r, const tl_work *w, int32_t device, size_t from, size_t to)
 {
-    return measure(&w->set[COMPUTE], &w->set[COMM], &w->set[COPY], w->first_ns <= w->last_ns ? w->last_ns - w->first_ns : 0,
-                   c, row);
-}
-
-static bool measure_window(const device_work *w, int64_t from_ns, int64_t to_ns, scratch *c, tl_breakdown *row)
-{
-    int64_t first, last;
-    for (int s = 0; s < NSETS; s++)
-        if (!tl_spans_clip(&c->clipped[s], &w->set[s], from_ns, to_ns))
-            return false;
-    extent(w, c, from_ns, to_ns, &first, &last);
-    return measure(&c->clipped[COMPUTE], &c->clipped[COMM], &c->clipped[COPY], first <= last ? last - first : 0, c, row);
-}
-
-static void add_to(tl_breakdown *sum, const tl_breakdown *row)
-{
-    sum->wall_ns += row->wall_ns;
-    sum->busy_ns += row->busy_ns;
-    sum->compute_ns += row->compute_ns;
-    sum->comm_ns += row->comm_ns;
-    sum->comm_overlapped_ns += row->comm_overlapped_ns;
-    sum->comm_exposed_ns += row->comm_exposed_ns;
-    sum->copy_ns += row->copy_ns;
-    sum->copy_exposed_ns += row->copy_exposed_ns;
-    sum->idle_ns += row->idle_ns;
-}
-
-/* The rows of one device are added to the rank's own (`sums`: the whole trace, then each step) and, where the rank has
- * several devices, stand in the table, too. */
-static bool device_rows(const tl_rank_view *view, const device_work *w, int32_t device, bool several, scratch *c,
-                        tl_breakdown *sums, tl_table *table)
-{
-    for (size_t i = 0; i <= view->nsteps; i++) {
-        const tl_step_window *step = i > 0 ? &view->steps[i - 1] : NULL;
-        tl_breakdown row = { .rank = view->rank, .device = device, .step = step != NULL ? step->number : -1 };
-        bool whole = step != NULL ? measure_window(w, step->start_ns, step->end_ns, c, &row) : measure_all(w, c, &row);
-        if (!whole || (several && !tl_table_append(table, &row, 1)))
-            return false;
-        add_to(&sums[i], &row);
+    bool whole = true;
+    unsigned mix = tl_work_mix_at(w, r->view->steps[from].start_ns);
+    if (mix == 0)
+        return true;
+    r->runs[from].n[mix]++;
+    r->runs[to].n[mix]--;
+    for (size_t i = from; whole && i < to && r->several && !r->too_many; i++) {
+        tl_breakdown row = row_of(r, device, i);
+        tl_mix_measure(mix, r->view->steps[i].end_ns - r->view->steps[i].start_ns, &row);
+        whole = add_step_row(r, &row);
     }
-    return true;
+    return whole;
 }
 
-static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+static bool device_rows(rank_rows *r, const tl_work *w, int32_t device)
 {
-    tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
-    tl_breakdown *sums = tl_calloc(view->nsteps + 1, sizeof *sums);
-    scratch c = { 0 };
-    bool whole = sums != NULL;
+    const tl_rank_view *view = r->view;
+    tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
+    bool whole = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
+
+    add_to(&r->sums[0], &row);
+    for (size_t i = 0, to; whole && i < view->nsteps; i = to) {
+        int64_t edge = tl_work_next_edge(w, view->steps[i].start_ns);
+        to = first_ending_after(view, i, edge);
+        if (to > i)
+            whole = run_of_steps(r, w, device, i, to);
+        else
+            whole = one_step(r, w, device, to++);
+    }
+    return whole;
+}
+
+/* To the sums of the steps, what the runs through them are. */
+static void add_runs(rank_rows *r)
+{
+    mixes now = { { 0 } };
+    for (size_t i = 0; i < r->view->nsteps; i++) {
+        const tl_step_window *step = &r->view->steps[i];
+        for (unsigned mix = 1; mix < TL_WORK_MIXES; mix++) {
+            tl_breakdown row = { 0 };
+            now.n[mix] += r->runs[i].n[mix];
+            int64_t ns;
+            if (__builtin_mul_overflow((int64_t)now.n[mix], step->end_ns - step->start_ns, &ns))
+                ns = INT64_MAX;
+            tl_mix_measure(mix, ns, &row);
+            add_to(&r->sums[i + 1], &row);
+        }
+    }
+}
+
+static bool rank_rows_start(rank_rows *r, const tl_rank_view *view)
+{
     const tl_kernel *k = view->kernels;
-    bool several = view->nkernels > 0 && k[0].device != k[view->nkernels - 1].device;
+    size_t ndevices = 0;
 
-    for (size_t i = 0; whole && i <= view->nsteps; i++) {
-        sums[i].rank = view->rank;
-        sums[i].device = -1;
-        sums[i].step = i > 0 ? view->steps[i - 1].number : -1;
+    for (size_t i = 0; i < view->nkernels; i++)
+        ndevices += i == 0 || k[i].device != k[i - 1].device;
+    *r = (rank_rows){ .view = view,
+                      .several = ndevices > 1,
+                      .devices = { .schema = &tl_breakdown_schema },
+                      .by_step = { .schema = &tl_breakdown_schema } };
+    r->most_by_step = view->nkernels + view->nsteps + ndevices;
+    if (r->most_by_step < FEW_ROWS)
+        r->most_by_step = FEW_ROWS;
+    r->sums = tl_calloc(view->nsteps + 1, sizeof *r->sums);
+    r->runs = tl_calloc(view->nsteps + 1, sizeof *r->runs);
+    for (size_t i = 0; r->sums != NULL && i <= view->nsteps; i++) {
+        r->sums[i].rank = view->rank;
+        r->sums[i].device = -1;
+        r->sums[i].step = i > 0 ? view->steps[i - 1].number : -1;
     }
+    return r->sums != NULL && r->runs != NULL;
+}
+
+static void rank_rows_free(rank_rows *r)
+{
+    tl_work_scratch_free(&r->scratch);
+    tl_table_free(&r->devices);
+    tl_table_free(&r->by_step);
+    free(r->sums);
+    free(r->runs);
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    (void)config;
+    tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
+    const tl_kernel *k = view->kernels;
+    rank_rows r;
+    bool whole = rank_rows_start(&r, view);
+
     for (size_t from = 0, to; whole && from < view->nkernels; from = to) {
-        device_work w;
+        tl_work w;
         for (to = from; to < view->nkernels && k[to].device == k[from].device; to++)
             ;
-        whole = work_collect(&w, k + from, to - from) && device_rows(view, &w, k[from].device, several, &c, sums, table);
-        work_free(&w);
+        whole = tl_work_collect(&w, k + from, to - from) && device_rows(&r, &w, k[from].device);
+        tl_work_free(&w);
     }
-    whole = whole && tl_table_append(table, sums, view->nsteps + 1) && tl_table_sort(table);
-    for (int s = 0; s < NSETS; s++)
-        tl_spans_free(&c.clipped[s]);
-    tl_spans_free(&c.exposed);
-    tl_spans_free(&c.either);
-    tl_spans_free(&c.exposed_copy);
-    free(sums);
+    if (whole)
+        add_runs(&r);
+    whole = whole && tl_table_append(table, r.devices.rows, r.devices.n) &&
+            tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
+            tl_table_sort(table);
+    rank_rows_free(&r);
     return whole ? TL_OK : tl_fail_memory(err, "the breakdown");
 }
 

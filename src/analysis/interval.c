@@ -15,8 +15,9 @@ static bool stands_before(const tl_kernel *k, const tl_sync *s)
     return k->start_ns <= s->start_ns;
 }
 
-static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
 
     size_t i = 0, j = 0;

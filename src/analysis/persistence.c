@@ -10,7 +10,7 @@
 #include "tlmpi/analysis/change.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
+#include "tlmpi/base/robust.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static double z_of(const testing *t, const double *value, size_t stride, size_t 
             t->others[n++] = value[q * stride];
     if (n == 0)
         return 0;
-    double median = tl_median(t->others, n), d = tl_mad(t->others, n);
+    double median = tl_real_median(t->others, n), d = tl_real_mad(t->others, n);
     double least = floor_of_d * step_ns;
     return 0.6745 * (value[r * stride] - median) / (d > least ? d : least);
 }
@@ -71,7 +71,7 @@ static bool drifts(const testing *t, size_t n)
         t->at[i] = (double)i;
     double slope = tl_theil_sen(t->at, t->level, n, t->slopes);
     memcpy(t->at, t->level, n * sizeof *t->at);
-    return fabs(slope) * (double)(n - 1) >= tl_median(t->at, n) / 2;
+    return fabs(slope) * (double)(n - 1) >= tl_real_median(t->at, n) / 2;
 }
 
 /* What a cut into levels must gain: three quarters of the usual charge of a flagged step, so that a window of two steps
@@ -82,7 +82,7 @@ static double price_of_a_level(const testing *t, size_t r, const bool *flagged)
     for (size_t i = 0; i < nsteps; i++)
         if (flagged[i])
             t->share[n++] = t->c->charge_ns[r * nsteps + i] / t->c->step_ns[i];
-    return 0.75 * tl_median(t->share, n);
+    return 0.75 * tl_real_median(t->share, n);
 }
 
 /* The one run of levels in which most steps are flagged, as steps [*first, *last]; false where there are several or

@@ -3,7 +3,7 @@
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
+#include "tlmpi/base/robust.h"
 #include <stdlib.h>
 
 #define US INT64_C(1000)
@@ -122,7 +122,7 @@ static bool find_latency(tl_building *b)
     }
     b->latency_ns = USUAL_LATENCY_NS;
     if (n > 0) {
-        tl_median(ns, n); /* puts them in order */
+        tl_real_median(ns, n); /* puts them in order */
         b->latency_ns = min_ns((int64_t)ns[n / 4], LATENCY_MAX_NS);
     }
     free(ns);

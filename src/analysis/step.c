@@ -16,8 +16,9 @@ static tl_step *row_of(tl_table *table, int32_t step)
     return table->n > 0 ? bsearch(&key, table->rows, table->n, sizeof key, by_number) : NULL;
 }
 
-static tl_status per_rank(const tl_rank_view *view, tl_tables *out, tl_error *err)
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)config;
     tl_table *table = tl_tables_get(out, &tl_step_schema);
 
     for (size_t i = 0; i < view->nsteps; i++) {

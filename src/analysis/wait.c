@@ -1,11 +1,24 @@
 /* wait.c - which calls held the host, as far as a view can tell. */
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
+#include "tlmpi/base/robust.h"
 #include <stdlib.h>
 
 #define US INT64_C(1000)
 
+<<<<<<< HEAD
+/* A launch usually takes microseconds.  One that takes this long, and many times what launches of this rank take, while
+ * the device still had this much to do, waited for room in the queue. */
+#define HELD_NS    (50 * US)
+#define HELD_TIMES 8
+#define QUEUED_NS  (500 * US)
+
+/* A silence of the host this long, which ends at most so long after the device ran dry. */
+#define SILENCE_NS  (100 * US)
+#define WAKE_NS     (200 * US)
+#define CALL_END_NS (5 * US) /* from the end of work to the return of the call that waits for it */
+=======
 /* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
  * in the queue. */
 #define HELD_NS (8 * US)
@@ -14,6 +27,7 @@
 
 /* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
 #define ONE_WAIT_NS (500 * US)
+>>>>>>> h8
 
 void tl_host_waits_free(tl_host_waits *waits)
 {
@@ -58,16 +72,46 @@ static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
         tl_wait_kind kind;
         if (s->name == TL_NO_NAME || !tl_wait_kind_of(tl_names_text(view->names, s->name), &kind))
             continue;
-        int64_t start =
-            s->call_ns != TL_TIME_UNKNOWN && s->call_ns < s->start_ns ? s->call_ns : s->start_ns;
+        int64_t start = s->call_ns != TL_TIME_UNKNOWN && s->call_ns < s->start_ns ? s->call_ns : s->start_ns;
         if (!add(waits, (tl_host_wait){ start, s->end_ns, s->device, s->stream, kind }))
             return false;
     }
     return true;
 }
 
+<<<<<<< HEAD
+/* Calls that wait, on threads that launch: what other threads wait for keeps nobody. */
+static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
+{
+    tl_map launching = { 0 };
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < view->nlaunches; i++)
+        whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
+    for (size_t t = 0; t < view->calls.nthreads; t++) {
+        const tl_thread *thread = &view->calls.threads[t];
+        if (!whole || tl_map_get(&launching, thread->track) == TL_MAP_NONE)
+            continue;
+        for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+            tl_wait_kind kind;
+            const tl_place *place = &view->places[view->calls.place[i]];
+            if (view->calls.name[i] == TL_NO_NAME ||
+                !tl_wait_kind_of(tl_names_text(view->names, view->calls.name[i]), &kind))
+                continue;
+            int64_t start = view->calls.start_ns[i];
+            whole =
+                add(waits, (tl_host_wait){ start, start + view->calls.dur_ns[i], place->device, place->stream, kind });
+        }
+    }
+    tl_map_free(&launching);
+    return whole;
+}
+
+/* What a launch usually takes; of many launches a thousand, evenly chosen.  -1 when memory is out. */
+=======
 /* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
  * is out. */
+>>>>>>> h8
 static int64_t usual_launch_ns(const tl_rank_view *view)
 {
     enum { SAMPLES = 1000 };
@@ -77,8 +121,12 @@ static int64_t usual_launch_ns(const tl_rank_view *view)
         return -1;
     for (size_t i = 0; i < view->nlaunches; i += stride)
         ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
-    tl_median(ns, n); /* puts them in order */
+<<<<<<< HEAD
+    int64_t usual = n > 0 ? (int64_t)tl_real_median(ns, n) : 0;
+=======
+    tl_real_median(ns, n); /* puts them in order */
     int64_t usual = n > 0 ? (int64_t)ns[n / 4] : 0;
+>>>>>>> h8
     free(ns);
     return usual;
 }
@@ -138,7 +186,12 @@ static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
     int64_t usual_ns = usual_launch_ns(view);
+<<<<<<< HEAD
+    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) &&
+                 add_held(view, usual_ns, waits) && (!guess || add_guessed(view, waits));
+=======
     bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_copies(view, waits) && add_held(view, usual_ns, waits);
+>>>>>>> h8
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

@@ -20,6 +20,11 @@ static int check(const tl_cli *cli)
     return tl_check(&cli->run);
 }
 
+static int augment(const tl_cli *cli)
+{
+    return tl_augment(&cli->run);
+}
+
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
       "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a "
@@ -34,11 +39,20 @@ static const tl_command commands[] = {
       "tlmpi describe.",
       false, tl_show },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
-      "Prints the page of each TABLE, or of all tables.", false, tl_describe },
-    { "compat", TL_FOR_COMPAT, "hta [options] PATH... -o DIR", "the tables of HTA, from the same traces",
-      "Writes the tables of Holistic Trace Analysis (HTA) as CSV files into DIR, with HTA's rounding, choice of rows "
-      "and classes. All the PATHs of one call are one job.",
-      false, tl_compat },
+      "Prints the page of each TABLE, or of all tables and of what else a result file holds (names, ranks, attributes).",
+      false, tl_describe },
+    { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
+      "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
+      "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
+      "through byte by byte; the copies keep their names, and the folders below PATH. With mpirun the procs share the "
+      "traces.",
+      true, augment },
+    { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
+      "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
+      "PATHs of one call are one job. hta: Holistic Trace Analysis. tracelens: TraceLens; idle gaps and their causes, "
+      "GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
+      "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
+      true, tl_compat },
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
@@ -89,6 +103,16 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
         if (st != TL_OK)
             return st;
     }
+    return TL_OK;
+}
+
+/* Commands that are to come.  A path of that name is read today. */
+static tl_status refuse_later(const char *word, tl_error *err)
+{
+    static const char *const later[] = { "ask", "diff", "html", "export", "augment", "reps", "completion" };
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
+            return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
     return TL_OK;
 }
 
@@ -154,7 +178,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->named = named != NULL;
     if (named != NULL)
         cli->command = named;
-    else if (first < argc)
+    else if (first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
         st = refuse_mistyped(argv[first], err);
     if (st == TL_OK)
         st = read_rest(cli, argc, argv, cli->named ? first : argc, err);
@@ -170,8 +194,13 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->run.command_line = cli->command_line;
     cli->run.settings = cli->settings;
 
-    if (cli->command->together && cli->nwords == 0 && !cli->help && !cli->version)
+    if (!cli->command->together || cli->command->bit == TL_FOR_COMPAT || cli->help || cli->version)
+        return TL_OK;
+    if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
+                       cli->command->words);
+    if (cli->command->bit == TL_FOR_AUGMENT && cli->run.output == NULL)
+        return tl_fail(err, TL_EUSAGE, "no folder for the copies named: tlmpi %s %s", cli->command->name,
                        cli->command->words);
     return TL_OK;
 }

@@ -23,7 +23,8 @@ enum {
     TL_FOR_SHOW = 4,
     TL_FOR_DESCRIBE = 8,
     TL_FOR_COMPAT = 16,
-    TL_FOR_ALL = 31
+    TL_FOR_AUGMENT = 32,
+    TL_FOR_ALL = 63
 };
 
 typedef struct tl_command {

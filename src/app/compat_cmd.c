@@ -1,23 +1,28 @@
-/* compat_cmd.c - tlmpi compat hta: the tables of another tool, for the files of one job. */
-#include "cli.h"
+/* compat_cmd.c - tlmpi compat: the tables of another tool, for the files of one job. */
+#include "compat_cmd.h"
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/hta.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/par/par.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const faces[] = { "hta" };
+static const char *const faces[] = { "hta", "tracelens" };
 
-enum { NFACES = sizeof faces / sizeof faces[0] };
+enum { HTA, NFACES = sizeof faces / sizeof faces[0] };
 
+/* `hta diff` stands for what is to come: it names no path today.  A path of that name is written ./diff. */
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
     if (cli->nwords == 0)
-        return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta PATH... -o DIR");
+        return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta|tracelens PATH... -o DIR");
+    if (strcmp(cli->words[0], "hta") == 0 && cli->nwords > 1 && strcmp(cli->words[1], "diff") == 0)
+        return tl_fail(err, TL_EUSAGE, "this version has no compat hta diff yet; it has: tlmpi compat hta PATH... -o DIR");
+    if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
+        return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
     for (size_t i = 0; i < NFACES; i++)
         if (strcmp(cli->words[0], faces[i]) == 0) {
             if (cli->nwords == 1)
@@ -25,13 +30,14 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
             if (cli->run.output == NULL)
                 return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
                                faces[i]);
+            if (i != HTA && (cli->ns || cli->include_last_step))
+                return tl_fail(err, TL_EUSAGE, "--ns and --include-last-step are for tlmpi compat hta alone");
             return TL_OK;
         }
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
 }
 
-/* A folder that holds tables is another job's, or an older result. */
-static tl_status check_folder(const char *path, bool force, tl_error *err)
+tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err)
 {
     tl_status st = TL_OK;
     DIR *folder = force ? NULL : opendir(path);
@@ -39,15 +45,14 @@ static tl_status check_folder(const char *path, bool force, tl_error *err)
         return TL_OK;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL && st == TL_OK;) {
         size_t n = strlen(entry->d_name);
-        if (n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0)
+        if ((n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0) || strcmp(entry->d_name, "notes.txt") == 0)
             st = tl_fail(err, TL_EOUTPUT, "%s holds tables already (%s); -f overwrites them", path, entry->d_name);
     }
     closedir(folder);
     return st;
 }
 
-/* The traces that the paths hold, in path order; *left_out counts what should be one and is none. */
-static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
+tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
     tl_status st = TL_OK;
     for (size_t i = 1; i < cli->nwords && st == TL_OK; i++)
@@ -57,7 +62,10 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     tl_inventory_sort(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input *input = &inventory->inputs.v[i];
-        tl_input_look(input, false);
+        if (!input->no_file)
+            tl_input_look(input, false);
+        if (input->pipe)
+            return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
         if (input->kind == TL_INPUT_TRACE)
             continue;
         tl_warn("%s", input->why);
@@ -66,17 +74,15 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     return TL_OK;
 }
 
-static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err)
+static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
 {
     tl_inventory inventory = { .nruns = 0 };
     tl_hta_file *files = NULL;
     size_t nfiles = 0, left_out = 0;
 
-    tl_status st = check_words(cli, err);
+    tl_status st = tl_compat_check_folder(cli->run.output, cli->run.force, err);
     if (st == TL_OK)
-        st = check_folder(cli->run.output, cli->run.force, err);
-    if (st == TL_OK)
-        st = find_files(cli, &inventory, &left_out, err);
+        st = tl_compat_find_files(cli, &inventory, &left_out, err);
     if (st != TL_OK)
         goto done;
 
@@ -117,11 +123,22 @@ done:
     return st;
 }
 
-int tl_compat(const tl_cli *cli)
+/* HTA's tables need all ranks at once: proc 0 makes them. */
+static int hta(const tl_cli *cli)
 {
     tl_error err;
     bool incomplete = false;
-    if (write_tables(cli, &incomplete, &err) != TL_OK)
+    if (tl_par_proc() != 0)
+        return TL_EXIT_DONE;
+    if (write_hta(cli, &incomplete, &err) != TL_OK)
         return tl_cli_complain(cli, &err);
     return incomplete ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
+}
+
+int tl_compat(const tl_cli *cli)
+{
+    tl_error err;
+    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
+        return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+    return strcmp(cli->words[0], faces[HTA]) == 0 ? hta(cli) : tl_compat_tracelens(cli);
 }

@@ -1,7 +1,9 @@
-/* describe.c - tlmpi describe: the manual of the tables, from the schemas that also write them. */
+/* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
 #include "cli.h"
 #include "suggest.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/report/wrap.h"
 
 #include <stdlib.h>
@@ -117,25 +119,125 @@ static void explain_words(FILE *out)
     }
 }
 
-static const tl_schema *find_table(const char *name)
+/* ---- what is no table of ours ---- */
+
+/* A page of words: paragraphs, each of them a term and its meaning where it has a tab. */
+typedef struct page {
+    const char *name, *title;
+    const char *const *lines;
+} page;
+
+static const char *const names_lines[] = {
+    "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it.", NULL
+};
+
+static const char *const ranks_lines[] = {
+    "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that has an "
+    "index and for each of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves.",
+    NULL,
+};
+
+static const char *const attributes_lines[] = {
+    "epoch_ns\tUnix time in ns from which the file counts time",
+    "Conventions\ttlmpi-1: how the file is laid out",
+    "schema_version\tgoes up when a reader must know of a change",
+    "creator\tthe program that wrote the file",
+    "creator_version\tits version",
+    "command_line\tas it was typed",
+    "settings\tevery option with its value, a line each",
+    "history\tUTC time and command line",
+    "hostname\twhere proc 0 ran",
+    "slurm_job_id\tthe batch job, if it was one",
+    "With --reproducible the file has none of the last five.",
+    NULL,
+};
+
+static const page pages[] = {
+    { "names", "texts of the names in the tables", names_lines },
+    { "ranks", "the rows of one rank", ranks_lines },
+    { "attributes", "what the file says of itself, on its root group", attributes_lines },
+};
+
+enum { NPAGES = sizeof pages / sizeof pages[0], TERM_BYTES = 20 };
+
+static void describe_page(FILE *out, const page *p)
 {
-    size_t n;
-    const tl_schema *const *schemas = tl_all_schemas(&n);
+    fprintf(out, "%s - %s\n", p->name, p->title);
+    for (const char *const *line = p->lines; *line != NULL; line++) {
+        const char *tab = strchr(*line, '\t');
+        tl_wrap w = { .out = out, .indent = 2, .column = 2 };
+        fputs("  ", out);
+        if (tab != NULL) {
+            w.indent = w.column = TERM_BYTES;
+            fprintf(out, "%-*.*s", TERM_BYTES - 2, (int)(tab - *line), *line);
+        }
+        tl_wrap_words(&w, tab != NULL ? tab + 1 : *line);
+        tl_wrap_end(&w);
+    }
+}
+
+/* ---- the command ---- */
+
+/* What can be described: each table with its index, where it has one, then the pages. */
+typedef struct entry {
+    char name[64];
+    tl_schema table; /* where page is NULL */
+    const page *page;
+} entry;
+
+/* All of them, n; the caller frees them.  NULL: memory is out. */
+static entry *list_entries(size_t *n)
+{
+    size_t ntables;
+    const tl_schema *const *schemas = tl_all_schemas(&ntables);
+    entry *v = tl_calloc(2 * ntables + NPAGES, sizeof *v);
+
+    *n = 0;
+    for (size_t i = 0; v != NULL && i < ntables; i++) {
+        entry *e = &v[(*n)++];
+        e->table = *schemas[i];
+        snprintf(e->name, sizeof e->name, "%s", schemas[i]->name);
+        if (schemas[i]->scope != TL_SCOPE_EVENT)
+            continue;
+        e = &v[(*n)++];
+        e->table = tl_row_index_schema;
+        snprintf(e->name, sizeof e->name, "%s_index", schemas[i]->name);
+    }
+    for (size_t i = 0; v != NULL && i < NPAGES; i++) {
+        entry *e = &v[(*n)++];
+        e->page = &pages[i];
+        snprintf(e->name, sizeof e->name, "%s", pages[i].name);
+    }
+    for (size_t i = 0; i < *n; i++)
+        v[i].table.name = v[i].name;
+    return v;
+}
+
+static void describe_entry(FILE *out, const entry *e)
+{
+    if (e == NULL)
+        return;
+    if (e->page != NULL)
+        describe_page(out, e->page);
+    else
+        describe_table(out, &e->table);
+}
+
+static const entry *find_entry(const entry *v, size_t n, const char *name)
+{
     for (size_t i = 0; i < n; i++)
-        if (strcmp(schemas[i]->name, name) == 0)
-            return schemas[i];
+        if (strcmp(v[i].name, name) == 0)
+            return &v[i];
     return NULL;
 }
 
-static tl_status fail_unknown(const char *name, tl_error *err)
+static tl_status fail_unknown(const entry *v, size_t n, const char *name, tl_error *err)
 {
-    size_t n;
-    const tl_schema *const *schemas = tl_all_schemas(&n);
     const char **names = tl_calloc(n + 1, sizeof *names);
     if (names == NULL)
         return tl_fail_memory(err, "names of tables");
     for (size_t i = 0; i < n; i++)
-        names[i] = schemas[i]->name;
+        names[i] = v[i].name;
     tl_status st = tl_fail_unknown(err, "table", name, "a result file", names, n);
     free(names);
     return st;
@@ -145,20 +247,26 @@ int tl_describe(const tl_cli *cli)
 {
     tl_error err;
     size_t n;
-    const tl_schema *const *schemas = tl_all_schemas(&n);
+    tl_status st = TL_OK;
+    entry *v = list_entries(&n);
 
-    for (size_t i = 0; i < cli->nwords; i++)
-        if (find_table(cli->words[i]) == NULL) {
-            fail_unknown(cli->words[i], &err);
-            return tl_cli_complain(cli, &err);
-        }
-    if (cli->nwords > 0)
-        n = cli->nwords;
-    for (size_t i = 0; i < n; i++) {
+    if (v == NULL)
+        st = tl_fail_memory(&err, "the list of tables");
+    for (size_t i = 0; i < cli->nwords && st == TL_OK; i++)
+        if (find_entry(v, n, cli->words[i]) == NULL)
+            st = fail_unknown(v, n, cli->words[i], &err);
+    if (st != TL_OK) {
+        free(v);
+        return tl_cli_complain(cli, &err);
+    }
+
+    size_t npages = cli->nwords > 0 ? cli->nwords : n;
+    for (size_t i = 0; i < npages; i++) {
         if (i > 0)
             fputc('\n', stdout);
-        describe_table(stdout, cli->nwords > 0 ? find_table(cli->words[i]) : schemas[i]);
+        describe_entry(stdout, cli->nwords > 0 ? find_entry(v, n, cli->words[i]) : &v[i]);
     }
     explain_words(stdout);
+    free(v);
     return 0;
 }

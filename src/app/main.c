@@ -1,5 +1,6 @@
 /* main.c - from the command line to one exit status, the same on every proc. */
 #include "cli.h"
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
@@ -67,8 +68,11 @@ int main(int argc, char **argv)
     }
 
     tl_par_start(&argc, &argv);
+    /* A closed pipe and a file that may not grow are failures of a write, which are told. */
     signal(SIGPIPE, SIG_IGN);
-    tl_log_setup(tl_par_proc() == 0, cli.run.quiet ? TL_QUIET : cli.run.verbose ? TL_VERBOSE : TL_NORMAL);
+    signal(SIGXFSZ, SIG_IGN);
+    tl_leftover_catch();
+    tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);
     tl_cli_free(&cli);

@@ -124,6 +124,24 @@ static void recall_format(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", format_words[*(const int *)at]);
 }
 
+/* In the order of tl_clock_mode. */
+static const char *const clock_words[] = { "auto", "none", "force" };
+
+static bool store_clock(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof clock_words / sizeof clock_words[0]; i++)
+        if (strcmp(text, clock_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_clock(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", clock_words[*(const int *)at]);
+}
+
 static bool store_parser(const char *text, void *at)
 {
     *(bool *)at = strcmp(text, "yajl") == 0;
@@ -154,6 +172,17 @@ static void recall_ranges(const void *at, char *out, size_t n)
                                  ranges->v[i].last);
 }
 
+/* A threshold that is not named keeps its value. */
+static bool store_idle(const char *text, void *at)
+{
+    return tl_idle_config_read(text, at);
+}
+
+static void recall_idle(const void *at, char *out, size_t n)
+{
+    tl_idle_config_write(at, out, n);
+}
+
 static const tl_option_type is_switch = { store_switch, recall_switch, NULL };
 static const tl_option_type is_text = { store_text, recall_text, NULL };
 static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
@@ -161,6 +190,9 @@ static const tl_option_type is_width = { store_width, recall_int, "a number or '
 static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
 static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
 static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
+static const tl_option_type is_idle = { store_idle, recall_idle,
+                                        "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
+static const tl_option_type is_clock = { store_clock, recall_clock, "auto, none or force" };
 static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
 
 /* ---- the table, in the order of --help ---- */
@@ -175,26 +207,41 @@ static const tl_option options[] = {
     { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW, &is_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT, &is_switch,
-      AT(run.force) },
+    { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &is_text,
+      AT(run.output) },
+    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+      &is_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
       "newest complete one, 'list' lists them",
       TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
     { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
       &is_text, AT(run.rules) },
+    { "idle", 0, "LIST",
+      TL_IDLE_DEFAULT,
+      "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
+      "(or all); tlmpi describe gap explains them",
+      TL_FOR_RUN | TL_FOR_AUGMENT, &is_idle, AT(run.config.idle) },
+    { "clock", 0, "MODE", "auto",
+      "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
+      "found and shown in any case",
+      TL_FOR_RUN, &is_clock, AT(run.clock) },
+    { "tracelens", 0, NULL, "0",
+      "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
+      "--idle then means nothing",
+      TL_FOR_AUGMENT, &is_switch, AT(run.tracelens) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
-      "however they were made",
+      "however they were made; run writes its file all the same",
       TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
     { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &is_switch,
       AT(run.reproducible) },
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
       "result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK, &is_parser, AT(run.yajl_only) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_parser, AT(run.yajl_only) },
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK, &is_switch, AT(run.no_filter) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_switch, AT(run.no_filter) },
     { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &is_format, AT(format) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &is_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
@@ -211,9 +258,8 @@ static const tl_option options[] = {
       TL_FOR_COMPAT, &is_switch, AT(ns) },
     { "include-last-step", 0, NULL, "0", "keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT, &is_switch,
       AT(include_last_step) },
-    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT,
-      &is_switch, AT(run.quiet) },
-    { "verbose", 'v', NULL, "0", "say more", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT, &is_switch, AT(run.verbose) },
+    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary",
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT, &is_switch, AT(run.quiet) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
 };
@@ -351,8 +397,11 @@ void tl_options_help(FILE *out, unsigned bits)
 
         tl_wrap w = { .out = out, .indent = DOC_COLUMN, .column = DOC_COLUMN };
         tl_wrap_words(&w, o->doc);
-        if (o->metavar != NULL && *o->initial != '\0')
-            tl_wrap_piece(&w, "(default: %s)", o->initial);
+        if (o->metavar != NULL && *o->initial != '\0') {
+            char initial[400];
+            snprintf(initial, sizeof initial, "(default: %s)", o->initial);
+            tl_wrap_words(&w, initial);
+        }
         tl_wrap_end(&w);
     }
 }

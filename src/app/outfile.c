@@ -1,12 +1,21 @@
 /* outfile.c - where a command prints. */
 #include "outfile.h"
 
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static void forget_part(tl_outfile *file)
+{
+    if (file->part != NULL)
+        tl_leftover_done(file->part);
+    free(file->part);
+    file->part = NULL;
+}
 
 tl_status tl_outfile_open(tl_outfile *file, const char *path, bool force, tl_error *err)
 {
@@ -27,13 +36,14 @@ tl_status tl_outfile_open(tl_outfile *file, const char *path, bool force, tl_err
         memcpy(file->part + n, ".part", sizeof ".part");
     }
     file->path = path;
+    if (file->part != NULL)
+        tl_leftover_add(file->part);
     file->out = fopen(is_file ? file->part : path, "w");
     if (file->out != NULL)
         return TL_OK;
 
     tl_status st = tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
-    free(file->part);
-    file->part = NULL;
+    forget_part(file);
     return st;
 }
 
@@ -53,7 +63,7 @@ tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err)
         if (st != TL_OK)
             unlink(file->part);
     }
-    free(file->part);
+    forget_part(file);
     *file = (tl_outfile){ .out = NULL };
     return st;
 }

@@ -3,7 +3,6 @@
  *     a            [-----)    [-------)  [--)
  *     b        [------)  [------)
  *     union    [---------)[-----------)  [--)
- *     cut          [--)       [-)
  *     without         [--)      [-----)  [--)
  *
  * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
@@ -17,11 +16,6 @@ void tl_spans_free(tl_spans *set)
 {
     free(set->v);
     *set = (tl_spans){ 0 };
-}
-
-void tl_spans_clear(tl_spans *set)
-{
-    set->n = 0;
 }
 
 /* Empties the set and makes room for n spans. */
@@ -66,27 +60,6 @@ bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
             push(out, s->start_ns, s->end_ns);
         else if (s->end_ns > out->v[out->n - 1].end_ns)
             out->v[out->n - 1].end_ns = s->end_ns;
-    }
-    return true;
-}
-
-bool tl_spans_intersect(tl_spans *out, const tl_spans *a, const tl_spans *b)
-{
-    if (!start_over(out, a->n + b->n))
-        return false;
-
-    size_t i = 0, j = 0;
-    while (i < a->n && j < b->n) {
-        tl_span s = a->v[i], t = b->v[j];
-        int64_t start_ns = s.start_ns > t.start_ns ? s.start_ns : t.start_ns;
-        int64_t end_ns = s.end_ns < t.end_ns ? s.end_ns : t.end_ns;
-
-        if (start_ns < end_ns)
-            push(out, start_ns, end_ns);
-        if (s.end_ns < t.end_ns)
-            i++;
-        else
-            j++;
     }
     return true;
 }

@@ -1,11 +1,10 @@
 /* hta.c - files in, HTA's tables out. */
 #include "tlmpi/compat/hta.h"
-#include "hta_csv.h"
+#include "tlmpi/base/part.h"
 #include "hta_job.h"
-#include <errno.h>
+#include "sheet.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 typedef tl_status write_table(tl_hta_job *job, const char *dir, tl_error *err);
 
@@ -14,47 +13,21 @@ static write_table *const tables[] = {
     tl_hta_write_temporal_breakdown, tl_hta_write_comm_comp_overlap,
 };
 
-/* Makes the folder and what is missing above it. */
-static tl_status make_folder(const char *dir, tl_error *err)
-{
-    struct stat info;
-    tl_status st = TL_OK;
-    char *path = tl_strndup(dir, strlen(dir));
-    if (path == NULL)
-        return tl_fail_memory(err, "the path of the output");
-
-    for (char *p = path + 1; *path != '\0' && st == TL_OK; p++) {
-        bool last = *p == '\0';
-        if (!last && *p != '/')
-            continue;
-        *p = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            st = tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
-        if (last)
-            break;
-        *p = '/';
-    }
-    free(path);
-    if (st == TL_OK && (stat(dir, &info) != 0 || !S_ISDIR(info.st_mode)))
-        st = tl_fail(err, TL_EOUTPUT, "%s: not a folder", dir);
-    return st;
-}
-
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)
 {
-    tl_hta_csv file;
-    tl_status st = tl_hta_csv_open(&file, dir, "notes.txt", NULL, err);
+    tl_sheet file;
+    tl_status st = tl_sheet_open(&file, dir, "notes.txt", NULL, err);
     if (st != TL_OK)
         return st;
     if (job->notes.n > 0)
         fwrite(job->notes.v, 1, job->notes.n, file.file);
-    return tl_hta_csv_close(&file, err);
+    return tl_sheet_close(&file, err);
 }
 
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
 {
     tl_hta_job job = { 0 };
-    tl_status st = make_folder(options->out_dir, err);
+    tl_status st = tl_make_folders(options->out_dir, err);
 
     if (st == TL_OK)
         st = tl_hta_job_load(&job, options, err);

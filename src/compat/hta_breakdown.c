@@ -11,9 +11,10 @@
  *
  * A row is here for the stream in its arguments: synchronisation and host operators that name a stream count as busy.
  */
-#include "hta_csv.h"
 #include "hta_job.h"
 #include "hta_spans.h"
+#include "python.h"
+#include "sheet.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,24 +50,24 @@ static bool is_balanced(const books *b)
     return b->idle <= b->kernel && b->compute <= b->kernel && b->other >= 0;
 }
 
-static void write_books(tl_hta_csv *csv, int64_t rank, const books *b, bool whole)
+static void write_books(tl_sheet *csv, int64_t rank, const books *b, bool whole)
 {
     const double parts[] = { b->idle, b->compute, b->other };
 
-    tl_hta_csv_int(csv, rank);
+    tl_sheet_int(csv, rank);
     for (size_t i = 0; i < 3; i++)
-        tl_hta_csv_number(csv, parts[i], whole);
-    tl_hta_csv_number(csv, b->kernel, whole);
+        tl_sheet_number(csv, parts[i], whole);
+    tl_sheet_number(csv, b->kernel, whole);
     for (size_t i = 0; i < 3; i++)
-        tl_hta_csv_real(csv, tl_hta_round2(100 * parts[i] / b->kernel));
-    tl_hta_csv_end_row(csv);
+        tl_sheet_real(csv, tl_numpy_round2(100 * parts[i] / b->kernel));
+    tl_sheet_end_row(csv);
 }
 
 tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_error *err)
 {
     bool whole = true;          /* a column has one type, for all ranks */
-    tl_hta_csv csv;
-    tl_status st = tl_hta_csv_open(&csv, dir, "temporal_breakdown.csv",
+    tl_sheet csv;
+    tl_status st = tl_sheet_open(&csv, dir, "temporal_breakdown.csv",
                                    "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
                                    "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
                                    err);
@@ -93,10 +94,10 @@ tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_e
             write_books(&csv, frame->rank, &b, whole);
     }
     if (st != TL_OK) {
-        tl_hta_csv_abandon(&csv);
+        tl_sheet_abandon(&csv);
         return st;
     }
-    return tl_hta_csv_close(&csv, err);
+    return tl_sheet_close(&csv, err);
 }
 
 /* Percent of the communication time that is under compute; NaN where there is none. */
@@ -119,8 +120,8 @@ static tl_status overlap_of(double *out, const tl_hta_frame *frame, const tl_hta
 
 static tl_status write_overlap(tl_hta_job *job, const char *dir, const char *table, bool rounded, tl_error *err)
 {
-    tl_hta_csv csv;
-    tl_status st = tl_hta_csv_open(&csv, dir, table, "rank,comp_comm_overlap_pctg", err);
+    tl_sheet csv;
+    tl_status st = tl_sheet_open(&csv, dir, table, "rank,comp_comm_overlap_pctg", err);
     if (st != TL_OK)
         return st;
 
@@ -128,14 +129,14 @@ static tl_status write_overlap(tl_hta_job *job, const char *dir, const char *tab
         double percent = NAN;
         st = overlap_of(&percent, &job->frames.v[i], &job->symbols, err);
         if (st != TL_OK) {
-            tl_hta_csv_abandon(&csv);
+            tl_sheet_abandon(&csv);
             return st;
         }
-        tl_hta_csv_int(&csv, job->frames.v[i].rank);
-        tl_hta_csv_real(&csv, rounded ? tl_hta_round2(percent) : percent);
-        tl_hta_csv_end_row(&csv);
+        tl_sheet_int(&csv, job->frames.v[i].rank);
+        tl_sheet_real(&csv, rounded ? tl_numpy_round2(percent) : percent);
+        tl_sheet_end_row(&csv);
     }
-    return tl_hta_csv_close(&csv, err);
+    return tl_sheet_close(&csv, err);
 }
 
 tl_status tl_hta_write_comm_comp_overlap(tl_hta_job *job, const char *dir, tl_error *err)

@@ -1,7 +1,8 @@
 /* hta_load.c - what was loaded: a row a rank, a row a category, a row a profiler step. */
-#include "hta_csv.h"
 #include "hta_job.h"
 #include "hta_spans.h"
+#include "python.h"
+#include "sheet.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ static size_t sort_distinct(int64_t *v, size_t n)
 }
 
 /* The steps that rows belong to, ascending, with a blank between: a single cell. */
-static tl_status write_iterations(tl_hta_csv *csv, const tl_hta_frame *frame, tl_error *err)
+static tl_status write_iterations(tl_sheet *csv, const tl_hta_frame *frame, tl_error *err)
 {
     TL_VEC(int64_t) steps = { 0 };
     TL_VEC(char) cell = { 0 };
@@ -49,19 +50,19 @@ static tl_status write_iterations(tl_hta_csv *csv, const tl_hta_frame *frame, tl
     }
     steps.n = steps.v != NULL ? sort_distinct(steps.v, steps.n) : 0;
     for (size_t i = 0; steps.v != NULL && i < steps.n; i++) {
-        if (!tl_grow((void **)&cell.v, &cell.cap, cell.n + TL_HTA_REPR_SIZE + 1, 1)) {
+        if (!tl_grow((void **)&cell.v, &cell.cap, cell.n + TL_PYTHON_REPR_SIZE + 1, 1)) {
             st = tl_fail_memory(err, "the steps of a rank");
             goto done;
         }
         if (i > 0)
             cell.v[cell.n++] = ' ';
         if (frame->iteration_whole)
-            snprintf(cell.v + cell.n, TL_HTA_REPR_SIZE, "%lld", (long long)steps.v[i]);
+            snprintf(cell.v + cell.n, TL_PYTHON_REPR_SIZE, "%lld", (long long)steps.v[i]);
         else
-            tl_hta_repr(cell.v + cell.n, (double)steps.v[i]);
+            tl_python_repr(cell.v + cell.n, (double)steps.v[i]);
         cell.n += strlen(cell.v + cell.n);
     }
-    tl_hta_csv_text(csv, (tl_text){ cell.n > 0 ? cell.v : "", cell.n });
+    tl_sheet_text(csv, (tl_text){ cell.n > 0 ? cell.v : "", cell.n });
 done:
     free(steps.v);
     free(cell.v);
@@ -69,21 +70,21 @@ done:
 }
 
 /* Unix time of ts 0 in ns: the base plus the zero in ns, cut to an integer.  HTA raises KeyError without a base. */
-static void write_start(tl_hta_csv *csv, const tl_hta_job *job, const tl_hta_frame *frame)
+static void write_start(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame)
 {
     const double limit = 4e18;      /* two such numbers still add up in an int64_t */
     int64_t zero_ns;
 
     if (!frame->has_base) {
-        tl_hta_csv_text(csv, TL_TEXT("KeyError"));
+        tl_sheet_text(csv, TL_TEXT("KeyError"));
         return;
     }
     if (!(fabs(job->zero) < limit / 1000) || !(fabs((double)frame->base_ns) < limit)) {
-        tl_hta_csv_blank(csv);
+        tl_sheet_blank(csv);
         return;
     }
     zero_ns = job->zero_whole ? (int64_t)job->zero * 1000 : (int64_t)(job->zero * 1000);
-    tl_hta_csv_int(csv, frame->base_ns + zero_ns);
+    tl_sheet_int(csv, frame->base_ns + zero_ns);
 }
 
 static const char *file_name(const char *path)
@@ -105,9 +106,9 @@ static double duration_of(const tl_hta_frame *frame)
 
 tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    tl_hta_csv csv;
+    tl_sheet csv;
     tl_status st =
-        tl_hta_csv_open(&csv, dir, "load_summary.csv",
+        tl_sheet_open(&csv, dir, "load_summary.csv",
                         "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
                         "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
                         err);
@@ -118,34 +119,34 @@ tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *
         const tl_hta_frame *frame = &job->frames.v[i];
         const char *name = file_name(frame->path), *vendor = vendor_labels[job->frames.v[0].vendor];
 
-        tl_hta_csv_int(&csv, frame->rank);
-        tl_hta_csv_text(&csv, (tl_text){ name, strlen(name) });
-        tl_hta_csv_text(&csv, (tl_text){ vendor, strlen(vendor) });
-        tl_hta_csv_int(&csv, (int64_t)frame->nloaded);
-        tl_hta_csv_real(&csv, frame->raw_min_ts);
-        tl_hta_csv_real(&csv, frame->raw_max_ts);
-        tl_hta_csv_int(&csv, (int64_t)frame->rows.n);
-        tl_hta_csv_number(&csv, job->zero, job->zero_whole);
-        tl_hta_csv_text(&csv, frame->ts_whole ? TL_TEXT("int64") : TL_TEXT("float64"));
-        tl_hta_csv_number(&csv, duration_of(frame), frame->ts_whole);
+        tl_sheet_int(&csv, frame->rank);
+        tl_sheet_text(&csv, (tl_text){ name, strlen(name) });
+        tl_sheet_text(&csv, (tl_text){ vendor, strlen(vendor) });
+        tl_sheet_int(&csv, (int64_t)frame->nloaded);
+        tl_sheet_real(&csv, frame->raw_min_ts);
+        tl_sheet_real(&csv, frame->raw_max_ts);
+        tl_sheet_int(&csv, (int64_t)frame->rows.n);
+        tl_sheet_number(&csv, job->zero, job->zero_whole);
+        tl_sheet_text(&csv, frame->ts_whole ? TL_TEXT("int64") : TL_TEXT("float64"));
+        tl_sheet_number(&csv, duration_of(frame), frame->ts_whole);
         st = write_iterations(&csv, frame, err);
         if (st != TL_OK) {
-            tl_hta_csv_abandon(&csv);
+            tl_sheet_abandon(&csv);
             return st;
         }
         if (frame->world_size >= 0)
-            tl_hta_csv_int(&csv, frame->world_size);
+            tl_sheet_int(&csv, frame->world_size);
         else
-            tl_hta_csv_blank(&csv);
+            tl_sheet_blank(&csv);
         if (frame->has_base)
-            tl_hta_csv_int(&csv, frame->base_ns);
+            tl_sheet_int(&csv, frame->base_ns);
         else
-            tl_hta_csv_blank(&csv);
+            tl_sheet_blank(&csv);
         write_start(&csv, job, frame);
-        tl_hta_csv_int(&csv, (int64_t)job->symbols.v.n);
-        tl_hta_csv_end_row(&csv);
+        tl_sheet_int(&csv, (int64_t)job->symbols.v.n);
+        tl_sheet_end_row(&csv);
     }
-    return tl_hta_csv_close(&csv, err);
+    return tl_sheet_close(&csv, err);
 }
 
 typedef struct category {
@@ -185,25 +186,25 @@ static int by_text(const void *a, const void *b)
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-static void write_category(tl_hta_csv *csv, const tl_hta_frame *frame, const category *c)
+static void write_category(tl_sheet *csv, const tl_hta_frame *frame, const category *c)
 {
-    tl_hta_csv_int(csv, frame->rank);
-    tl_hta_csv_text(csv, c->text);
-    tl_hta_csv_int(csv, (int64_t)c->n);
-    tl_hta_csv_number(csv, tl_hta_sum(c->durs, c->n, 1), frame->dur_whole);
-    tl_hta_csv_int(csv, (int64_t)c->negative);
-    tl_hta_csv_int(csv, (int64_t)c->zero);
-    tl_hta_csv_number(csv, c->min_ts, frame->ts_whole);
-    tl_hta_csv_number(csv, c->max_ts, frame->ts_whole);
-    tl_hta_csv_number(csv, c->max_end, frame->ts_whole && frame->dur_whole);
-    tl_hta_csv_int(csv, (int64_t)c->no_stream);
-    tl_hta_csv_int(csv, (int64_t)c->stream_0);
-    tl_hta_csv_int(csv, (int64_t)c->linked);
-    tl_hta_csv_int(csv, (int64_t)c->unlinked);
-    tl_hta_csv_int(csv, (int64_t)c->not_linkable);
-    tl_hta_csv_int(csv, (int64_t)c->no_step);
-    tl_hta_csv_int(csv, (int64_t)c->step_unknown);
-    tl_hta_csv_end_row(csv);
+    tl_sheet_int(csv, frame->rank);
+    tl_sheet_text(csv, c->text);
+    tl_sheet_int(csv, (int64_t)c->n);
+    tl_sheet_number(csv, tl_numpy_sum(c->durs, c->n, 1), frame->dur_whole);
+    tl_sheet_int(csv, (int64_t)c->negative);
+    tl_sheet_int(csv, (int64_t)c->zero);
+    tl_sheet_number(csv, c->min_ts, frame->ts_whole);
+    tl_sheet_number(csv, c->max_ts, frame->ts_whole);
+    tl_sheet_number(csv, c->max_end, frame->ts_whole && frame->dur_whole);
+    tl_sheet_int(csv, (int64_t)c->no_stream);
+    tl_sheet_int(csv, (int64_t)c->stream_0);
+    tl_sheet_int(csv, (int64_t)c->linked);
+    tl_sheet_int(csv, (int64_t)c->unlinked);
+    tl_sheet_int(csv, (int64_t)c->not_linkable);
+    tl_sheet_int(csv, (int64_t)c->no_step);
+    tl_sheet_int(csv, (int64_t)c->step_unknown);
+    tl_sheet_end_row(csv);
 }
 
 typedef TL_VEC(category) categories;
@@ -231,7 +232,7 @@ static bool find_categories(categories *all, double *durs, uint32_t *slot, const
     return true;
 }
 
-static tl_status write_categories(tl_hta_csv *csv, const tl_hta_job *job, const tl_hta_frame *frame, tl_error *err)
+static tl_status write_categories(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame, tl_error *err)
 {
     categories all = { 0 };
     double *durs = tl_malloc(frame->rows.n * sizeof *durs);
@@ -257,8 +258,8 @@ done:
 
 tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    tl_hta_csv csv;
-    tl_status st = tl_hta_csv_open(&csv, dir, "events_by_category.csv",
+    tl_sheet csv;
+    tl_status st = tl_sheet_open(&csv, dir, "events_by_category.csv",
                                    "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
                                    "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
                                    err);
@@ -268,19 +269,19 @@ tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_e
     for (size_t i = 0; i < job->frames.n; i++) {
         st = write_categories(&csv, job, &job->frames.v[i], err);
         if (st != TL_OK) {
-            tl_hta_csv_abandon(&csv);
+            tl_sheet_abandon(&csv);
             return st;
         }
     }
-    return tl_hta_csv_close(&csv, err);
+    return tl_sheet_close(&csv, err);
 }
 
 /* The numbers of the step rows that are left, of any category and rank. */
 tl_status tl_hta_write_profiler_steps(tl_hta_job *job, const char *dir, tl_error *err)
 {
     TL_VEC(int64_t) steps = { 0 };
-    tl_hta_csv csv;
-    tl_status st = tl_hta_csv_open(&csv, dir, "profiler_steps.csv", "step", err);
+    tl_sheet csv;
+    tl_status st = tl_sheet_open(&csv, dir, "profiler_steps.csv", "step", err);
     if (st != TL_OK)
         return st;
 
@@ -291,16 +292,16 @@ tl_status tl_hta_write_profiler_steps(tl_hta_job *job, const char *dir, tl_error
                 continue;
             if (!tl_vec_room(&steps)) {
                 free(steps.v);
-                tl_hta_csv_abandon(&csv);
+                tl_sheet_abandon(&csv);
                 return tl_fail_memory(err, "the profiler steps");
             }
             steps.v[steps.n++] = step;
         }
     steps.n = sort_distinct(steps.v, steps.n);
     for (size_t i = 0; i < steps.n; i++) {
-        tl_hta_csv_int(&csv, steps.v[i]);
-        tl_hta_csv_end_row(&csv);
+        tl_sheet_int(&csv, steps.v[i]);
+        tl_sheet_end_row(&csv);
     }
     free(steps.v);
-    return tl_hta_csv_close(&csv, err);
+    return tl_sheet_close(&csv, err);
 }

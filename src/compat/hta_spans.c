@@ -1,34 +1,8 @@
-/* hta_spans.c - merging rows, and sums that agree with numpy's to the last digit. */
+/* hta_spans.c - merging rows. */
 #include "hta_spans.h"
+#include "python.h"
 #include <math.h>
 #include <stdlib.h>
-
-/* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
- * eight lanes, which are then joined two by two.  The books of HTA are differences of large sums, so that another order
- * of additions would show in the eighth digit of a small rest. */
-#define LANES 8
-#define BLOCK 128
-
-double tl_hta_sum(const double *v, size_t n, size_t stride)
-{
-    double lane[LANES], sum = 0;
-    size_t i = 0;
-
-    if (n > BLOCK) {
-        size_t half = n / 2 / LANES * LANES;
-        return tl_hta_sum(v, half, stride) + tl_hta_sum(v + half * stride, n - half, stride);
-    }
-    if (n >= LANES) {
-        for (; i < LANES; i++)
-            lane[i] = v[i * stride];
-        for (; i < n / LANES * LANES; i++)
-            lane[i % LANES] += v[i * stride];
-        sum = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-    }
-    for (; i < n; i++)
-        sum += v[i * stride];
-    return sum;
-}
 
 /* Rows of one array: those with the same ts keep their order. */
 static int by_ts(const void *a, const void *b)
@@ -82,7 +56,7 @@ double tl_hta_spans_total(const tl_hta_spans *spans)
 
     if (spans->n == 0)
         return 0;
-    return tl_hta_sum(&spans->v[0].end, spans->n, stride) - tl_hta_sum(&spans->v[0].ts, spans->n, stride);
+    return tl_numpy_sum(&spans->v[0].end, spans->n, stride) - tl_numpy_sum(&spans->v[0].ts, spans->n, stride);
 }
 
 bool tl_hta_spans_lengths(const tl_hta_spans *spans, double *out)
@@ -93,7 +67,7 @@ bool tl_hta_spans_lengths(const tl_hta_spans *spans, double *out)
 
     for (size_t i = 0; i < spans->n; i++)
         lengths[i] = spans->v[i].end - spans->v[i].ts;
-    *out = tl_hta_sum(lengths, spans->n, 1);
+    *out = tl_numpy_sum(lengths, spans->n, 1);
     free(lengths);
     return true;
 }
@@ -120,7 +94,7 @@ bool tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b, double *
         else
             j++;
     }
-    *out = lengths.n > 0 ? tl_hta_sum(lengths.v, lengths.n, 1) : 0;
+    *out = lengths.n > 0 ? tl_numpy_sum(lengths.v, lengths.n, 1) : 0;
     free(lengths.v);
     return true;
 }

@@ -26,7 +26,4 @@ bool tl_hta_spans_lengths(const tl_hta_spans *spans, double *out);
 /* *out = the time in which both are active.  False when memory is out. */
 bool tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b, double *out);
 
-/* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
-double tl_hta_sum(const double *v, size_t n, size_t stride);
-
 #endif

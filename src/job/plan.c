@@ -57,9 +57,11 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
     return TL_OK;
 }
 
-/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read; of
- * several, those are looked at to their end whose head does not name the rank, or all (`deep`). */
-static tl_status look_at_share(const buffer *paths, bool deep, buffer *looks, tl_error *err)
+/* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its end. */
+typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_AT_ALL } depth;
+
+/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read. */
+static tl_status look_at_share(const buffer *paths, depth how, buffer *looks, tl_error *err)
 {
     size_t n = 0, number = 0;
 
@@ -70,8 +72,8 @@ static tl_status look_at_share(const buffer *paths, bool deep, buffer *looks, tl
         if (number % (size_t)tl_par_nprocs() != (size_t)tl_par_proc())
             continue;
         tl_input look = { .path = paths->v + at };
-        tl_input_look(&look, deep);
-        if (!deep && n > 1 && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
+        tl_input_look(&look, how == LOOK_AT_ALL);
+        if (how == LOOK_FOR_RANK && n > 1 && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
             look = (tl_input){ .path = paths->v + at };
             tl_input_look(&look, true);
         }
@@ -89,11 +91,12 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
     for (size_t proc = 0; proc < nprocs; proc++) {
         for (size_t k = 0; k < sizes[proc] / sizeof(tl_input); k++, looks += sizeof(tl_input)) {
             size_t number = proc + k * nprocs;
-            if (number >= inventory->inputs.n)
+            if (number >= inventory->inputs.n || inventory->inputs.v[number].no_file)
                 continue;
-            char *path = inventory->inputs.v[number].path;
+            const tl_input known = inventory->inputs.v[number];
             memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
-            inventory->inputs.v[number].path = path;
+            inventory->inputs.v[number].path = known.path;
+            inventory->inputs.v[number].below = known.below;
         }
     }
 }
@@ -132,16 +135,35 @@ static bool is_plain(const tl_plan_item *item)
 /* What stands in a plan's message before the two texts of an item. */
 typedef struct item_head {
     int64_t rank, mtime_ns;
-    uint64_t bytes;
+    uint64_t bytes, below;
     int32_t rank_source, unreadable;
 } item_head;
 
-/* Proc 0: what is to be read, a file a rank, in rank order. */
-static bool write_plan(const tl_inventory *inventory, buffer *out)
+static bool put_item(buffer *out, const tl_input *in)
 {
+    item_head head = { .rank = in->rank, .mtime_ns = in->mtime_ns, .bytes = in->bytes, .below = in->below,
+                       .rank_source = (int32_t)in->rank_source, .unreadable = in->kind == TL_INPUT_UNREADABLE };
+    return put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
+           put(out, in->why, strlen(in->why) + 1);
+}
+
+/* Proc 0: everything that is a trace or should be one, in path order. */
+static bool write_every(const tl_inventory *inventory, buffer *out)
+{
+    bool whole = true;
+    for (size_t i = 0; whole && i < inventory->inputs.n; i++)
+        whole = inventory->inputs.v[i].kind == TL_INPUT_OTHER || put_item(out, &inventory->inputs.v[i]);
+    return whole;
+}
+
+/* Proc 0: what is to be read, a file a rank, in rank order. */
+static bool write_plan(tl_plan *plan, buffer *out)
+{
+    const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     size_t n = 0;
-    bool whole = chosen != NULL;
+    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
+    bool whole = chosen != NULL && plan->planned != NULL;
 
     for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
         if (is_chosen(inventory, &inventory->inputs.v[i]))
@@ -153,9 +175,8 @@ static bool write_plan(const tl_inventory *inventory, buffer *out)
         const tl_input *in = chosen[i];
         if (i > 0 && in->rank == chosen[i - 1]->rank)
             continue;
-        item_head head = { in->rank, in->mtime_ns, in->bytes, (int32_t)in->rank_source, in->kind == TL_INPUT_UNREADABLE };
-        whole = put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
-                put(out, in->why, strlen(in->why) + 1);
+        plan->planned[in - inventory->inputs.v] = true;
+        whole = put_item(out, in);
     }
     free(chosen);
     return whole;
@@ -193,8 +214,8 @@ static bool read_plan(buffer *message, tl_plan *plan)
             return false;
         memcpy(&head, message->v + at, sizeof head);
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
-        plan->items[plan->n++] = (tl_plan_item){ .path = path, .rank = head.rank, .mtime_ns = head.mtime_ns,
-                                                 .bytes = head.bytes, .rank_source = (tl_rank_source)head.rank_source,
+        plan->items[plan->n++] = (tl_plan_item){ .path = path, .below = (size_t)head.below, .rank = head.rank,
+                                                 .mtime_ns = head.mtime_ns, .bytes = head.bytes, .rank_source = (tl_rank_source)head.rank_source,
                                                  .unreadable = head.unreadable != 0, .why = why };
         at = (size_t)(why + strlen(why) + 1 - message->v);
     }
@@ -204,23 +225,29 @@ static bool read_plan(buffer *message, tl_plan *plan)
     return true;
 }
 
-/* Collective: one round of looks, and what proc 0 makes of them. */
-static tl_status look_round(const tl_options *options, const buffer *paths, bool deep, buffer *looks,
-                            tl_inventory *inventory, tl_error *err)
+/* Collective: one round of looks.  Then proc 0 knows what they say. */
+static tl_status look_round(const buffer *paths, depth how, buffer *looks, tl_inventory *inventory, tl_error *err)
 {
     void *all = NULL;
     size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
-    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : look_at_share(paths, deep, looks, err);
+    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : look_at_share(paths, how, looks, err);
 
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_par_gather(looks->v, looks->n, &all, &nall, sizes, err);
-    if (st == TL_OK && sizes != NULL && tl_par_proc() == 0) {
+    if (st == TL_OK && sizes != NULL && tl_par_proc() == 0)
         merge_looks(inventory, all, sizes);
-        st = tl_inventory_decide(inventory, options->run > 0 ? options->run : 0, err);
-    }
     free(all);
     free(sizes);
+    return tl_par_agree(st, err);
+}
+
+/* Collective: proc 0 decides what the looks say about ranks and runs. */
+static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_error *err)
+{
+    tl_status st = TL_OK;
+    if (tl_par_proc() == 0)
+        st = tl_inventory_decide(inventory, options->run > 0 ? options->run : 0, err);
     return tl_par_agree(st, err);
 }
 
@@ -234,33 +261,65 @@ static bool needs_deep_look(const tl_inventory *inventory)
     return inventory->nruns > 1 && unknown;
 }
 
+/* Collective: proc 0's listing of the files, to all. */
+static tl_status find_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+{
+    tl_status st = tl_par_proc() == 0 ? list_files(options, inventory, paths, err) : TL_OK;
+    st = tl_par_agree(st, err);
+    return st == TL_OK ? share(paths, err) : st;
+}
+
+/* Collective: proc 0's message to all, and the plan from it. */
+static tl_status spread_plan(bool written, buffer *message, tl_plan *plan, tl_error *err)
+{
+    tl_status st = tl_par_agree(written ? TL_OK : tl_fail_memory(err, "the plan"), err);
+    if (st == TL_OK)
+        st = share(message, err);
+    if (st == TL_OK) {
+        st = read_plan(message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
+        message->v = NULL;
+        st = tl_par_agree(st, err);
+    }
+    return st;
+}
+
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
     buffer paths = { 0 }, looks = { 0 }, message = { 0 };
     bool first = tl_par_proc() == 0, deep = false;
 
-    tl_status st = first ? list_files(options, &plan->inventory, &paths, err) : TL_OK;
-    st = tl_par_agree(st, err);
+    tl_status st = find_files(options, &plan->inventory, &paths, err);
     if (st == TL_OK)
-        st = share(&paths, err);
+        st = look_round(&paths, LOOK_FOR_RANK, &looks, &plan->inventory, err);
     if (st == TL_OK)
-        st = look_round(options, &paths, false, &looks, &plan->inventory, err);
+        st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
         deep = first && needs_deep_look(&plan->inventory);
         tl_par_bcast(&deep, sizeof deep, 0);
     }
-    if (st == TL_OK && deep)
-        st = look_round(options, &paths, true, &looks, &plan->inventory, err);
-    if (st == TL_OK && first && !write_plan(&plan->inventory, &message))
-        st = tl_fail_memory(err, "the plan");
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        st = share(&message, err);
-    if (st == TL_OK) {
-        st = read_plan(&message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
-        message.v = NULL;
-        st = tl_par_agree(st, err);
+    if (st == TL_OK && deep) {
+        st = look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory, err);
+        if (st == TL_OK)
+            st = decide(options, &plan->inventory, err);
     }
+    if (st == TL_OK)
+        st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
+    free(paths.v);
+    free(looks.v);
+    free(message.v);
+    return st;
+}
+
+tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    bool first = tl_par_proc() == 0;
+
+    tl_status st = find_files(options, &plan->inventory, &paths, err);
+    if (st == TL_OK)
+        st = look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory, err);
+    if (st == TL_OK)
+        st = spread_plan(!first || write_every(&plan->inventory, &message), &message, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -271,6 +330,7 @@ void tl_plan_free(tl_plan *plan)
 {
     free(plan->items);
     free(plan->texts);
+    free(plan->planned);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };
 }

@@ -8,6 +8,7 @@
 /* One trace to read. */
 typedef struct tl_plan_item {
     const char *path;               /* in the plan's texts */
+    size_t below;                   /* where in it begins what lies below the folder that was named */
     int64_t rank;
     int64_t mtime_ns;
     uint64_t bytes;
@@ -20,15 +21,20 @@ typedef struct tl_plan_item {
 
 /* Zero-initialise; tl_plan_free ends it. */
 typedef struct tl_plan {
-    tl_plan_item *items;            /* in rank order */
+    tl_plan_item *items;            /* in rank order; of tl_plan_every in path order */
     size_t n;
     char *texts;                    /* owns the items' texts */
-    tl_inventory inventory;         /* on proc 0 alone: all that was found */
+    tl_inventory inventory;         /* on proc 0 alone: all that was found ... */
+    bool *planned;                  /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;
 
 /* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and
  * message on every proc. */
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
+
+/* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order: neither ranks
+ * nor runs matter. */
+tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
 void tl_plan_free(tl_plan *plan);
 

@@ -3,6 +3,7 @@
 #include "desk.h"
 #include "event_tables.h"
 #include "letters.h"
+#include "parcel.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include <stdio.h>
@@ -135,67 +136,13 @@ static bool write_counts(int64_t item, const tl_rank_result *result, const tl_ta
     return whole;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- rows */
-
-/* Room for one letter of rows or one chunk, and for packed rows. */
-typedef struct parcel {
-    char *letter, *packed;
-} parcel;
-
-/* Sends rows [from, to) of the table, which lie in one chunk; `first` is the file's row of the table's row 0. */
-static void send_piece(tl_post *post, const tl_table *table, uint32_t number, size_t from, size_t to, uint64_t first,
-                       int64_t epoch_ns, const uint32_t *file_id, const parcel *room)
-{
-    const tl_schema *schema = table->schema;
-    tl_rows_head head = { first + from, to - from, number, 0 };
-    size_t n = 0;
-
-    tl_pack(schema, tl_table_row(table, from), to - from, epoch_ns, file_id, room->packed);
-    if (to - from == TL_CHUNK_ROWS && (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
-        head.first /= TL_CHUNK_ROWS;
-        memcpy(room->letter, &head, sizeof head);
-        tl_post_send(post, 0, TL_LETTER_CHUNK, room->letter, sizeof head + n);
-        return;
-    }
-    n = (to - from) * tl_packed_size(schema);
-    memcpy(room->letter, &head, sizeof head);
-    memcpy(room->letter + sizeof head, room->packed, n);
-    tl_post_send(post, 0, TL_LETTER_ROWS, room->letter, sizeof head + n);
-}
-
-static void send_rows(tl_post *post, const tl_table *table, uint32_t number, uint64_t first, int64_t epoch_ns,
-                      const uint32_t *file_id, const parcel *room)
-{
-    for (size_t from = 0, to; from < table->n; from = to) {
-        to = from + TL_CHUNK_ROWS - (size_t)((first + from) % TL_CHUNK_ROWS);
-        to = to < table->n ? to : table->n;
-        send_piece(post, table, number, from, to, first, epoch_ns, file_id, room);
-        tl_post_tick(post);
-    }
-}
-
-/* Room for a chunk of any of the tables, packed and encoded. */
-static bool parcel_make(parcel *room, const tl_schema *const *schemas, size_t n)
-{
-    size_t packed = 1, letter = 1;
-    for (size_t t = 0; t < n; t++) {
-        size_t size = TL_CHUNK_ROWS * tl_packed_size(schemas[t]), bound = tl_chunk_bound(schemas[t]);
-        packed = size > packed ? size : packed;
-        letter = size > letter ? size : letter;
-        letter = bound > letter ? bound : letter;
-    }
-    room->packed = tl_malloc(packed);
-    room->letter = tl_malloc(sizeof(tl_rows_head) + letter);
-    return room->packed != NULL && room->letter != NULL;
-}
-
 tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err)
 {
     const tl_schema *schemas[TL_EVENT_TABLES_MAX];
     tl_table *tables[TL_EVENT_TABLES_MAX];
     size_t ntables = tl_event_tables(schemas);
     used_names used = { 0 };
-    parcel room = { 0 };
+    tl_parcel room = { 0 };
     tl_letter counts = { 0 };
     tl_place_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
@@ -203,7 +150,7 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
     for (size_t t = 0; t < ntables; t++)
         tables[t] = tl_tables_get(&result->tables, schemas[t]);
     /* Whatever can fail does so before the rows are announced: the desk counts on them. */
-    bool whole = parcel_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
+    bool whole = tl_parcel_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
                  write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
     if (!whole) {
         /* The desk waits for this trace's turn: it must hear of it, if only that it has no rows. */
@@ -221,15 +168,16 @@ tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, t
     if (whole && understood && place.wanted) {
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
-        for (size_t t = 0; t < ntables; t++)
-            send_rows(post, tables[t], (uint32_t)t, first[t], place.epoch_ns, used.place, &room);
+        for (size_t t = 0; t < ntables; t++) {
+            const tl_parcel_terms terms = { (uint32_t)t, first[t], place.epoch_ns, used.place };
+            tl_parcel_send(post, tables[t], &terms, &room);
+        }
     }
     for (size_t t = 0; t < ntables; t++)
         tl_table_free(tables[t]);
     free(used.place);
     free(used.order);
-    free(room.letter);
-    free(room.packed);
+    tl_parcel_free(&room);
     free(counts.v);
     free(answer.v);
     return whole && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");

@@ -1,5 +1,7 @@
 /* rank_result.c - see rank_result.h. */
 #include "rank_result.h"
+#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/participants.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/link.h"
@@ -59,10 +61,11 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->host, sizeof row->host, meta->host);
     if (row->host[0] == 0)
         host_of_name(item->path, row->host, sizeof row->host);
-    text_cell(row->file, sizeof row->file, item->path);
+    tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
+                  : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
                                                                 : TL_RANK_OK;
 }
 
@@ -78,16 +81,14 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
-            row->kernel_ns += k->end_ns - k->start_ns;
+            row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
         if (k->unclassified)
-            row->unclassified_ns += k->end_ns - k->start_ns;
+            row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
         if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
             row->first_ns = k->start_ns;
         if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)
             row->last_ns = k->end_ns;
     }
-    if (view->nkernels == 0 && row->status == TL_RANK_OK)
-        row->status = TL_RANK_NO_GPU;
 }
 
 static int64_t first_start(tl_tables *tables)
@@ -102,18 +103,58 @@ static int64_t first_start(tl_tables *tables)
     return first;
 }
 
+/* Runs the analyses with these needs. */
+static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
+                              tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
+        if ((*a)->per_rank == NULL || (*a)->needs != needs)
+            continue;
+        if (how->tick != NULL)
+            how->tick(how->tick_arg);
+        st = (*a)->per_rank(view, &how->options->config, out, err);
+    }
+    return st;
+}
+
+/* The rank's parts in collectives, what it did between them, and under which names. */
+static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, tl_error *err)
+{
+    tl_idle_parts idle = { 0 };
+    tl_activity activity = { 0 };
+    tl_participants *set = how->participants;
+    size_t first = set->parts.n;
+    tl_status st = tl_participants_collect(view, set, err);
+
+    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_details_collect(view, idle.v, idle.n, how->details) &&
+                         tl_activity_make(&activity, view, idle.v, idle.n) &&
+                         tl_local_since(view, &activity, set->parts.v + first, set->parts.n - first)))
+        st = tl_fail_memory(err, "what a rank did between its collectives");
+    free(idle.v);
+    if (st == TL_OK)
+        st = tl_programs_add(how->programs, view, &activity, err);
+    tl_activity_free(&activity);
+    return st;
+}
+
+/* The order in time is one of memory: the columns of the events become those of the host, and go before the tables come that
+ * have a row for each piece of device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
-    tl_events_free_columns(&trace->events);         /* the view has what the analyses need */
-    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
-        if (how->tick != NULL)
-            how->tick(how->tick_arg);
-        if ((*a)->per_rank != NULL)
-            st = (*a)->per_rank(&linked.view, &out->tables, err);
-    }
+    if (st == TL_OK)
+        st = tl_link_host(trace, &linked, err);
+    tl_events_free_columns(&trace->events);
+    if (st == TL_OK)
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+    if (st == TL_OK)
+        st = take_part(&linked.view, how, err);
+    tl_linked_free_host(&linked);
+    if (st == TL_OK)
+        st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         describe_view(&linked.view, row);
     tl_linked_free(&linked);
@@ -145,9 +186,20 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     else
         st = how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
+    size_t nparts = how->analyse ? how->participants->parts.n : 0;
+    size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t ndetails = how->analyse ? how->details->rows.n : 0;
+    size_t nprograms = how->analyse ? how->programs->of.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
+        if (how->analyse) {             /* nor has it a part in anything */
+            how->participants->parts.n = nparts;
+            how->participants->memberships.n = nmemberships;
+            how->details->rows.n = ndetails;
+            while (how->programs->of.n > nprograms)
+                tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
+        }
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");

@@ -3,7 +3,10 @@
 #define TLMPI_JOB_RANK_RESULT_H
 
 #include "plan.h"
+#include "replay.h"
+#include "tlmpi/analysis/local.h"
 #include "tlmpi/model/names.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/trace/classify.h"
 #include "tlmpi/trace/reader.h"
@@ -20,6 +23,9 @@ typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
     bool analyse;               /* false: read and count only */
+    tl_participants *participants;      /* gets the rank's parts in collectives */
+    tl_programs *programs;              /* gets the rank's program */
+    tl_details *details;                /* gets the names that took most of its time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
     void *read_arg;

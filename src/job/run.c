@@ -1,13 +1,16 @@
 /* run.c - the whole flow, and nothing else.
  *
- *     plan -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> reduce -> write -> tell
+ *     plan -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> match collectives -> reduce
+ *          -> write -> tell
  *
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
  */
 #include "tlmpi/job/run.h"
+#include "match.h"
 #include "plan.h"
 #include "post.h"
 #include "rank_result.h"
+#include "stream.h"
 #include "team.h"
 #include "tell.h"
 #include "write.h"
@@ -25,6 +28,10 @@ typedef struct job {
     tl_rules rules;
     tl_plan plan;
     tl_tables tables;           /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
+    tl_participants participants;       /* of the ranks that this proc has read; matching uses them up */
+    tl_details details;
+    tl_programs programs;
+    tl_late_rows late;
     tl_desk *desk;              /* proc 0 alone, as all below */
     tl_store *store;
     char *output;
@@ -49,6 +56,8 @@ static tl_status prepare(job *j, tl_error *err)
     const tl_schema *const *schemas = tl_all_schemas(&n);
     tl_status st = tl_tables_init(&j->tables, schemas, n) ? TL_OK : tl_fail_memory(err, "the tables");
 
+    if (st == TL_OK)
+        st = tl_output_check(j->options, err);
     if (st == TL_OK && j->options->rules != NULL)
         st = tl_rules_read(j->options->rules, &j->rules, err);
     st = tl_par_agree(st, err);
@@ -68,9 +77,7 @@ static tl_status open_output(job *j, tl_error *err)
     tl_status st = TL_OK;
     if (is_first()) {
         j->output = tl_output_path(j->options);
-        st = !tl_output_has_name(j->options)
-                 ? tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", j->options->output)
-             : j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
+        st = j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
                                : tl_fail_memory(err, "the output's name");
         if (st == TL_OK)
             st = tl_write_begin(j->store, err);
@@ -104,7 +111,8 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
         return st;
 
     tl_post_open(&post, j->desk);
-    const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse, .read = tl_team_read,
+    const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse,
+                                  .participants = &j->participants, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
                                   .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
     const tl_read_options reading = tl_rank_read_options(&how);
     for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
@@ -135,15 +143,15 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
     return tl_par_agree(st, err);
 }
 
-/* The rows of all procs to proc 0, in rank order. */
-static tl_status gather(job *j, tl_error *err)
+/* The rows of all procs to proc 0, in the order of their keys. */
+static tl_status gather(job *j, tl_scope scope, tl_error *err)
 {
     tl_status st = TL_OK;
     for (size_t t = 0; st == TL_OK && t < j->tables.n; t++) {
         tl_table *table = &j->tables.v[t];
         void *all = NULL;
         size_t n = 0, size = table->schema->row_size;
-        if (table->schema->scope == TL_SCOPE_EVENT)
+        if (table->schema->scope != scope)
             continue;
         st = tl_par_gather(table->rows, table->n * size, &all, &n, NULL, err);
         table->n = 0;
@@ -192,6 +200,10 @@ static void job_free(job *j)
     tl_store_abandon(j->store);
     tl_desk_close(j->desk);
     tl_tables_free(&j->tables);
+    tl_participants_free(&j->participants);
+    tl_details_free(&j->details);
+    tl_programs_free(&j->programs);
+    free(j->late.v);
     tl_plan_free(&j->plan);
     tl_rules_free(&j->rules);
     free(j->output);
@@ -248,7 +260,15 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = read_ranks(&j, true, &err);
     if (st == TL_OK)
-        st = gather(&j, &err);
+        st = gather(&j, TL_SCOPE_RANK, &err);
+    if (st == TL_OK)
+        st = tl_match_run(&j.participants, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
+    if (st == TL_OK)
+        st = gather(&j, TL_SCOPE_JOB, &err);
+    if (st == TL_OK)
+        st = tl_attribute(&j.late, &j.programs, &j.details, &j.tables, &err);
+    if (st == TL_OK)
+        st = tl_stream_tables(j.store, j.desk != NULL ? tl_desk_epoch(j.desk) : 0, &j.tables, &err);
     if (st == TL_OK) {
         if (is_first())
             st = finish(&j, start_s, &code, &err);
@@ -267,7 +287,7 @@ int tl_check(const tl_options *options)
     if (st == TL_OK)
         st = read_ranks(&j, false, &err);
     if (st == TL_OK)
-        st = gather(&j, &err);
+        st = gather(&j, TL_SCOPE_RANK, &err);
     if (st == TL_OK && is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

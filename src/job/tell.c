@@ -21,13 +21,11 @@ static const tl_rank *rank_rows(tl_tables *job, size_t *n)
     return (const tl_rank *)(const void *)ranks->rows;
 }
 
-/* Whether the file is one of those that were to be read. */
-static bool is_planned(const tl_plan *plan, const tl_input *in)
+/* Whether the file was left alone, or could not be read and stands for no rank. */
+static bool is_left_out(const tl_plan *plan, size_t input)
 {
-    for (size_t i = 0; i < plan->n; i++)
-        if (strcmp(plan->items[i].path, in->path) == 0)
-            return true;
-    return false;
+    tl_input_kind kind = plan->inventory.inputs.v[input].kind;
+    return kind == TL_INPUT_OTHER || (kind == TL_INPUT_UNREADABLE && (plan->planned == NULL || !plan->planned[input]));
 }
 
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
@@ -80,19 +78,20 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *in = &inventory->inputs.v[i];
-        if (in->kind == TL_INPUT_OTHER)
-            tl_warn("left alone: %s", in->why);
-        else if (in->kind == TL_INPUT_UNREADABLE && !is_planned(plan, in))
-            tl_warn("cannot be read: %s", in->why);
+        if (is_left_out(plan, i))
+            tl_warn("%s: %s", in->kind == TL_INPUT_OTHER ? "left alone" : "cannot be read", in->why);
     }
     for (size_t i = 0; i < n; i++) {
-        if (ranks[i].error[0] == 0)
+        const tl_rank *r = &ranks[i];
+        if (r->error[0] == 0)
             continue;
         char counts[96] = "";
-        if (ranks[i].dropped > 0 || ranks[i].repaired > 0)
-            snprintf(counts, sizeof counts, " (%" PRId64 " entries lost, %" PRId64 " repaired)", ranks[i].dropped,
-                     ranks[i].repaired);
-        tl_warn("rank %d: %s: %s%s", (int)ranks[i].rank, ranks[i].file, ranks[i].error, counts);
+        if (r->dropped > 0 || r->repaired > 0)
+            snprintf(counts, sizeof counts, " (%" PRId64 " entr%s lost, %" PRId64 " repaired)", r->dropped,
+                     r->dropped == 1 ? "y" : "ies", r->repaired);
+        /* A full cell has no 0 behind it. */
+        tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
+                counts);
     }
 }
 
@@ -116,8 +115,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *opti
 
     s.ranks = rank_rows(job, &s.nranks);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].kind == TL_INPUT_OTHER ||
-            (inventory->inputs.v[i].kind == TL_INPUT_UNREADABLE && !is_planned(plan, &inventory->inputs.v[i])))
+        if (is_left_out(plan, i))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
     tl_print_summary(stdout, &s);
     free(skipped);
@@ -139,7 +137,8 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
         tl_print_rows(&printer, ranks->rows, ranks->n);
     tl_print_end(&printer);
     if (inventory->nmissing > 0)
-        printf("%zu of %" PRId64 " ranks have no trace here\n", inventory->nmissing, inventory->world_size);
+        printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
+               inventory->nmissing == 1 ? "has" : "have");
     if (inventory->nruns > 1)
         printf("run %d of %d; --run N chooses another, --run list lists them\n", inventory->run + 1, inventory->nruns);
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCK_ROWS 4096u
+#define BLOCK_BYTES ((size_t)256 << 10)
 
 /* Length of text without one of the endings. */
 static size_t without(const char *text, size_t n, const char *const *endings)
@@ -53,12 +53,19 @@ char *tl_output_path(const tl_options *options)
     return path;
 }
 
-bool tl_output_has_name(const tl_options *options)
+tl_status tl_output_check(const tl_options *options, tl_error *err)
 {
-    if (options->output == NULL)
-        return true;
-    const char *slash = strrchr(options->output, '/'), *name = slash != NULL ? slash + 1 : options->output;
-    return name[0] != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    const char *output = options->output;
+    if (output == NULL)
+        return TL_OK;
+    if (strcmp(output, "-") == 0)
+        return tl_fail(err, TL_EUSAGE,
+                       "-o -: the result is an HDF5 file, which cannot go to standard output; write it with "
+                       "-o PREFIX, then print its tables with tlmpi show");
+    const char *slash = strrchr(output, '/'), *name = slash != NULL ? slash + 1 : output;
+    if (name[0] == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return tl_fail(err, TL_EUSAGE, "-o %s: expected PREFIX, the result's path less .h5", output);
+    return TL_OK;
 }
 
 tl_status tl_write_begin(tl_store *store, tl_error *err)
@@ -73,12 +80,12 @@ tl_status tl_write_begin(tl_store *store, tl_error *err)
 
 static tl_status write_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err)
 {
-    size_t size = tl_packed_size(table->schema);
-    char *packed = tl_malloc(BLOCK_ROWS * size);
+    size_t size = tl_packed_size(table->schema), block = BLOCK_BYTES / size + 1;
+    char *packed = tl_malloc(block * size);
     tl_status st = packed != NULL ? TL_OK : tl_fail_memory(err, table->schema->name);
 
-    for (size_t i = 0; st == TL_OK && i < table->n; i += BLOCK_ROWS) {
-        size_t n = table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS;
+    for (size_t i = 0; st == TL_OK && i < table->n; i += block) {
+        size_t n = table->n - i < block ? table->n - i : block;
         tl_pack(table->schema, tl_table_row(table, i), n, epoch_ns, NULL, packed);
         st = tl_store_rows(store, table->schema, i, packed, n, err);
     }
@@ -128,7 +135,7 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *jo
     tl_status st = TL_OK;
 
     for (size_t t = 0; st == TL_OK && t < job->n; t++)
-        if (job->v[t].schema->scope != TL_SCOPE_EVENT)
+        if (job->v[t].schema->scope != TL_SCOPE_EVENT && job->v[t].schema->scope != TL_SCOPE_COLLECTIVE)
             st = write_table(store, &job->v[t], epoch_ns, err);
     if (st == TL_OK)
         st = write_names(store, names, err);

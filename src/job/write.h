@@ -12,13 +12,13 @@
  * is out. */
 char *tl_output_path(const tl_options *options);
 
-/* Whether -o, where it is given, ends in a name: not in '/', ".", ".." or nothing. */
-bool tl_output_has_name(const tl_options *options);
+/* TL_EUSAGE: -o is given and names no file: it is "-", or ends in '/', ".", ".." or nothing. */
+tl_status tl_output_check(const tl_options *options, tl_error *err);
 
 /* Adds every table of the registry, empty, to a new store. */
 tl_status tl_write_begin(tl_store *store, tl_error *err);
 
-/* Writes the tables that are not event tables, the names, and the root attributes. */
+/* Writes the tables of ranks and of the job, the names, and the root attributes. */
 tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names, int64_t epoch_ns,
                        tl_error *err);
 

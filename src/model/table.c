@@ -194,6 +194,24 @@ void tl_cell_text(char *cell, size_t size, const char *text, size_t n)
         memcpy(cell, text, n);
 }
 
+void tl_cell_path(char *cell, size_t size, const char *path)
+{
+    static const char mark[] = "...";
+    size_t n = strlen(path), shown = size - (sizeof mark - 1);
+    if (n <= size) {
+        tl_cell_text(cell, size, path, n);
+        return;
+    }
+    const char *end = path + n - shown, *slash = strchr(end, '/');
+    for (int i = 0; i < 3 && ((unsigned char)*end & 0xc0) == 0x80; i++)
+        end++;
+    if (slash != NULL)
+        end = slash;
+    memset(cell, 0, size);
+    memcpy(cell, mark, sizeof mark - 1);
+    memcpy(cell + sizeof mark - 1, end, strlen(end));
+}
+
 bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n)
 {
     tables->v = tl_calloc(n, sizeof *tables->v);

@@ -26,3 +26,6 @@ TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
 TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time went",
                 "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
                 "was hidden under compute?");
+
+TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
+                "Which rows of the table belong to which rank?");

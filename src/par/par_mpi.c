@@ -10,6 +10,7 @@
  */
 #include "local.h"
 
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 
 #include <limits.h>
@@ -320,6 +321,7 @@ void tl_par_take(const tl_message *message, void *bytes)
 _Noreturn void tl_par_abort(int code)
 {
     int told = code >= 1 && code <= 125 ? code : 70;
+    tl_leftover_remove();
     if (running)
         MPI_Abort(MPI_COMM_WORLD, told);
     exit(told);

@@ -1,6 +1,7 @@
 /* par_serial.c - one proc alone: par.h without a parallel machine. */
 #include "local.h"
 
+#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 
 #include <stdio.h>
@@ -67,6 +68,19 @@ tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, s
     return TL_OK;
 }
 
+tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout, tl_error *err)
+{
+    (void)to;
+    *nout = 0;
+    *out = tl_calloc(n, size);
+    if (*out == NULL)
+        return tl_fail_memory(err, "rows on their way");
+    if (n > 0)
+        memcpy(*out, rows, n * size);
+    *nout = n;
+    return TL_OK;
+}
+
 void tl_par_barrier(void)
 {
 }
@@ -95,5 +109,6 @@ void tl_par_take(const tl_message *message, void *bytes)
 
 _Noreturn void tl_par_abort(int code)
 {
+    tl_leftover_remove();
     exit(code >= 1 && code <= 125 ? code : 70);
 }

@@ -2,56 +2,18 @@
 #include "tlmpi/report/summary.h"
 
 #include "summary_table.h"
+#include "summary_troubles.h"
+#include "summary_words.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/report/terminal.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of a kind are named before the rest is counted, and how much of a host's or a device's name is shown. */
-enum { NAMED_TEXTS = 2, NAMED_TROUBLES = 5, NAMED_SKIPPED = 3, NAMED_GAPS = 8, NAMED_BYTES = 64 };
-
-/* ---- numbers as people read them ---- */
-
-typedef struct digits {
-    char text[32];
-} digits;
-
-/* 13702 -> "13 702"; four digits stay together. */
-static digits grouped(int64_t value)
-{
-    digits plain, out = { "" };
-    size_t n = (size_t)snprintf(plain.text, sizeof plain.text, "%" PRId64, value);
-    size_t first = value < 0 ? 1 : 0, at = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i > first && (n - i) % 3 == 0 && n - first > 4)
-            out.text[at++] = ' ';
-        out.text[at++] = plain.text[i];
-    }
-    return out;
-}
-
-static digits bytes_of(int64_t value)
-{
-    static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
-    digits out;
-    if (value < 1000) {
-        snprintf(out.text, sizeof out.text, "%" PRId64 " B", value);
-        return out;
-    }
-    double scaled = (double)value / 1000.0;
-    size_t unit = 0;
-    for (; scaled >= 999.95 && unit + 1 < sizeof units / sizeof units[0]; unit++)
-        scaled /= 1000.0;
-    snprintf(out.text, sizeof out.text, "%.1f %s", scaled, units[unit]);
-    return out;
-}
-
-static const char *plural(int64_t n)
-{
-    return n == 1 ? "" : "s";
-}
+/* How many hosts or devices are named before they are counted, and how much of a name is shown. */
+enum { NAMED_TEXTS = 2, NAMED_BYTES = 64 };
 
 /* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
 
@@ -153,6 +115,25 @@ static void add_steps(facts *list, const tl_summary *s)
              range);
 }
 
+/* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with.
+ */
+static void add_ranks(facts *list, const tl_summary *s)
+{
+    int64_t nread = 0, largest = -1;
+    for (size_t i = 0; i < s->nranks; i++) {
+        nread += s->ranks[i].status != TL_RANK_UNREADABLE;
+        largest = s->ranks[i].rank > largest ? s->ranks[i].rank : largest;
+    }
+    if (s->world_size <= 0)
+        return;
+    if (largest < s->world_size)
+        snprintf(next_fact(list), FACT_BYTES, "%s of %s rank%s", tl_grouped(nread).text, tl_grouped(s->world_size).text,
+                 tl_plural(s->world_size));
+    else
+        snprintf(next_fact(list), FACT_BYTES, "%s rank%s up to %s (world size %s in the traces)",
+                 tl_grouped(nread).text, tl_plural(nread), tl_grouped(largest).text, tl_grouped(s->world_size).text);
+}
+
 static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
 {
     facts list = { .n = 0 };
@@ -160,11 +141,10 @@ static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
     for (size_t i = 0; i < s->nranks; i++)
         bytes += s->ranks[i].file_bytes;
 
-    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", grouped((int64_t)s->nranks).text, plural((int64_t)s->nranks));
-    if (s->world_size > 0)
-        snprintf(next_fact(&list), FACT_BYTES, "%s of %s ranks", grouped((int64_t)s->nranks).text,
-                 grouped(s->world_size).text);
-    snprintf(next_fact(&list), FACT_BYTES, "%s", bytes_of(bytes).text);
+    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text,
+             tl_plural((int64_t)s->nranks));
+    add_ranks(&list, s);
+    snprintf(next_fact(&list), FACT_BYTES, "%s", tl_bytes_in_words(bytes).text);
     add_steps(&list, s);
     add_distinct(&list, s, offsetof(tl_rank, host), sizeof s->ranks->host, "host ", "hosts");
     add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof s->ranks->device_name, "", "kinds of device");
@@ -186,43 +166,11 @@ static void say_events(FILE *out, const tl_summary *s)
         repaired += s->ranks[i].repaired;
     }
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "parsed %s event%s", grouped(events).text, plural(events));
+    tl_wrap_piece(&w, "parsed %s event%s", tl_grouped(events).text, tl_plural(events));
     tl_wrap_piece(&w, "in %.2f s", s->seconds);
-    tl_wrap_piece(&w, "on %d proc%s;", s->nprocs, plural(s->nprocs));
-    tl_wrap_piece(&w, "%s dropped,", grouped(dropped).text);
-    tl_wrap_piece(&w, "%s repaired", grouped(repaired).text);
-    tl_wrap_end(&w);
-}
-
-/* How ranks got their numbers, where the traces themselves do not tell. */
-static void say_numbering(FILE *out, const tl_summary *s)
-{
-    size_t by_name = 0, by_order = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const char *from = tl_rank_from_labels[s->ranks[i].rank_from];
-        by_name += strcmp(from, "file_name") == 0;
-        by_order += strcmp(from, "order") == 0;
-    }
-    if (by_name + by_order == 0)
-        return;
-
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_words(&w, "Rank numbers:");
-    if (by_name > 0)
-        tl_wrap_piece(&w, "%zu from the file's name%s", by_name, by_order > 0 ? "," : ".");
-    if (by_order > 0)
-        tl_wrap_piece(&w, "%zu by the order of the files.", by_order);
-    tl_wrap_end(&w);
-}
-
-static void say_run(FILE *out, const tl_summary *s)
-{
-    if (s->nruns <= 1)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "Run %d of %d", s->run, s->nruns);
-    tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked."
-                                   : "was analysed; --run list lists them, --run N chooses.");
+    tl_wrap_piece(&w, "on %d proc%s;", s->nprocs, tl_plural(s->nprocs));
+    tl_wrap_piece(&w, "%s dropped,", tl_grouped(dropped).text);
+    tl_wrap_piece(&w, "%s repaired", tl_grouped(repaired).text);
     tl_wrap_end(&w);
 }
 
@@ -255,7 +203,7 @@ static void say_loss(FILE *out, const tl_summary *s, const tl_look *look)
     size_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
-        if (row == NULL || row->wall_ns == 0)
+        if (row == NULL)
             continue;
         working++;
         const char *row_name;
@@ -266,9 +214,7 @@ static void say_loss(FILE *out, const tl_summary *s, const tl_look *look)
             ns = row_ns;
         }
     }
-    if (worst == NULL)
-        return;
-    if (ns == 0) {
+    if (worst == NULL || ns == 0) {
         fprintf(out, "No rank is ever idle, nor has it exposed comm or exposed copies.\n");
         return;
     }
@@ -280,14 +226,19 @@ static void say_loss(FILE *out, const tl_summary *s, const tl_look *look)
     tl_wrap_piece(&w, "%s", name);
     tl_wrap_piece(&w, "%.1f %%", tl_percent(ns, worst->wall_ns));
     tl_wrap_words(&w, "of its wall time");
-    tl_wrap_piece(&w, "(%.1f of %.1f ms)", (double)ns / 1e6, (double)worst->wall_ns / 1e6);
+    int decimals = tl_wall_decimals(s);
+    tl_wrap_piece(&w, "(%.*f of %.*f ms)", decimals, (double)ns / 1e6, decimals, (double)worst->wall_ns / 1e6);
 
     const tl_breakdown *job = tl_whole_row(s, -1);
     if (working > 1 && job != NULL) {
+        const char *same = name;
         ns = largest_loss(job, &name);
         tl_wrap_piece(&w, "-");
-        tl_wrap_words(&w, "over all ranks it is");
-        tl_wrap_piece(&w, "%s,", name);
+        tl_wrap_words(&w, "over all ranks");
+        if (strcmp(name, same) != 0) {
+            tl_wrap_words(&w, "it is");
+            tl_wrap_piece(&w, "%s,", name);
+        }
         tl_wrap_piece(&w, "%.1f %%", tl_percent(ns, job->wall_ns));
     }
     tl_wrap_end(&w);
@@ -298,8 +249,8 @@ static void say_unclassified(FILE *out, const tl_summary *s)
     int64_t unclassified = 0, all = 0;
     size_t several = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        unclassified += s->ranks[i].unclassified_ns;
-        all += s->ranks[i].kernel_ns;
+        unclassified = tl_ns_add(unclassified, s->ranks[i].unclassified_ns);
+        all = tl_ns_add(all, s->ranks[i].kernel_ns);
         several += s->ranks[i].devices > 1;
     }
     tl_wrap w = { .out = out, .indent = 2 };
@@ -315,69 +266,6 @@ static void say_unclassified(FILE *out, const tl_summary *s)
         tl_wrap_words(&w, "several devices; the lines above sum over them.");
         tl_wrap_end(&w);
     }
-}
-
-/* ---- what is not there or cannot be trusted ---- */
-
-static void say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
-{
-    size_t troubles = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_rank *rank = &s->ranks[i];
-        if (rank->status == TL_RANK_OK || rank->status > TL_RANK_UNREADABLE || ++troubles > NAMED_TROUBLES)
-            continue;
-        /* The cell has no 0 behind it when it is full. */
-        char head[64], error[sizeof rank->error + 1] = "";
-        memcpy(error, rank->error, sizeof rank->error);
-        const char *label = tl_rank_status_labels[rank->status], *colon = rank->dropped > 0 || *error ? ":" : "";
-
-        snprintf(head, sizeof head, "rank %" PRId32 " ", rank->rank);
-        fprintf(out, "%s%s%s%s%s", head, look->bad, label, look->off, colon);
-        tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + strlen(label) + strlen(colon), .begun = true };
-        if (rank->dropped > 0)
-            tl_wrap_piece(&w, "%s event%s lost%s", grouped(rank->dropped).text, plural(rank->dropped),
-                          *error ? ";" : "");
-        tl_wrap_words(&w, error);
-        tl_wrap_end(&w);
-    }
-    if (troubles > NAMED_TROUBLES)
-        fprintf(out, "%zu more not ok: see status and error of table rank.\n", troubles - NAMED_TROUBLES);
-}
-
-static void say_missing(FILE *out, const tl_summary *s)
-{
-    if (s->nmissing == 0)
-        return;
-
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "No trace of %s rank%s:", grouped((int64_t)s->nmissing).text, plural((int64_t)s->nmissing));
-    size_t gaps = 0, named = 0;
-    for (size_t i = 0, n; i < s->nmissing_listed && gaps < NAMED_GAPS; i += n, gaps++) {
-        const int64_t *first = &s->missing[i];
-        for (n = 1; i + n < s->nmissing_listed && first[n] == first[n - 1] + 1; n++)
-            ;
-        named += n;
-        const char *comma = named < s->nmissing ? "," : "";
-        if (n == 1)
-            tl_wrap_piece(&w, "%" PRId64 "%s", first[0], comma);
-        else
-            tl_wrap_piece(&w, "%" PRId64 "-%" PRId64 "%s", first[0], first[n - 1], comma);
-    }
-    if (named < s->nmissing)
-        tl_wrap_piece(&w, "and %s more", grouped((int64_t)(s->nmissing - named)).text);
-    tl_wrap_end(&w);
-}
-
-static void say_skipped(FILE *out, const tl_summary *s)
-{
-    for (size_t i = 0; i < s->nskipped && i < NAMED_SKIPPED; i++) {
-        tl_wrap w = { .out = out, .indent = 2 };
-        tl_wrap_words(&w, "Left alone:");
-        tl_wrap_words(&w, s->skipped[i]);
-        tl_wrap_end(&w);
-    }
-    if (s->nskipped > NAMED_SKIPPED)
-        fprintf(out, "and %zu more: tlmpi check names them.\n", s->nskipped - NAMED_SKIPPED);
 }
 
 /* ---- what was written ---- */
@@ -401,7 +289,7 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_piece(&w, "Wrote");
     tl_wrap_piece(&w, "%s", path);
-    tl_wrap_piece(&w, "(%s).", bytes_of(s->output_bytes).text);
+    tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
     tl_wrap_piece(&w, "Next: tlmpi show %s breakdown", path);
     tl_wrap_end(&w);
 }
@@ -413,8 +301,8 @@ void tl_print_summary(FILE *out, const tl_summary *s)
 
     say_inputs(out, s, look);
     say_events(out, s);
-    say_numbering(out, s);
-    say_run(out, s);
+    tl_say_numbering(out, s);
+    tl_say_run(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {
@@ -425,8 +313,6 @@ void tl_print_summary(FILE *out, const tl_summary *s)
         fprintf(out, "No trace has device work: there is nothing to break down.\n");
     }
     say_unclassified(out, s);
-    say_troubles(out, s, look);
-    say_missing(out, s);
-    say_skipped(out, s);
+    tl_say_troubles(out, s, look);
     say_output(out, s);
 }

@@ -6,6 +6,7 @@
 #include "summary_table.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/report/wrap.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +27,29 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
         else
             high = middle;
     }
-    for (; low < s->nbreakdown && s->breakdown[low].rank == rank; low++)
-        if (s->breakdown[low].device == -1 && s->breakdown[low].step == -1)
-            return &s->breakdown[low];
-    return NULL;
+    if (low == s->nbreakdown)
+        return NULL;
+    const tl_breakdown *row = &s->breakdown[low];
+    return row->rank == rank && row->device == -1 && row->step == -1 && row->wall_ns > 0 ? row : NULL;
 }
 
-/* One line to be: rank == NULL is the mean over all ranks. */
+int tl_wall_decimals(const tl_summary *s)
+{
+    int64_t longest = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
+        longest = row != NULL && row->wall_ns > longest ? row->wall_ns : longest;
+    }
+    return longest < 100000000 ? 3 : 1;
+}
+
+/* One line to be: rank == NULL is the mean over the ranks with device work. */
 typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
     const char *place;       /* "median", "best", or empty */
+    int64_t nranks;          /* that the row is the sum of */
+    int decimals;            /* of wall ms */
 } line;
 
 static double loss_of(const line *l)
@@ -62,7 +75,7 @@ static void print_percent(FILE *out, int64_t a, int64_t b)
         fprintf(out, "%8s", "-");
 }
 
-static void print_line(FILE *out, const line *l, int64_t nranks, const tl_look *look)
+static void print_line(FILE *out, const line *l, const tl_look *look)
 {
     const tl_breakdown *row = l->row;
     if (l->rank != NULL)
@@ -73,7 +86,7 @@ static void print_line(FILE *out, const line *l, int64_t nranks, const tl_look *
     if (row == NULL) {
         fprintf(out, "%12s%8s%8s%8s%8s%8s", "-", "-", "-", "-", "-", "-");
     } else {
-        fprintf(out, "%12.1f", (double)row->wall_ns / 1e6 / (double)nranks);
+        fprintf(out, " %11.*f", l->decimals, (double)row->wall_ns / 1e6 / (double)l->nranks);
         print_percent(out, row->compute_ns, row->wall_ns);
         print_percent(out, row->comm_exposed_ns, row->wall_ns);
         print_percent(out, row->copy_exposed_ns, row->wall_ns);
@@ -100,16 +113,19 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     qsort(lines, n, sizeof *lines, compare_loss);
     size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
     for (size_t i = 0; i < worst; i++)
-        print_line(out, &lines[i], 1, look);
+        print_line(out, &lines[i], look);
     if (n > worst) {
         line median = lines[n / 2], best = lines[n - 1];
         median.place = "median";
         best.place = "best";
         if (n / 2 >= worst && n / 2 < n - 1)
-            print_line(out, &median, 1, look);
-        print_line(out, &best, 1, look);
-        fprintf(out, "Of %zu ranks: the %zu with the most exposed comm + idle, the median and the best.\n", s->nranks,
-                worst);
+            print_line(out, &median, look);
+        print_line(out, &best, look);
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_piece(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
+        tl_wrap_piece(&w, "the %zu", worst);
+        tl_wrap_words(&w, "with the most exposed comm + idle, the median and the best.");
+        tl_wrap_end(&w);
     }
 }
 
@@ -123,9 +139,10 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     }
 
     bool all = s->nranks <= TL_ALL_RANKS_SHOWN;
+    int decimals = tl_wall_decimals(s);
     int64_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        line l = { &s->ranks[i], tl_whole_row(s, s->ranks[i].rank), "" };
+        line l = { &s->ranks[i], tl_whole_row(s, s->ranks[i].rank), "", 1, decimals };
         working += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
@@ -134,12 +151,12 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     print_head(out, look);
     if (all)
         for (size_t i = 0; i < n; i++)
-            print_line(out, &lines[i], 1, look);
+            print_line(out, &lines[i], look);
     else
         print_some(out, s, lines, n, look);
 
-    line mean = { NULL, tl_whole_row(s, -1), "" };
+    line mean = { NULL, tl_whole_row(s, -1), "", working, decimals };
     if (mean.row != NULL && working > 1)
-        print_line(out, &mean, working, look);
+        print_line(out, &mean, look);
     free(lines);
 }

@@ -11,18 +11,11 @@
  */
 #include "h5_ranks.h"
 #include "h5_schema.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/store/pack.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROW_INDEX_FIELDS(F, T)                                                                                         \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                          \
-    F(T, I64, nrows, MEASURE, "", "rows of the rank, one after the other")
-TL_TABLE(row_index, ROW_INDEX_FIELDS);
-TL_TABLE_DEFINE(row_index, ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
-                "which rows of the table belong to which rank?");
 
 static char *index_name(const char *table)
 {

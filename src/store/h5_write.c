@@ -13,7 +13,7 @@
 #include "h5_names.h"
 #include "h5_ranks.h"
 #include "h5_rows.h"
-#include "part.h"
+#include "tlmpi/base/part.h"
 #include "tlmpi/store/result.h"
 #include "tlmpi/store/store.h"
 #include <stdlib.h>

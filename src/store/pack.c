@@ -21,7 +21,13 @@
 #error "packed cells are little-endian and are copied as they are"
 #endif
 
+enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane.  Chunks are whole tiles. */
+
+/* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
+ * read. */
+#define COLLECTIVE_CHUNK_ROWS 4096u
 #define SMALL_CHUNK_ROWS 1024u
+#define SMALL_CHUNK_BYTES ((size_t)128 << 10)
 
 size_t tl_packed_size(const tl_schema *schema)
 {
@@ -33,7 +39,14 @@ size_t tl_packed_size(const tl_schema *schema)
 
 size_t tl_chunk_rows(const tl_schema *schema)
 {
-    return schema->scope == TL_SCOPE_EVENT ? TL_CHUNK_ROWS : SMALL_CHUNK_ROWS;
+    if (schema->scope == TL_SCOPE_EVENT)
+        return TL_CHUNK_ROWS;
+    if (schema->scope == TL_SCOPE_COLLECTIVE)
+        return COLLECTIVE_CHUNK_ROWS;
+    size_t rows = SMALL_CHUNK_ROWS, size = tl_packed_size(schema);
+    while (rows > TILE && rows * size > SMALL_CHUNK_BYTES)
+        rows /= 2;
+    return rows;
 }
 
 static size_t chunk_size(const tl_schema *schema)
@@ -153,8 +166,6 @@ static inline void transpose_8x8(uint64_t w[8])
     for (int i = 0; i < 8; i += 2)
         swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
-
-enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane */
 
 /* Bytes [at, at + 8) of TILE rows to eight lines of their planes, n bytes apart.  The planes of a chunk lie a power of
  * two apart and share their place in the cache: a whole line at once is written before another one takes it away. */

@@ -7,9 +7,11 @@
 #include "input.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/trace/source.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,16 +19,17 @@
 #define LEVELS_MAX 64
 
 typedef struct folder {
-    char *path;                 /* owned */
+    char *path; /* owned */
     int level;
+    bool by_link; /* a link leads to it, or to a folder above it */
 } folder;
 
 typedef struct walk {
     tl_inventory *inventory;
-    TL_VEC(folder) folders;     /* still to be walked: a stack */
-    TL_VEC(folder) links;       /* links to folders, for the second round */
+    TL_VEC(folder) folders; /* still to be walked: a stack */
+    TL_VEC(folder) links;   /* links to folders, for the second round */
     TL_VEC(struct stat) visited;
-    tl_map visited_map;         /* hash of (device, inode) -> index in visited */
+    tl_map visited_map; /* hash of (device, inode) -> index in visited */
     tl_error *err;
 } walk;
 
@@ -34,19 +37,28 @@ void tl_input_set_stat(tl_input *input, const struct stat *st)
 {
     int64_t s = (int64_t)st->st_mtim.tv_sec;
     input->bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0;
+    input->device = (uint64_t)st->st_dev;
+    input->inode = (uint64_t)st->st_ino;
     input->mtime_ns = s > 0 && s < INT64_MAX / 1000000000 ? s * 1000000000 + st->st_mtim.tv_nsec : 0;
 }
 
 /* Takes the path over, also on failure. */
-static tl_status add_file(tl_inventory *inventory, char *path, const struct stat *st, tl_error *err)
+static tl_status add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
 {
     if (path == NULL || !tl_vec_room(&inventory->inputs)) {
         free(path);
         return tl_fail_memory(err, "the list of input files");
     }
     tl_input *input = &inventory->inputs.v[inventory->inputs.n++];
-    *input = (tl_input){ .path = path, .kind = TL_INPUT_UNREADABLE, .meta_rank = -1, .name_rank = -1, .world_size = -1,
-                         .rank = -1, .rank_source = TL_RANK_ORDER, .run = -1 };
+    *input = (tl_input){ .path = path,
+                         .kind = TL_INPUT_UNREADABLE,
+                         .meta_rank = -1,
+                         .name_rank = -1,
+                         .world_size = -1,
+                         .rank = -1,
+                         .rank_source = TL_RANK_ORDER,
+                         .run = -1,
+                         .by_link = by_link };
     if (st != NULL)
         tl_input_set_stat(input, st);
     return TL_OK;
@@ -93,6 +105,22 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
+/* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
+static tl_status add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
+{
+    char reason[80];
+    tl_status status = add_file(inventory, path, st, by_link, err);
+
+    if (status != TL_OK)
+        return status;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->no_file = true;
+    input->name_rank = tl_rank_of_name(path);
+    snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
+    return TL_OK;
+}
+
 /* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
  * but cannot be reached is listed all the same, so that somebody hears of it. */
 static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
@@ -101,18 +129,18 @@ static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
     bool json = ends_with(name, ".json") || ends_with(name, ".json.gz");
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return json ? add_file(w->inventory, join(in->path, name), NULL, w->err) : TL_OK;
+        return json ? add_file(w->inventory, join(in->path, name), NULL, false, w->err) : TL_OK;
     bool link = S_ISLNK(st.st_mode);
     if (link && fstatat(dir, name, &target, 0) != 0)
-        return json ? add_file(w->inventory, join(in->path, name), NULL, w->err) : TL_OK;
+        return json ? add_file(w->inventory, join(in->path, name), NULL, true, w->err) : TL_OK;
     if (link)
         st = target;
     if (S_ISREG(st.st_mode))
-        return json ? add_file(w->inventory, join(in->path, name), &st, w->err) : TL_OK;
+        return json ? add_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
     if (!S_ISDIR(st.st_mode))
-        return TL_OK;
+        return json ? add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
 
-    folder below = { join(in->path, name), in->level + 1 };
+    folder below = { join(in->path, name), in->level + 1, link || in->by_link };
     if (below.path == NULL || (link ? !tl_vec_room(&w->links) : !tl_vec_room(&w->folders))) {
         free(below.path);
         return tl_fail_memory(w->err, "the list of folders");
@@ -172,13 +200,13 @@ static tl_status walk_all(tl_inventory *inventory, char *top, tl_error *err)
     size_t next_link = 0;
 
     if (tl_vec_room(&w.folders)) {
-        w.folders.v[w.folders.n++] = (folder){ top, 0 };
+        w.folders.v[w.folders.n++] = (folder){ .path = top };
     } else {
         free(top);
         st = tl_fail_memory(err, "the list of folders");
     }
     while (st == TL_OK && (w.folders.n > 0 || next_link < w.links.n)) {
-        if (w.folders.n == 0) {     /* of two links to one folder, the first by name is followed on every file system */
+        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
             qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
             folder link = w.links.v[next_link];
             w.links.v[next_link++].path = NULL;
@@ -215,7 +243,7 @@ static char *tidy(const char *path)
             p++;
         else
             copy[n++] = *p++;
-        while (n == 0 && p > path && *p == '/')     /* "./" and then a slash is not the root */
+        while (n == 0 && p > path && *p == '/') /* "./" and then a slash is not the root */
             p++;
     }
     if (n > 1 && copy[n - 1] == '/')
@@ -228,36 +256,28 @@ static char *tidy(const char *path)
 
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
 {
-    struct stat st;
+    struct stat st, link;
 
     if (stat(path, &st) != 0)
         return tl_fail(err, TL_EINPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return tl_fail(err, TL_EINPUT, "%s: expected a folder, a file or a pipe, found %s", path,
+                       tl_source_word(st.st_mode));
     char *copy = tidy(path);
     if (copy == NULL)
         return tl_fail_memory(err, "the list of input files");
-    return S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, err);
-}
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const tl_input *)a)->path, ((const tl_input *)b)->path);
-}
-
-void tl_inventory_sort(tl_inventory *inventory)
-{
-    tl_input *v = inventory->inputs.v;
-    size_t kept = 0;
-
-    if (inventory->inputs.n == 0)
-        return;
-    qsort(v, inventory->inputs.n, sizeof *v, by_path);
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        if (kept > 0 && strcmp(v[kept - 1].path, v[i].path) == 0)
-            free(v[i].path);
-        else
-            v[kept++] = v[i];
-    }
-    inventory->inputs.n = kept;
+    bool by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    size_t from = inventory->inputs.n, below = strlen(copy);
+    const char *slash = strrchr(copy, '/');
+    if (!S_ISDIR(st.st_mode))
+        below = slash != NULL ? (size_t)(slash + 1 - copy) : 0;
+    else
+        below = strcmp(copy, ".") == 0 ? 0 : below + (copy[below - 1] != '/');
+    tl_status status = S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, by_link, err);
+    for (size_t i = from; i < inventory->inputs.n; i++)
+        inventory->inputs.v[i].below = below;
+    return status;
 }
 
 void tl_inventory_free(tl_inventory *inventory)

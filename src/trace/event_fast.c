@@ -5,6 +5,9 @@
  * reads the entry.  So it never has to be right about odd text; it only has to notice it.
  *
  * It needs no end: every loop stops at a byte that cannot be there, and behind the text stands one (fields.h).
+ *
+ * It is compiled twice: event_fast_more.c makes the reader that knows the keys of tl_read_options.more, too, so that this
+ * one does not pay for them.
  */
 #include "fields.h"
 #include "keys.h"
@@ -13,6 +16,11 @@
 #endif
 
 #define DEEPEST 32
+
+#ifndef TL_READ_MORE
+#define TL_READ_MORE 0
+#define READ_FAST tl_event_read_fast
+#endif
 
 /* The readers below return where they stopped, NULL for "not plain". */
 
@@ -196,9 +204,19 @@ static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
 {
     tl_value v;
     p = read_value(p, &v);
+#if TL_READ_MORE
+    if (p != NULL && tl_key_keeps_json(key) && v.type == TL_VALUE_OTHER && (*v.text.p == '[' || *v.text.p == '{'))
+        v.text.n = (size_t)(p - v.text.p);
+#endif
     if (p != NULL && key < TL_NKEYS)
         tl_fields_set(f, key, v.text.p, v.text.n, v.type);
     return p;
+}
+
+static inline tl_key key_of_args(tl_text word)
+{
+    tl_key key = tl_key_of_args(word.p, word.n);
+    return TL_READ_MORE && key == TL_KEY_UNKNOWN ? tl_key_of_more(word.p, word.n) : key;
 }
 
 /* The members of args, p behind its '{'. */
@@ -206,13 +224,16 @@ static const char *read_args(const char *p, tl_fields *f)
 {
     tl_text key;
 
+#if TL_READ_MORE
+    f->seen |= UINT64_C(1) << TL_KEY_ARGS;
+#endif
     p = skip_space(p);
     if (*p == '}')
         return p + 1;
     for (;;) {
         p = read_key(p, &key);
         if (p != NULL)
-            p = store_value(p, tl_key_of_args(key.p, key.n), f);
+            p = store_value(p, key_of_args(key), f);
         if (p == NULL)
             return NULL;
         p = skip_space(p);
@@ -253,7 +274,7 @@ static const char *skip_members(const char *p)
     }
 }
 
-size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields *f)
+size_t READ_FAST(const char *start, const tl_filter *filter, tl_fields *f)
 {
     tl_text text;
     const char *p = start;

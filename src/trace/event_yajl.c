@@ -11,6 +11,10 @@ typedef struct reading {
     unsigned depth;             /* open brackets; saturates, deep nesting is yajl's business */
     bool in_args;               /* depth 2 is inside args */
     tl_key key;                 /* of the value to come */
+    const char *text;           /* the entry */
+    yajl_handle yajl;
+    tl_key json_key;            /* the array or object at hand is kept as it is written, under this key; else UNKNOWN */
+    size_t json_from;           /* where it begins in the text */
 } reading;
 
 /* Copies a decoded text to the scratch, which has been made large enough beforehand so that it never moves. */
@@ -74,6 +78,8 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
              : r->depth == 1 ? tl_key_of_entry(word, n)
              : r->depth == 2 && r->in_args ? tl_key_of_args(word, n)
                                          : TL_KEY_UNKNOWN;
+    if (r->scratch->more && r->key == TL_KEY_UNKNOWN && n > 0 && r->depth == 2 && r->in_args)
+        r->key = tl_key_of_more(word, n);
     return 1;
 }
 
@@ -83,6 +89,12 @@ static int on_open(reading *r, bool object)
         return 0;
     if (r->depth == 1)
         r->in_args = object && r->key == TL_KEY_ARGS;
+    if (r->scratch->more && r->depth == 1 && r->in_args)
+        r->f->seen |= UINT64_C(1) << TL_KEY_ARGS;
+    if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
+        r->json_key = r->key;
+        r->json_from = yajl_get_bytes_consumed(r->yajl) - 1;       /* yajl has just taken the bracket */
+    }
     if (r->depth < UINT32_MAX)
         r->depth++;
     if (r->depth > 1)
@@ -105,6 +117,11 @@ static int on_end(void *ctx)
     reading *r = ctx;
     r->depth--;
     r->key = TL_KEY_UNKNOWN;
+    if (r->depth == 2 && r->json_key != TL_KEY_UNKNOWN) {
+        r->f->value[r->json_key].text =
+            (tl_text){ r->text + r->json_from, yajl_get_bytes_consumed(r->yajl) - r->json_from };
+        r->json_key = TL_KEY_UNKNOWN;
+    }
     return 1;
 }
 
@@ -114,9 +131,20 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_start_array, .yajl_end_array = on_end,
 };
 
+/* Where yajl stopped: at the token that the grammar forbids, but behind the byte that starts none. */
+static size_t fault_of(yajl_handle h)
+{
+    size_t at = yajl_get_bytes_consumed(h);
+    unsigned char *words = yajl_get_error(h, 0, NULL, 0);
+    bool lexical = words != NULL && strncmp((const char *)words, "lexical", 7) == 0;
+    if (words != NULL)
+        yajl_free_error(h, words);
+    return lexical && at > 0 ? at - 1 : at;
+}
+
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed)
 {
-    reading r = { .scratch = scratch, .f = f, .key = TL_KEY_UNKNOWN };
+    reading r = { .scratch = scratch, .f = f, .key = TL_KEY_UNKNOWN, .text = text.p, .json_key = TL_KEY_UNKNOWN };
     f->seen = 0;
     *consumed = 0;
     scratch->used = 0;
@@ -130,21 +158,12 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
         scratch->no_memory = true;
         return false;
     }
+    r.yajl = h;
     yajl_status st = yajl_parse(h, (const unsigned char *)text.p, text.n);
-    *consumed = yajl_get_bytes_consumed(h);
+    *consumed = st == yajl_status_error ? fault_of(h) : yajl_get_bytes_consumed(h);
     bool whole = st == yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok && r.depth == 0 && *consumed == text.n;
     yajl_free(h);
     return whole && text.n > 0 && text.p[0] == '{';
-}
-
-bool tl_event_may_begin(tl_text text)
-{
-    yajl_handle h = yajl_alloc(NULL, NULL, NULL);
-    if (h == NULL)
-        return true;
-    bool fine = yajl_parse(h, (const unsigned char *)text.p, text.n) == yajl_status_ok;
-    yajl_free(h);
-    return fine;
 }
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch)

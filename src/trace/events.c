@@ -94,7 +94,7 @@ static double raw_of(const tl_value *v)
     return v != NULL && tl_decimal_to_double(v->text.p, v->text.n, &x) ? x : NAN;
 }
 
-static bool has_fraction(tl_text t)
+static inline bool has_fraction(tl_text t)
 {
     return memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL || memchr(t.p, 'E', t.n) != NULL;
 }
@@ -166,7 +166,7 @@ static bool grow_column(void *column, size_t cap, size_t need, size_t size)
 }
 
 /* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
-bool tl_events_reserve(tl_events *e, size_t n, bool raw)
+bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
 {
     if (n <= e->cap)
         return true;
@@ -182,7 +182,8 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw)
         !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
         !grow_column(&e->flags, e->cap, need, sizeof *e->flags) ||
         (raw && (!grow_column(&e->raw_ts, e->cap, need, sizeof *e->raw_ts) ||
-                 !grow_column(&e->raw_dur, e->cap, need, sizeof *e->raw_dur))))
+                 !grow_column(&e->raw_dur, e->cap, need, sizeof *e->raw_dur))) ||
+        (more && !grow_column(&e->more, e->cap, need, sizeof *e->more)))
         return false;
     e->cap = need;
     return true;
@@ -195,13 +196,21 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw)
     (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
      BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ))
 
+/* The direction of a copy; kernels have a kind, too, but no number. */
+static int32_t copy_kind_of(const tl_fields *f)
+{
+    int64_t kind = int_of(tl_fields_get(f, TL_KEY_KIND), -1);
+    return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
+}
+
 /* The rare arguments, to their side tables. */
 static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
-    if (f->seen & COPY_KEYS) {
+    int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
+    if (f->seen & COPY_KEYS || kind >= 0) {
         if (!tl_vec_room(&e->copies))
             return false;
-        e->copies.v[e->copies.n++] = (tl_copy_args){ event, int_of(tl_fields_get(f, TL_KEY_BYTES), -1),
+        e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, int_of(tl_fields_get(f, TL_KEY_BYTES), -1),
                                                      raw_of(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
     }
     if (f->seen & WAIT_KEYS) {
@@ -235,6 +244,56 @@ static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
     return true;
 }
 
+static tl_ref ref_of(tl_events *e, const tl_value *v)
+{
+    int64_t x;
+
+    if (v == NULL || v->type == TL_VALUE_OTHER)
+        return TL_REF_NONE;
+    bool number = v->type == TL_VALUE_NUMBER;
+    if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
+        return x;
+    uint32_t text = tl_names_intern(&e->names, v->text.p, v->text.n);
+    return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
+}
+
+/* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */
+static uint32_t json_of(tl_events *e, const tl_value *v)
+{
+    return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
+                                                                      : tl_names_intern(&e->names, v->text.p, v->text.n);
+}
+
+static bool is_there(const tl_fields *f, tl_key key)
+{
+    const tl_value *v = tl_fields_get(f, key);
+    return v != NULL && v->type != TL_VALUE_OTHER;
+}
+
+static bool is_whole(const tl_fields *f, tl_key key)
+{
+    const tl_value *v = tl_fields_get(f, key);
+    return v != NULL && v->type == TL_VALUE_NUMBER && !has_fraction(v->text);
+}
+
+static tl_more more_of(tl_events *e, const tl_fields *f)
+{
+    return (tl_more){
+        .correlation = ref_of(e, tl_fields_get(f, TL_KEY_CORRELATION)),
+        .external_id = ref_of(e, tl_fields_get(f, TL_KEY_EXTERNAL_ID)),
+        .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
+        .kind = name_of(e, tl_fields_get(f, TL_KEY_KIND)),
+        .labels = json_of(e, tl_fields_get(f, TL_KEY_LABELS)),
+        .input_dims = json_of(e, tl_fields_get(f, TL_KEY_INPUT_DIMS)),
+        .input_strides = json_of(e, tl_fields_get(f, TL_KEY_INPUT_STRIDES)),
+        .concrete_inputs = json_of(e, tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)),
+        .has = (f->seen & BIT(TL_KEY_ARGS) ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
+               (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
+               (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |
+               (is_whole(f, TL_KEY_TS) ? TL_MORE_WHOLE_TS : 0) | (is_whole(f, TL_KEY_DUR) ? TL_MORE_WHOLE_DUR : 0),
+    };
+}
+
 /* Reads a time; true when it is there and can be one. */
 static bool time_of(const tl_value *v, int64_t *ns)
 {
@@ -251,14 +310,13 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     unsigned flags = 0;
     int64_t ts_ns = 0, dur_ns = 0;
 
-    if (ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text)))
-        *fractional = true;
-
     uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
     if (category == UINT16_MAX)
         return TL_TAKEN_NO_MEMORY;
     if ((options->keep & TL_CAT_BIT(e->categories.v[category].cat)) == 0)
         return TL_TAKEN_FILTERED;
+    if (ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text)))
+        *fractional = true;
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
     if (ph == NULL || x)
@@ -295,7 +353,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         taken = TL_TAKEN_REPAIRED;
     }
 
-    if (!tl_events_reserve(e, e->n + 1, options->raw))
+    if (!tl_events_reserve(e, e->n + 1, options->raw, options->more))
         return TL_TAKEN_NO_MEMORY;
     size_t i = e->n;
     e->ts_ns[i] = ts_ns;
@@ -317,6 +375,8 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         e->raw_ts[i] = raw_of(ts);
         e->raw_dur[i] = raw_of(dur);
     }
+    if (options->more)
+        e->more[i] = more_of(e, f);
     if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !take_side(e, f, (uint32_t)i))
         return TL_TAKEN_NO_MEMORY;
     e->n++;
@@ -362,7 +422,7 @@ const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
 void tl_events_free_columns(tl_events *e)
 {
     void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->category,
-                        e->flags, e->raw_ts, e->raw_dur, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
+                        e->flags, e->raw_ts, e->raw_dur, e->more, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
                         e->colls.v, e->waits.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);

@@ -14,20 +14,23 @@ typedef enum tl_key {
     /* of the entry itself */
     TL_KEY_PH, TL_KEY_CAT, TL_KEY_NAME, TL_KEY_PID, TL_KEY_TID, TL_KEY_TS, TL_KEY_DUR, TL_KEY_ID,
     /* of its args */
-    TL_KEY_CORRELATION, TL_KEY_STREAM, TL_KEY_DEVICE, TL_KEY_BYTES, TL_KEY_BANDWIDTH,
+    TL_KEY_CORRELATION, TL_KEY_STREAM, TL_KEY_DEVICE, TL_KEY_BYTES, TL_KEY_BANDWIDTH, TL_KEY_KIND,
     TL_KEY_WAIT_ON_STREAM, TL_KEY_WAIT_ON_CORR,
     TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
+    /* of its args, for tl_read_options.more alone */
+    TL_KEY_EXTERNAL_ID, TL_KEY_LABELS, TL_KEY_INPUT_DIMS, TL_KEY_INPUT_STRIDES, TL_KEY_CONCRETE_INPUTS,
     TL_NKEYS,
-    TL_KEY_ARGS,            /* the args object: no value of its own */
+    TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set with `more` alone */
     TL_KEY_UNKNOWN
 } tl_key;
 
 typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
 
 typedef struct tl_value {
-    tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty */
+    tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty, but
+                             * for arrays and objects under the keys of `more`, which stand here as they are written */
     tl_value_type type;
 } tl_value;
 
@@ -57,22 +60,21 @@ typedef struct tl_filter {
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
  * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
  * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
- * NULL. */
+ * NULL.  The second one knows the keys of `more`, too: a reader of its own, so that the first does not pay for them. */
 size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
+size_t tl_event_read_fast_more(const char *p, const tl_filter *filter, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {
     char *text;             /* the decoded texts of the entry read last: values point here */
     size_t used, cap;
+    bool more;              /* set it to read the keys of `more`, too */
     bool no_memory;
 } tl_yajl_scratch;
 
 /* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid until
- * the next call. */
+ * the next call, and as long as the text is. */
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
-
-/* Whether the text can be the beginning of one JSON object: no fault in it so far. */
-bool tl_event_may_begin(tl_text text);
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
 

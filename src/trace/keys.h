@@ -42,6 +42,9 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     case 3:
         TL_KEY_IF("Seq", TL_KEY_SEQ);
         break;
+    case 4:
+        TL_KEY_IF("kind", TL_KEY_KIND);
+        break;
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
         TL_KEY_IF("dtype", TL_KEY_DTYPE);
@@ -95,6 +98,35 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         break;
     }
     return TL_KEY_UNKNOWN;
+}
+
+/* A key of its args that tl_key_of_args does not know and only `more` asks for. */
+static inline tl_key tl_key_of_more(const char *p, size_t n)
+{
+    switch (n) {
+    case 6:
+        TL_KEY_IF("labels", TL_KEY_LABELS);
+        break;
+    case 10:
+        TL_KEY_IF("Input Dims", TL_KEY_INPUT_DIMS);
+        break;
+    case 11:
+        TL_KEY_IF("External id", TL_KEY_EXTERNAL_ID);
+        break;
+    case 13:
+        TL_KEY_IF("Input Strides", TL_KEY_INPUT_STRIDES);
+        break;
+    case 15:
+        TL_KEY_IF("Concrete Inputs", TL_KEY_CONCRETE_INPUTS);
+        break;
+    }
+    return TL_KEY_UNKNOWN;
+}
+
+/* Whether the value is kept as it is written, whatever it is. */
+static inline bool tl_key_keeps_json(tl_key key)
+{
+    return key >= TL_KEY_EXTERNAL_ID && key < TL_NKEYS;
 }
 
 #undef TL_KEY_IF

@@ -8,18 +8,24 @@
  * and no list of names is needed.
  */
 #include "tlmpi/trace/link.h"
-#include "link_comm.h"
+#include "link_coll.h"
+#include "link_group.h"
 #include "link_step.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
+
+typedef struct later_call {
+    int64_t correlation;
+    uint32_t launch;
+} later_call;
 
 typedef struct linking {
     const tl_trace *trace;
     const tl_events *e;
     const tl_rules *rules;
     tl_linked *out;
-    tl_map calls;               /* correlation of device work -> its first launch, NO_CALL; more follow by `next` */
-    uint32_t *next;             /* launch -> another with the same correlation, NO_CALL */
+    tl_map calls;               /* correlation of device work -> its first launch, NO_CALL for none */
+    TL_VEC(later_call) later;   /* launches that are not the first of their correlation: by correlation, then by time */
 } linking;
 
 /* Not TL_NONE, which the map keeps for what is not in it. */
@@ -35,6 +41,14 @@ static int64_t absolute(const tl_trace *t, int64_t ns)
 static bool is_gpu_work(const tl_events *e, size_t i)
 {
     return TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK && e->flags[i] & TL_EVENT_HAS_TS;
+}
+
+bool tl_has_gpu_work(const tl_events *events)
+{
+    for (size_t i = 0; i < events->n; i++)
+        if (is_gpu_work(events, i))
+            return true;
+    return false;
 }
 
 static bool is_sync(const tl_events *e, size_t i)
@@ -69,19 +83,24 @@ static int64_t number_in(tl_text t)
     return x;
 }
 
-/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid. */
+/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid; but a wait sits on a host
+ * track. */
+int32_t tl_event_device(const tl_events *e, size_t i)
+{
+    const tl_lane *lane = &e->lanes.v[e->lane[i]];
+    const tl_track *track = &e->tracks.v[e->track[i]];
+    bool tracked = tl_event_cat(e, i) != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
+    return small_int(lane->device == TL_LANE_ABSENT && tracked ? track->pid : lane->device);
+}
+
 static void place_of(const tl_events *e, size_t i, int32_t *device, int32_t *stream)
 {
     const tl_lane *lane = &e->lanes.v[e->lane[i]];
     const tl_track *track = &e->tracks.v[e->track[i]];
 
-    *device = small_int(lane->device);
+    *device = tl_event_device(e, i);
     *stream = small_int(lane->stream);
-    if (tl_event_cat(e, i) == TL_CAT_SYNC)
-        return;                         /* a wait sits on a host track */
-    if (lane->device == TL_LANE_ABSENT && track->pid_text == TL_NO_NAME)
-        *device = small_int(track->pid);
-    if (lane->stream == TL_LANE_ABSENT)
+    if (lane->stream == TL_LANE_ABSENT && tl_event_cat(e, i) != TL_CAT_SYNC)
         *stream = small_int(track->tid_text == TL_NO_NAME ? track->tid : number_in(tl_names_text(&e->names, track->tid_text)));
 }
 
@@ -130,6 +149,25 @@ static int by_start(const void *events, uint32_t a, uint32_t b)
     return COMPARE(e->ts_ns[a], e->ts_ns[b]);
 }
 
+static int by_correlation(const void *a, const void *b)
+{
+    const later_call *x = a, *y = b;
+    if (x->correlation != y->correlation)
+        return COMPARE(x->correlation, y->correlation);
+    return COMPARE(x->launch, y->launch);
+}
+
+/* Notes the launch under its correlation; they come in order of time. */
+static bool note_call(linking *k, int64_t correlation, uint32_t launch)
+{
+    if (tl_map_get(&k->calls, (uint64_t)correlation) == NO_CALL)
+        return tl_map_put(&k->calls, (uint64_t)correlation, launch) == 0;
+    if (!tl_vec_room(&k->later))
+        return false;
+    k->later.v[k->later.n++] = (later_call){ correlation, launch };
+    return true;
+}
+
 static bool collect_launches(linking *k)
 {
     const tl_events *e = k->e;
@@ -140,16 +178,15 @@ static bool collect_launches(linking *k)
     uint32_t *index = pick(k, n, is_launch, by_start);
     tl_launch *v = tl_calloc(n + 1, sizeof *v);
     k->out->launches = v;
-    k->next = tl_calloc(n + 1, sizeof *k->next);
-    bool whole = index != NULL && v != NULL && k->next != NULL;
-    /* Backwards, so that the chain of a number runs in order of time. */
-    for (size_t i = n; whole && i-- > 0;) {
+    bool whole = index != NULL && v != NULL;
+    for (size_t i = 0; whole && i < n; i++) {
         uint32_t at = index[i];
         int64_t start = absolute(k->trace, e->ts_ns[at]);
         v[i] = (tl_launch){ start, start + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0 };
-        k->next[i] = tl_map_get(&k->calls, (uint64_t)e->corr[at]);
-        whole = tl_map_put(&k->calls, (uint64_t)e->corr[at], (uint32_t)i) == 0;
+        whole = note_call(k, e->corr[at], (uint32_t)i);
     }
+    if (whole && k->later.n > 1)
+        qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
     free(index);
     k->out->view.launches = v;
     k->out->view.nlaunches = whole ? n : 0;
@@ -162,11 +199,22 @@ static uint32_t launch_of(const linking *k, size_t event, int64_t start_ns)
 {
     if (!correlates(k->e, event))
         return TL_NONE;
-    uint32_t found = tl_map_get(&k->calls, (uint64_t)k->e->corr[event]);
-    for (uint32_t i = found; i != NO_CALL; i = k->next[i])
-        if (k->out->launches[i].start_ns <= start_ns)
-            found = i;
-    return found != NO_CALL ? found : TL_NONE;
+    int64_t correlation = k->e->corr[event];
+    uint32_t first = tl_map_get(&k->calls, (uint64_t)correlation);
+    size_t low = 0, high = k->later.n;
+    while (low < high) {                /* those before low have a smaller correlation, or this one and began before */
+        size_t mid = low + (high - low) / 2;
+        const later_call *c = &k->later.v[mid];
+        bool before = c->correlation != correlation ? c->correlation < correlation
+                                                    : k->out->launches[c->launch].start_ns <= start_ns;
+        if (before)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low > 0 && k->later.v[low - 1].correlation == correlation)
+        return k->later.v[low - 1].launch;
+    return first != NO_CALL ? first : TL_NONE;
 }
 
 /* -------------------------------------------------------------------------------------------------- device work */
@@ -198,10 +246,12 @@ static void classify(const linking *k, size_t event, tl_kernel *kernel, const tl
     const tl_rule *rule = rule_of(k, kernel->name, rule_of_name);
     const tl_coll_args *args = tl_events_coll(k->e, (uint32_t)event);
     tl_collective named = TL_COLL_NONE;
-    if (args != NULL && args->name != TL_NO_NAME)
+    if (args != NULL && args->name != TL_NO_NAME) {
         named = tl_collective_of(tl_names_text(&k->e->names, args->name));
-    else if (rule == NULL && kernel->launch != TL_NONE)
-        named = tl_comm_launched(evidence, &k->out->launches[kernel->launch]);
+    } else if (rule == NULL && kernel->launch != TL_NONE) {
+        tl_comm_call call = tl_comm_launched(evidence, &k->out->launches[kernel->launch]);
+        named = call.in_operator ? call.collective : TL_COLL_NONE;
+    }
 
     kernel->kind = named != TL_COLL_NONE ? TL_COMM : rule != NULL ? rule->kind : TL_COMPUTE;
     kernel->collective = (uint8_t)named;
@@ -295,11 +345,12 @@ static bool collect_kernels(linking *k, const placed *where)
     k->out->kernels = v;
     for (size_t i = 0; whole && i < where->n; i++)
         fill_kernel(k, where->index[i], where->launch[i], &v[i], rule_of_name, &evidence);
-    whole = whole && !evidence.no_memory;
-    tl_comm_evidence_free(&evidence);
     free(rule_of_name);
+    whole = whole && !evidence.no_memory;
     k->out->view.kernels = v;
     k->out->view.nkernels = whole ? where->n : 0;
+    whole = whole && tl_colls_collect(&evidence, where->index, k->out);
+    tl_comm_evidence_free(&evidence);
     return whole;
 }
 
@@ -320,6 +371,8 @@ static bool collect_syncs(linking *k, const placed *where)
         sync->name = e->name[at];
         sync->uid = e->uid[at];
         place_of(e, at, &sync->device, &sync->stream);
+        const tl_wait_args *wait = tl_events_wait(e, at);
+        sync->wait_on_stream = wait != NULL ? small_int(wait->wait_on_stream) : -1;
         sync->call_ns = call != TL_NONE ? k->out->launches[call].start_ns : TL_TIME_UNKNOWN;
         sync->step = tl_step_at(k->out->steps, k->out->view.nsteps, call != TL_NONE ? sync->call_ns : sync->start_ns);
     }
@@ -340,7 +393,7 @@ tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl
                  place(&k, nkernels, is_kernel, &kernels) && place(&k, nsyncs, is_wait, &syncs);
     out->view.steps = out->steps;
     tl_map_free(&k.calls);              /* a large trace wants the room for its kernels */
-    free(k.next);
+    free(k.later.v);
     whole = whole && collect_kernels(&k, &kernels) && collect_syncs(&k, &syncs);
     placed_free(&kernels);
     placed_free(&syncs);
@@ -349,9 +402,12 @@ tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl
 
 void tl_linked_free(tl_linked *linked)
 {
+    tl_linked_free_host(linked);
     free(linked->kernels);
     free(linked->syncs);
     free(linked->launches);
     free(linked->steps);
+    free(linked->colls);
+    tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

@@ -85,16 +85,3 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **s
     *n = kept;
     return true;
 }
-
-int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
-{
-    size_t low = 0, high = n;
-    while (low < high) {                /* the first step that starts after the instant */
-        size_t mid = low + (high - low) / 2;
-        if (steps[mid].start_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > 0 && at_ns < steps[low - 1].end_ns ? steps[low - 1].number : -1;
-}

@@ -10,7 +10,4 @@
  * threads) are one step.  The caller frees *steps.  False when memory is out. */
 bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **steps, size_t *n);
 
-/* Number of the step whose window holds the instant, -1 for none. */
-int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
-
 #endif

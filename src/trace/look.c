@@ -7,6 +7,8 @@
  */
 #include "fields.h"
 #include "input.h"
+#include "salvage.h"
+#include "tail.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/meta.h"
@@ -22,6 +24,7 @@
 #define HEAD_MAX ((uint64_t)64 << 20)
 #define HEAD_ENTRIES_MAX 10000u
 #define BLOCK ((size_t)64 << 10)
+#define NO_JSON_MAX ((uint64_t)1 << 20)     /* so far a text that begins as no JSON is searched for traceEvents */
 #define TAIL ((size_t)1 << 20)
 
 /* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
@@ -41,8 +44,7 @@ typedef struct look {
     int64_t ts_ns;
 } look;
 
-/* The message names the file by the end of its path, so that the reason always fits. */
-static void say_why(tl_input *input, tl_input_kind kind, const char *reason)
+void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
 {
     char text[sizeof input->why];
     size_t n = strlen(input->path), shown = 90;
@@ -57,7 +59,7 @@ static void say_fault(tl_input *input, const tl_error *fault)
 {
     size_t n = strlen(input->path);
     bool has_path = strncmp(fault->text, input->path, n) == 0 && fault->text[n] == ':' && fault->text[n + 1] == ' ';
-    say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- head */
@@ -86,7 +88,7 @@ static bool read_block(look *l)
 /* An execution trace has no traceEvents and may be large: the keys before them tell. */
 static bool is_execution_trace(look *l)
 {
-    (void)tl_meta_parse(l->split.doc, l->split.ndoc, &l->meta, NULL);
+    (void)tl_document_read(&l->split, &l->meta, NULL);
     return l->meta.has_schema && l->meta.has_nodes;
 }
 
@@ -115,15 +117,22 @@ static bool take_entry(look *l, tl_text text)
     return l->has_ts;
 }
 
+/* The entries so far are of something else. */
+static void forget_entries(look *l)
+{
+    l->has_first = l->first_is_event = l->has_ts = false;
+}
+
+/* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
 static void read_head(look *l)
 {
     uint64_t next_check = (uint64_t)64 << 10;
     tl_piece piece;
 
-    while (!l->no_memory && l->split.nentries < HEAD_ENTRIES_MAX) {
+    while (!l->no_memory && (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested)) {
         switch (tl_split_next(&l->split, &piece)) {
         case TL_PIECE_MORE:
-            if (begins_as_no_json(l) || !read_block(l))
+            if ((begins_as_no_json(l) && tl_source_text_bytes(l->source) >= NO_JSON_MAX) || !read_block(l))
                 return;
             if (!l->split.found && tl_source_text_bytes(l->source) >= next_check) {
                 next_check *= 4;
@@ -132,24 +141,38 @@ static void read_head(look *l)
             }
             break;
         case TL_PIECE_ENTRY:
-            if (take_entry(l, piece.text))
+            if (!l->has_ts && take_entry(l, piece.text) && !l->split.nested)
                 return;
             break;
         case TL_PIECE_CUT:
             if (!l->has_first)
                 l->first_is_event = tl_text_has(piece.text, "\"ph\"");
-            return;
+            break;
         case TL_PIECE_BAD:
-        case TL_PIECE_LONG:
+        case TL_PIECE_BROKEN:
             if (l->split.bare && !l->has_first)
                 return;
             break;
+        case TL_PIECE_TORN:
+        case TL_PIECE_LOOSE:
+            break;
+        case TL_PIECE_RESTART:
+            forget_entries(l);
+            break;
         case TL_PIECE_END:
+            if (!l->split.found)
+                forget_entries(l);
             return;
         case TL_PIECE_NO_MEMORY:
             l->no_memory = true;
         }
     }
+}
+
+/* Whether the keys of a trace have been seen. */
+static bool has_begun(const look *l)
+{
+    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
 }
 
 /* What the head makes of the file: kind and why. */
@@ -158,155 +181,35 @@ static void judge(look *l)
     tl_input *input = l->input;
     const tl_split *s = &l->split;
     bool should_be = tl_name_says_trace(input->path);
-    char reason[160];
+    char reason[192];
 
     if (l->no_memory || l->scratch.no_memory) {
-        say_why(input, TL_INPUT_UNREADABLE, "memory is out");
+        tl_input_say_why(input, TL_INPUT_UNREADABLE, "memory is out");
     } else if ((s->found && !s->bare) || l->first_is_event) {
         input->kind = TL_INPUT_TRACE;
     } else if (l->fault.status != TL_OK) {
         say_fault(input, &l->fault);
     } else if (s->bare) {
-        say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
+        tl_input_say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
     } else if (s->ndoc == 0) {
-        say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+        tl_input_say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
     } else if (begins_as_no_json(l)) {
-        say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+        tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
                 "expected '{' or '[' at byte 0 of the text, found no JSON");
     } else if (is_execution_trace(l)) {
-        say_why(input, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
-    } else if (s->complete || l->limit) {
-        snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
-                 (unsigned long long)tl_source_text_bytes(l->source));
-        /* A document that is over before its file has a damaged head. */
-        say_why(input, s->trailing_at != UINT64_MAX ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_input_say_why(input, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
+    } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
+        int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
+                         (unsigned long long)tl_source_text_bytes(l->source));
+        if (s->fault_at != UINT64_MAX)
+            snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
+        tl_input_say_why(input, s->fault_at != UINT64_MAX && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+                         reason);
     } else {
-        bool begun = l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));
-        say_why(input, should_be || begun ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_input_say_why(input, should_be || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     }
-}
-
-/* ------------------------------------------------------------------------------------------------------------- tail */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-/* The text behind the last place where `key` and a colon stand; empty where there is none. */
-static tl_text value_behind_last(tl_text t, const char *key)
-{
-    size_t n = strlen(key);
-
-    for (size_t i = t.n >= n ? t.n - n + 1 : 0; i-- > 0;) {
-        if (t.p[i] != key[0] || memcmp(t.p + i, key, n) != 0)
-            continue;
-        size_t at = i + n;
-        while (at < t.n && is_space(t.p[at]))
-            at++;
-        if (at == t.n || t.p[at] != ':')
-            continue;
-        at++;
-        while (at < t.n && is_space(t.p[at]))
-            at++;
-        return (tl_text){ t.p + at, t.n - at };
-    }
-    return (tl_text){ "", 0 };
-}
-
-/* Length of the object at the start of t, 0 when there is none or it does not end. */
-static size_t object_length(tl_text t)
-{
-    size_t depth = 0;
-    bool in_string = false;
-
-    for (size_t i = 0; i < t.n; i++) {
-        char c = t.p[i];
-        if (in_string && c == '\\')
-            i++;
-        else if (c == '"')
-            in_string = !in_string;
-        else if (!in_string && c == '{')
-            depth++;
-        else if (!in_string && c == '}' && --depth == 0)
-            return i + 1;
-        if (depth == 0)
-            return 0;
-    }
-    return 0;
-}
-
-static void read_tail_text(look *l, tl_text t)
-{
-    tl_text info = value_behind_last(t, "\"distributedInfo\"");
-    tl_text base = value_behind_last(t, "\"baseTimeNanoseconds\"");
-    size_t n = object_length(info);
-
-    if (n > 0)
-        (void)tl_meta_parse_distributed(info.p, n, &l->meta, NULL);
-    if (base.n > 0 && base.p[0] == '"') {
-        base.p++;
-        base.n--;
-    }
-    for (n = 0; n < base.n && base.p[n] >= '0' && base.p[n] <= '9'; n++)
-        ;
-    /* A number that nothing follows may be cut. */
-    if (!l->meta.has_base && n < base.n && tl_decimal_to_int(base.p, n, &l->meta.base_ns))
-        l->meta.has_base = true;
-}
-
-/* The last bytes of a plain file, read at their place: n of them in buf, which has room for TAIL. */
-static size_t plain_tail(const char *path, char *buf)
-{
-    struct stat st;
-    size_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0)
-        return 0;
-    if (fstat(fd, &st) == 0) {
-        off_t from = st.st_size > (off_t)TAIL ? st.st_size - (off_t)TAIL : 0;
-        while (n < TAIL) {
-            ssize_t got = pread(fd, buf + n, TAIL - n, from + (off_t)n);
-            if (got < 0 && errno == EINTR)
-                continue;
-            if (got <= 0)
-                break;
-            n += (size_t)got;
-        }
-    }
-    (void)close(fd);
-    return n;
-}
-
-/* The last bytes of the text, after inflating all of it: n of them in buf, which has room for 2 * TAIL. */
-static size_t inflated_tail(look *l, char *buf)
-{
-    size_t n = l->split.end - l->split.at, got = 0;
-
-    n = n < TAIL ? n : TAIL;
-    if (n > 0)
-        memcpy(buf, l->split.buf + l->split.end - n, n);
-    while (tl_source_read(l->source, buf + n, 2 * TAIL - n, &got, NULL) == TL_OK && got > 0) {
-        n += got;
-        if (n == 2 * TAIL) {
-            memmove(buf, buf + TAIL, TAIL);
-            n = TAIL;
-        }
-    }
-    return n;
-}
-
-static void read_tail(look *l)
-{
-    char *buf = tl_malloc(2 * TAIL);
-    if (buf == NULL)
-        return;
-    size_t n = tl_source_is_gzip(l->source) ? inflated_tail(l, buf) : plain_tail(l->input->path, buf);
-    read_tail_text(l, (tl_text){ buf, n });
-    free(buf);
 }
 
 /* --------------------------------------------------------------------------------------------------- the whole look */
@@ -328,10 +231,9 @@ static void look_inside(look *l, bool deep)
     judge(l);
     if (input->kind != TL_INPUT_TRACE)
         return;
-    if (!l->split.bare)
-        (void)tl_meta_parse(l->split.doc, l->split.ndoc, &l->meta, NULL);
+    (void)tl_document_read(&l->split, &l->meta, NULL);
     if (deep && !l->split.bare && !l->split.complete && (l->meta.rank < 0 || begin_of(l) < 0))
-        read_tail(l);
+        tl_tail_read(input->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
     input->meta_rank = l->meta.rank;
     input->world_size = l->meta.world_size;
     if (begin_of(l) >= 0)
@@ -348,7 +250,8 @@ void tl_input_look(tl_input *input, bool deep)
     input->name_rank = tl_rank_of_name(input->path);
     if (stat(input->path, &st) == 0) {
         tl_input_set_stat(input, &st);
-        if (S_ISFIFO(st.st_mode)) {     /* can be read only once: it is taken for a trace unseen */
+        if (S_ISFIFO(st.st_mode)) {
+            input->pipe = true;
             input->kind = TL_INPUT_TRACE;
             input->begin_ns = input->mtime_ns;
             return;

@@ -169,18 +169,23 @@ static bool ranks_read(parsing *p, tl_text t)
     return true;
 }
 
+void tl_meta_set_base(tl_meta *meta, tl_text digits)
+{
+    int64_t base;
+    if (tl_decimal_to_int(digits.p, digits.n, &base) && base >= 0 && base < TL_BASE_LIMIT) {
+        meta->base_ns = base;
+        meta->has_base = true;
+    }
+}
+
 /* -------------------------------------------------------------------------------------------- values by their place */
 
 static bool in_document(parsing *p, tl_text t)
 {
     tl_meta *meta = p->meta;
-    int64_t base;
 
     if (is_key(p, "baseTimeNanoseconds")) {
-        if (tl_decimal_to_int(t.p, t.n, &base) && base >= 0) {
-            meta->base_ns = base;
-            meta->has_base = true;
-        }
+        tl_meta_set_base(meta, t);
     } else if (is_key(p, "traceName")) {
         set_shown(meta->trace_name, sizeof meta->trace_name, t);
     } else if (is_host_key(p->key)) {

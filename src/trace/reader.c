@@ -5,6 +5,7 @@
  */
 #include "tlmpi/trace/reader.h"
 #include "repair.h"
+#include "salvage.h"
 #include "take.h"
 #include "tlmpi/trace/source.h"
 #include "tlmpi/trace/split.h"
@@ -13,6 +14,8 @@
 
 /* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
 #define LOOK_BACK 256u
+
+#define NO_JSON "expected JSON, found an entry that is none or has no end"
 
 typedef struct reading {
     const tl_read_options *options;
@@ -25,12 +28,19 @@ typedef struct reading {
     char *repaired;             /* room for a repaired entry */
     size_t repaired_cap;
     tl_error source_error;      /* what ended the bytes early */
+    uint64_t cut_at;            /* offset of the first entry without an end; UINT64_MAX for none */
+    uint32_t cut_entries;       /* entries begun when the last of them was found so */
+    struct {                    /* the columns and counts before the last entry */
+        size_t n, ncopies, ncolls, nwaits;
+        uint64_t kept, filtered, dropped, repaired, entries_end;
+        bool fractional_ts;
+    } before;
 } reading;
 
 /* Remembers the first thing that is wrong with the file. */
 static void note_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)
 {
-    if (report->first_bad_byte >= 0)
+    if (report->first_bad_byte >= 0 && (uint64_t)report->first_bad_byte <= offset)
         return;
     report->first_bad_byte = (int64_t)offset;
     snprintf(report->first_bad, sizeof report->first_bad, "byte %llu of the text: %.150s; %.50s",
@@ -44,41 +54,107 @@ static size_t probe(void *arg, const char *p)
     return tl_event_read_fast(p, r->filtering, &r->fields);
 }
 
-/* Reads an entry that the fast reader left alone.  *mended: only after a repair.  *fault: offset in the entry of what yajl
- * refused. */
-static bool read_carefully(reading *r, tl_text text, bool *mended, size_t *fault)
+static size_t probe_more(void *arg, const char *p)
 {
-    tl_fields *f = &r->fields;
-    size_t ignored;
+    reading *r = arg;
+    return tl_event_read_fast_more(p, r->filtering, &r->fields);
+}
+
+/* ---------------------------------------------------------------------------------------------------- one entry */
+
+/* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of what is
+ * wrong with it.  False: it is no JSON, and the splitter has gone on behind its beginning; or memory is out. */
+static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint64_t *fault)
+{
+    tl_text text = piece->text;
+    size_t consumed, ignored;
+
     *mended = false;
-    if (tl_event_read_yajl(&r->scratch, text, f, fault))
+    if (tl_event_read_yajl(&r->scratch, text, &r->fields, &consumed))
         return true;
-    if (r->scratch.no_memory || !tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
-        r->trace->report.no_memory = true;
+    *fault = piece->offset + consumed;
+    if (r->scratch.no_memory)
+        return false;
+    if (tl_split_reject(&r->split, piece, fault))
+        return false;
+    if (!tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
+        r->scratch.no_memory = true;
         return false;
     }
     size_t n = tl_repair_json(text.p, text.n, r->repaired);
-    *mended = true;
-    return tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, f, &ignored);
+    *mended = tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, &r->fields, &ignored);
+    if (!*mended)
+        tl_split_resync(&r->split);
+    return *mended;
 }
 
-/* Takes one entry.  False: it is no JSON, and the splitter may have been misled by it. */
-static bool take_entry(reading *r, const tl_piece *piece)
+/* A document among the entries, as a file has that two were written to. */
+static bool is_document(const reading *r, const tl_piece *piece)
+{
+    return !(r->fields.seen >> TL_KEY_PH & 1) && !(r->fields.seen >> TL_KEY_CAT & 1) &&
+           tl_split_is_document(&r->split, piece);
+}
+
+static void drop(tl_read_report *report, uint64_t fault, const char *expected)
+{
+    report->dropped++;
+    note_bad(report, fault, expected, "dropped that entry");
+}
+
+static void remember(reading *r)
+{
+    const tl_events *e = &r->trace->events;
+
+    r->before.n = e->n;
+    r->before.ncopies = e->copies.n;
+    r->before.ncolls = e->colls.n;
+    r->before.nwaits = e->waits.n;
+    r->before.kept = r->trace->report.kept;
+    r->before.filtered = r->trace->report.filtered;
+    r->before.dropped = r->trace->report.dropped;
+    r->before.repaired = r->trace->report.repaired;
+    r->before.entries_end = r->trace->report.entries_end;
+    r->before.fractional_ts = r->trace->report.fractional_ts;
+}
+
+/* The last entry has never been, but that it was lost. */
+static void undo(reading *r)
+{
+    tl_events *e = &r->trace->events;
+
+    e->n = r->before.n;
+    e->copies.n = r->before.ncopies;
+    e->colls.n = r->before.ncolls;
+    e->waits.n = r->before.nwaits;
+    r->trace->report.kept = r->before.kept;
+    r->trace->report.filtered = r->before.filtered;
+    r->trace->report.dropped = r->before.dropped;
+    r->trace->report.repaired = r->before.repaired;
+    r->trace->report.entries_end = r->before.entries_end;
+    r->trace->report.fractional_ts = r->before.fractional_ts;
+}
+
+static void take_entry(reading *r, const tl_piece *piece)
 {
     tl_read_report *report = &r->trace->report;
     bool mended = false;
-    size_t fault = 0;
+    uint64_t fault = piece->offset;
     const char *why = "";
 
-    bool fast = piece->probed ||
-                (!r->options->yajl_only && tl_event_read_fast(piece->text.p, r->filtering, &r->fields) == piece->text.n);
-    if (!fast && !read_carefully(r, piece->text, &mended, &fault)) {
-        if (report->no_memory)
-            return true;
-        report->dropped++;
-        note_bad(report, piece->offset + fault, "expected JSON, found an entry that is none", "dropped that entry");
-        return false;
+    remember(r);
+    bool fast = piece->probed || (!r->options->yajl_only && r->split.probe(r, piece->text.p) == piece->text.n);
+    if (!fast && !read_carefully(r, piece, &mended, &fault)) {
+        report->no_memory = r->scratch.no_memory;
+        if (!report->no_memory)
+            drop(report, fault, NO_JSON);
+        return;
     }
+    if (is_document(r, piece)) {
+        drop(report, piece->offset, "expected an entry, found the beginning of a document");
+        tl_split_resync(&r->split);
+        return;
+    }
+    report->entries_end = piece->offset + piece->text.n;
     tl_taken taken = tl_events_take(&r->trace->events, r->options, &r->fields, piece->uid, &report->fractional_ts, &why);
     switch (taken) {
     case TL_TAKEN_KEPT:
@@ -89,22 +165,32 @@ static bool take_entry(reading *r, const tl_piece *piece)
         report->filtered++;
         break;
     case TL_TAKEN_BAD:
-        report->dropped++;
-        note_bad(report, piece->offset, why, "dropped that entry");
-        return true;
+        drop(report, piece->offset, why);
+        return;
     case TL_TAKEN_NO_MEMORY:
         report->no_memory = true;
-        return true;
+        return;
     }
     if (mended) {
         report->repaired++;
-        note_bad(report, piece->offset + fault, "expected JSON, found an entry that is almost JSON", "repaired it");
+        note_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
     } else if (taken == TL_TAKEN_REPAIRED) {
         report->repaired++;
         note_bad(report, piece->offset, why, "kept that entry");
     }
-    return true;
 }
+
+/* The comma behind the last entry is missing, and nothing else. */
+static void take_comma(reading *r, const tl_piece *piece)
+{
+    tl_read_report *report = &r->trace->report;
+
+    if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
+        report->repaired++;
+    note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+}
+
+/* ----------------------------------------------------------------------------------------------------- all entries */
 
 /* The next block of the file into the splitter.  False at the end. */
 static bool read_block(reading *r, tl_source *source)
@@ -126,6 +212,16 @@ static bool read_block(reading *r, tl_source *source)
     return true;
 }
 
+/* What has been read was none of this trace's. */
+static void forget(reading *r)
+{
+    const tl_read_report none = { .first_bad_byte = -1, .no_memory = r->trace->report.no_memory };
+
+    tl_events_free(&r->trace->events);
+    r->trace->report = none;
+    r->cut_at = UINT64_MAX;
+}
+
 static void read_entries(reading *r, tl_source *source)
 {
     tl_read_report *report = &r->trace->report;
@@ -138,30 +234,30 @@ static void read_entries(reading *r, tl_source *source)
                 return;
             break;
         case TL_PIECE_ENTRY:
-            if (!take_entry(r, &piece))
-                tl_split_resync(&r->split);
+            take_entry(r, &piece);
             break;
         case TL_PIECE_BAD:
             report->dropped++;
-            note_bad(report, piece.offset, "expected an entry of traceEvents, found something else",
+            note_bad(report, piece.fault, "expected an entry of traceEvents, found something else",
                      "passed over it to the next entry");
             break;
-        case TL_PIECE_LONG:
-            if (piece.text.n >= TL_ENTRY_MAX || tl_split_holds_start(&r->split, &piece) ||
-                !tl_event_may_begin(piece.text)) {
-                report->dropped++;
-                note_bad(report, piece.offset, "expected the end of an entry, found another one, or none for 16 MiB",
-                         "dropped that entry");
-                tl_split_resync(&r->split);
-            }
+        case TL_PIECE_BROKEN:
+            drop(report, piece.fault, NO_JSON);
             break;
         case TL_PIECE_CUT:
             report->dropped++;
-            if (tl_split_holds_start(&r->split, &piece) || !tl_event_may_begin(piece.text)) {
-                note_bad(report, piece.offset, "expected the end of an entry, found another one, or no JSON",
-                         "dropped that entry");
-                tl_split_resync(&r->split);
-            }
+            r->cut_at = piece.offset < r->cut_at ? piece.offset : r->cut_at;
+            r->cut_entries = r->split.nentries;
+            break;
+        case TL_PIECE_TORN:
+            undo(r);
+            drop(report, piece.fault, "expected ',' or ']' behind an entry, found it torn");
+            break;
+        case TL_PIECE_LOOSE:
+            take_comma(r, &piece);
+            break;
+        case TL_PIECE_RESTART:
+            forget(r);
             break;
         case TL_PIECE_NO_MEMORY:
             report->no_memory = true;
@@ -184,6 +280,8 @@ static void read_end(reading *r, const tl_source *source)
     tl_read_report *report = &r->trace->report;
     tl_error err = { 0 };
 
+    if (!r->split.found)
+        forget(r);
     report->gzip = tl_source_is_gzip(source);
     report->file_bytes = tl_source_file_size(source);
     report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
@@ -194,16 +292,23 @@ static void read_end(reading *r, const tl_source *source)
     report->closed = r->split.closed;
     report->first_entry = r->split.first_entry;
     report->stopped_at = r->split.last_start;
+    report->array_begin = r->split.array_begin;
+    report->array_end = r->split.array_end;
+    report->whole_to = r->split.fault_at == UINT64_MAX ? r->split.whole_to : 0;
+    tl_split_closing(&r->split, report->closing, sizeof report->closing - 1);
     report->source_fault = r->source_error.status != TL_OK;
     if (report->source_fault && report->first_bad_byte < 0) {
         report->first_bad_byte = (int64_t)report->text_bytes;
         snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
     }
-    if (r->split.trailing_at != UINT64_MAX) {
+    report->source_fault |= r->split.nested;    /* a piece cannot tell whose array that is */
+    if (r->split.fault_at != UINT64_MAX) {
         report->source_fault = true;
-        note_bad(report, r->split.trailing_at, "expected the end of the file, found text behind the document",
-                 "left that text alone");
+        note_bad(report, r->split.fault_at, r->split.fault, "read around it what can be told");
     }
+    /* More entries behind one without end: it is not the file that has been cut. */
+    if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
+        note_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
     if (report->cut)
         note_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
                  "kept every whole entry before it");
@@ -214,7 +319,10 @@ static void read_end(reading *r, const tl_source *source)
         r->split.ndoc = r->split.doc_cap = 0;
         return;
     }
-    if (!r->split.bare && tl_meta_parse(r->split.doc, r->split.ndoc, &r->trace->meta, &err) != TL_OK && !report->cut) {
+    tl_status st = tl_document_read(&r->split, &r->trace->meta, &err);
+    if (st == TL_ENOMEM) {
+        report->no_memory = true;
+    } else if (st != TL_OK && !report->cut) {
         report->source_fault = true;
         note_bad(report, 0, err.text, "kept what was read before it");
     }
@@ -222,11 +330,13 @@ static void read_end(reading *r, const tl_source *source)
 
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
-    reading r = { .options = options, .trace = out };
+    reading r = { .options = options, .trace = out, .cut_at = UINT64_MAX };
     tl_source *source;
 
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
+    if (options->more && options->range != NULL)        /* pieces are joined without it */
+        return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with all arguments", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)
         return st;
@@ -245,8 +355,9 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     }
     tl_events_filter(options, &r.filter);
     r.filtering = options->no_filter ? NULL : &r.filter;
+    r.scratch.more = options->more;
     if (!options->yajl_only) {
-        r.split.probe = probe;
+        r.split.probe = options->more ? probe_more : probe;
         r.split.probe_arg = &r;
     }
     read_entries(&r, source);

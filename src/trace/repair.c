@@ -7,6 +7,11 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Length of the UTF-8 character at the start of t, 0 when there is none: only a whole character's length is its own
  * longest valid prefix. */
 static size_t character(tl_text t)
@@ -35,8 +40,19 @@ static size_t bare_word(tl_text t)
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
     if (n >= t.n || !is_letter(t.p[n]))
         return 0;
-    while (n < t.n && (is_letter(t.p[n]) || (t.p[n] >= '0' && t.p[n] <= '9') || strchr("/_#.()", t.p[n]) != NULL) &&
+    while (n < t.n && (is_letter(t.p[n]) || is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) &&
            t.p[n] != 0)
+        n++;
+    return n;
+}
+
+/* A number at the start of t, right or wrong, with whatever letters and signs hang on to it. */
+static size_t number(tl_text t)
+{
+    size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
+    if (n >= t.n || !is_digit(t.p[n]))
+        return 0;
+    while (n < t.n && (is_digit(t.p[n]) || is_letter(t.p[n]) || t.p[n] == '.' || t.p[n] == '-' || t.p[n] == '+'))
         n++;
     return n;
 }
@@ -74,6 +90,14 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
             }
             continue;
         }
+        size_t digits = number(rest);
+        if (digits > 0) {
+            size_t plus = c == '+';
+            memcpy(out + o, rest.p + plus, digits - plus);
+            o += digits - plus;
+            i += digits;
+            continue;
+        }
         size_t word = bare_word(rest);
         if (word > 0) {
             tl_text w = { rest.p, word };
@@ -86,7 +110,7 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
         }
         if (c == ',') {
             size_t next = i + 1;
-            while (next < n && (text[next] == ' ' || text[next] == '\n' || text[next] == '\r' || text[next] == '\t'))
+            while (next < n && (text[next] == ' ' || (text[next] >= '\t' && text[next] <= '\r')))
                 next++;
             if (next < n && (text[next] == '}' || text[next] == ']')) {
                 i++;

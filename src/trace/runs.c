@@ -7,7 +7,8 @@
  *
  * By time: a rank that is seen again proves that a run has ended since it was seen first, at the widest gap between.
  * That is believed when it makes no more runs than a rank has files, or when the runs are set apart: the shortest gap
- * between two is longer than the longest inside one.
+ * between two is longer than the longest inside one.  It is not where there is no gap at all: a rank that begins twice at
+ * the same instant has a copy of its trace, and no second run.
  *
  * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
  * That is believed when it makes as many runs as a rank has files, each rank once in each.
@@ -106,18 +107,20 @@ static size_t after_widest_gap(const deciding *d, size_t i, size_t j)
     return widest;
 }
 
-/* Runs by time: a rank that is seen again has its run end before. */
-static bool cut_by_time(deciding *d)
+/* Runs by time: a rank that is seen again has its run end before.  *apart: there is time between any two runs. */
+static bool cut_by_time(deciding *d, bool *apart)
 {
     tl_map last = { 0 };            /* rank -> where it was seen last */
     size_t start = 0;               /* of the run that is being filled */
     int32_t now = 0;
     bool fine = true;
 
+    *apart = true;
     for (size_t j = 0; j < d->nknown && fine; j++) {
         uint32_t i = tl_map_get(&last, (uint64_t)d->known[j]->rank);
         if (i != TL_MAP_NONE && i >= start) {
             start = after_widest_gap(d, i, j);
+            *apart = *apart && gap_before(d, start) > 0;
             now++;
             for (size_t k = start; k < j; k++)
                 d->known[k]->run = now;
@@ -217,13 +220,13 @@ static bool part_into_runs(deciding *d)
     if (d->nruns == 1)
         return true;
     size_t most = d->nruns;         /* files of one rank, at most */
-    bool timed = times_are_their_own(d), once;
+    bool timed = times_are_their_own(d), once, apart;
 
     for (int turn = 0; turn < 2; turn++) {
         if (timed == (turn == 0)) {
-            if (!cut_by_time(d))
+            if (!cut_by_time(d, &apart))
                 return false;
-            if (d->nruns <= most || set_apart(d))
+            if (apart && (d->nruns <= most || set_apart(d)))
                 return true;
         } else {
             if (!cut_by_name(d, &once))
@@ -298,7 +301,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks of the traces of one run, or of all (-1), ascending, each once.  NULL: memory is out. */
+/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which
+ * are there all the same, in whichever run.  NULL: memory is out. */
 static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
@@ -309,7 +313,8 @@ static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n
         return NULL;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
-        if (input->run >= 0 && (which < 0 || input->run == which))
+        bool is_one = input->run >= 0 && (which < 0 || input->run == which);
+        if (is_one || (input->kind == TL_INPUT_UNREADABLE && input->rank >= 0))
             ranks[all++] = input->rank;
     }
     qsort(ranks, all, sizeof *ranks, by_number);

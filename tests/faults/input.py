@@ -9,11 +9,13 @@ import gzip
 import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
 import zlib
 
-from traces import EVENTS, TAIL, Checks, Run, document, events, head, kernel, write
+from traces import EVENTS, STEP_US, TAIL, Checks, Run, document, events, head, kernel, launch, write
 
 
 def replaced(index, text):
@@ -23,10 +25,11 @@ def replaced(index, text):
     return entries
 
 
-# What is wrong with a rank: its text, kernels that must be there, entries lost, entries repaired (None: either way).
+# What is wrong with a rank: its text, kernels that must be there, entries lost, entries repaired (None: either way), whether the
+# document around the entries is damaged.
 class Damage:
-    def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None):
-        self.text, self.kernels, self.lost, self.repaired = text, kernels, lost, repaired
+    def __init__(self, text, kernels=EVENTS, lost=0, repaired=0, compute_ns=None, document=False):
+        self.text, self.kernels, self.lost, self.repaired, self.document = text, kernels, lost, repaired, document
         self.compute_ns = compute_ns if compute_ns is not None else 5000 * (kernels or 0)
 
 
@@ -67,6 +70,28 @@ def damages():
         document(r, events()[:11] + ["null", "17"] + events()[11:]), lost=2)
     yield "an event that is not closed", lambda r: Damage(
         document(r, replaced(11, k[:-1])), kernels=None, lost=None, repaired=None)
+    yield "a plus before a number", lambda r: Damage(
+        document(r, replaced(11, k.replace('"ts": 54', '"ts": +54'))), repaired=1)
+    yield "texts and arrays between two events", lambda r: Damage(
+        document(r, events()[:11] + ['"a"', '"b"', "[1, [2]]", "[]"] + events()[11:]), lost=4)
+    yield "a bracket in the middle of a number, its rest behind", lambda r: Damage(
+        document(r, replaced(11, k.replace('"dur": 5', '"dur": 1}5'))), kernels=11, lost=1)
+    yield "torn inside a number, then the next event", lambda r: Damage(
+        document(r).replace(k + ",\n", k[:k.index('"dur": 5') + 8]), kernels=11, lost=1)
+    yield "a comma missing", lambda r: Damage(document(r).replace(k + ",", k), kernels=11, lost=1)
+    yield "its own end in the middle", lambda r: Damage(
+        document(r).replace(k + ",", k + TAIL + ","), document=True)
+    yield "its own end in the middle of an event", lambda r: Damage(
+        document(r).replace(k, k[:40] + TAIL + k[40:]), kernels=11, lost=1)
+    yield "a bad value in the head", lambda r: Damage(document(r).replace("1,", "@,", 1), document=True)
+    yield "a bare quote in the head", lambda r: Damage(document(r).replace('"nccl"', '"nc"cl"', 1), document=True)
+    yield "a brace too few in the head", lambda r: Damage(document(r).replace("},", ",", 1), document=True)
+    yield "a brace too many in the head", lambda r: Damage(document(r).replace("},", "}},", 1), document=True)
+    yield "a bracket before the head", lambda r: Damage("[" + document(r), document=True)
+    yield "a head without its brace", lambda r: Damage(document(r)[1:], document=True)
+    yield "an array without its bracket", lambda r: Damage(document(r).replace("[\n", "\n"), document=True)
+    yield "a tail without its bracket", lambda r: Damage(document(r).replace("\n],", "\n,"), document=True)
+    yield "a bare quote in the tail", lambda r: Damage(document(r).replace('"x"', '"x"y"'), document=True)
     yield "a million brackets deep", lambda r: Damage(
         document(r, replaced(11, kernel(5, args={"x": 0}).replace('"x": 0', '"x": ' + "[" * 10**6 + "]" * 10**6))),
         kernels=None, lost=None, repaired=None)
@@ -90,11 +115,12 @@ def check_row(checks, what, row, damage):
         checks.that(lost == damage.lost, "%s: %d entries lost" % (what, damage.lost), lost)
     if damage.repaired is not None:
         checks.that(repaired == damage.repaired, "%s: %d entries repaired" % (what, damage.repaired), repaired)
-    if lost > 0:
+    if lost > 0 or damage.document:
         checks.that(row["status"] in ("damaged", "cut"), what + ": status damaged", row["status"])
     elif repaired > 0:
         checks.that(row["status"] == "ok", what + ": nothing is missing, status ok", row["status"])
-    if lost + repaired > 0:
+    if lost + repaired > 0 or damage.document:
+        checks.that(row["base_time_ns"] == 1700000000000000000, what + ": the base time", row["base_time_ns"])
         checks.that(row["first_bad_byte"] >= 0, what + ": the first bad byte", row["first_bad_byte"])
         checks.that(str(row["first_bad_byte"]) in row["error"], what + ": the byte in the message", row["error"])
     elif row["status"] != "cut":
@@ -129,6 +155,33 @@ def texts(checks, program, options):
             check_row(checks, "%s %s" % (what, tag), rows.get(rank), damage)
             if rows.get(rank, {}).get("status") == "damaged":
                 checks.that("rank-%d.json" % rank in run.stderr + run.stdout, what + ": the file is named", run.stderr[-300:])
+
+
+def heads(checks, program):
+    """Each single byte of the head, missing: the events, the rank and the base time are there, unless it was a byte of theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        made, own = {}, ("rank", "distributedInfo", "baseTimeNanoseconds", "1700000000000000000")
+        for at in range(len(head(1000)) - 1):
+            rank = 1000 + at
+            text = document(rank)
+            spared = [text.index(word) for word in own + (str(rank),)]
+            lengths = [len(word) for word in own + (str(rank),)]
+            path = os.path.join(data, "byte-%d-missing.json" % at)
+            with open(path, "w") as f:
+                f.write(text[:at] + text[at + 1:])
+            made[path] = rank, at, any(i - 3 <= at <= i + n + 2 for i, n in zip(spared, lengths))
+        run = Run(program, [data], out)
+        rows = {row["file"]: row for row in run.rows("rank")}
+        for path, (rank, at, its_own) in made.items():
+            row, what = rows.get(path), "byte %d of the head is missing" % at
+            if not checks.that(row is not None and row["intervals"] == EVENTS, what + ": the events", row):
+                continue
+            checks.that(its_own or row["rank"] == rank, what + ": the rank", row["rank"])
+            checks.that(its_own or row["base_time_ns"] == 1700000000000000000, what + ": the base time", row["base_time_ns"])
+            checks.that(row["status"] == "ok" or at - 15 <= row["first_bad_byte"] <= at + 50, what + ": where",
+                        row["status"], row["first_bad_byte"])
 
 
 def repaired_alone(checks, program):
@@ -311,15 +364,83 @@ def files(checks, program):
             checks.that(not os.path.exists(os.path.join(folder, "none.h5")), what + ": no result file")
 
 
+def pipes(checks, program):
+    """Pipes: read as a stream where they are named and somebody writes; else said, and never waited for."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        os.mkfifo(os.path.join(data, "rank-1.json"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.join(data, "rank-2.json"))
+        run = Run(program, [data], out, timeout=60)
+        checks.that(run.status == 1, "a pipe and a socket in a folder: exit status 1", run.status, run.stderr[-300:])
+        witness(checks, run, "a pipe and a socket in a folder")
+        for rank, word in ((1, "a pipe"), (2, "a socket")):
+            row = run.ranks().get(rank, {})
+            checks.that(row.get("status") == "unreadable" and word in row.get("error", ""), word + " in a folder is named", row)
+            checks.that("rank-%d.json" % rank in run.stderr + run.stdout, word + ": its path", run.stderr[-300:])
+        for what, path, word in (("a pipe without a writer", os.path.join(data, "rank-1.json"), "writer"),
+                                 ("a socket", os.path.join(data, "rank-2.json"), "a socket"),
+                                 ("a device", "/dev/zero", "a device")):
+            for command in (["run"], ["check"], ["compat", "hta"]):
+                into = None if command == ["check"] else os.path.join(folder, "none")
+                run = Run(program, [path], into, command, timeout=60)
+                checks.that(run.status == 3 and (word in run.stderr or "pipe" in run.stderr),
+                            "%s is refused with words, %s" % (what, " ".join(command)), run.status, run.stderr[-300:])
+        for what, packed in (("text", document(3).encode()), ("gzip", gzip.compress(document(3).encode()))):
+            source = write(folder, 3, packed)
+            named = os.path.join(folder, "named-%s.json" % what)
+            os.mkfifo(named)
+            writer = subprocess.Popen(["sh", "-c", 'sleep 1; cat "$1" > "$2"', "sh", source, named])
+            run = Run(program, [named], os.path.join(folder, "late-" + what), timeout=60)
+            row = run.ranks().get(3, {})
+            checks.that(run.status == 0 and row.get("intervals") == EVENTS, "a named pipe of %s, its writer late" % what, row)
+            writer.wait()
+            with open(source, "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as cat:
+                fd = cat.stdout.fileno()
+                shown = subprocess.run([program, "check", "/dev/fd/%d" % fd], stdout=subprocess.PIPE, pass_fds=[fd],
+                                       stderr=subprocess.PIPE, check=False, timeout=60)
+            checks.that(shown.returncode == 0 and str(2 * EVENTS) in shown.stdout.decode(), "a pipe of the shell, " + what,
+                        shown.returncode, shown.stderr[-300:])
+
+
+def crowds(checks, program):
+    """Thousands of devices and thousands of steps: rows and memory grow with what the trace holds, not with the product."""
+    n = 3000
+    marks = [launch(i, cat="user_annotation", name="ProfilerStep#%d" % i, dur=STEP_US, args={}) for i in range(n)]
+    for what, start, dur, by_step in (("a piece of work a device", lambda d: d * STEP_US + 2, 3, n),
+                                      ("work through all steps", lambda d: 2, n * STEP_US - 4, 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+            os.mkdir(data)
+            work = [kernel(d, ts=start(d), dur=dur, args={"device": d}) for d in range(n)]
+            write(data, 0, document(0, marks + work))
+            run = Run(program, [data], out)
+            rows = run.rows("breakdown")
+            checks.that(run.status == 0, "%d devices and steps, %s: exit status 0" % (n, what), run.status, run.stderr[-300:])
+            checks.that(len(rows) == 2 * (n + 1) + n + by_step, "%d devices and steps, %s: rows" % (n, what), len(rows))
+            whole = sum(r["busy_ns"] for r in rows if r["rank"] == 0 and r["device"] == -1 and r["step"] == -1)
+            steps = sum(r["busy_ns"] for r in rows if r["rank"] == 0 and r["device"] == -1 and r["step"] >= 0)
+            devices = sum(r["busy_ns"] for r in rows if r["device"] >= 0 and r["step"] == -1)
+            checks.that(whole == steps == devices == n * dur * 1000, "%d devices and steps, %s: the sums" % (n, what),
+                        whole, steps, devices)
+            if "asan" not in program:
+                checks.that(run.peak_bytes < 64 << 20, "%d devices and steps, %s: memory" % (n, what), run.peak_bytes)
+
+
 def main():
     checks = Checks()
     program = os.path.abspath(sys.argv[1])
+    crowds(checks, program)         # first: its bound on memory is the lowest
     for options in ((), ("--parser", "yajl"), ("--no-filter",)):
         texts(checks, program, options)
+    heads(checks, program)
     repaired_alone(checks, program)
     cut_texts(checks, program)
     gzips(checks, program)
     files(checks, program)
+    pipes(checks, program)
     huge(checks, program)
     checks.close()
 

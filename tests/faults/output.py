@@ -98,6 +98,72 @@ def killed(checks, program, folder, big):
     checks.that(again.status == 0 and again.stdout == good, "after kills a run gives the same", again.status)
 
 
+def part_appears(path, child):
+    """Waits until the run has begun its file; whether it has."""
+    for _ in range(2000):
+        if os.path.exists(path):
+            return True
+        if child.poll() is not None:
+            return False
+        time.sleep(0.002)
+    return False
+
+
+def ended(checks, program, folder, big):
+    """A signal that can be caught leaves nothing half; what SIGKILL leaves is replaced by the next run."""
+    endless = os.path.join(folder, "rank-9.json")       # a pipe that nobody writes: the run waits for it
+    os.mkfifo(endless)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "XCPU", "KILL"):
+        number = getattr(signal, "SIG" + name)
+        out = os.path.join(folder, "ended")
+        with subprocess.Popen([program, "-f", "-o", out, big, endless], **quiet) as child:
+            begun = part_appears(out + ".h5.part", child)
+            child.send_signal(number)
+        checks.that(begun and child.returncode == -number, "SIG%s ends the run" % name, begun, child.returncode)
+        left = [os.path.basename(path) for path in glob.glob(out + "*")]
+        checks.that(left == (["ended.h5.part"] if name == "KILL" else []), "after SIG%s" % name, left)
+    checks.that(Run(program, [big], out).status == 0, "the part of a run that was killed is replaced, without -f")
+    left = [os.path.basename(path) for path in glob.glob(out + "*")]
+    checks.that(left == ["ended.h5"], "the part of a run that was killed is gone", left)
+
+    # What the shell has told it to ignore, it ignores.
+    out = os.path.join(folder, "nohup")
+    with subprocess.Popen(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", program, "-o", out, big], **quiet) as child:
+        part_appears(out + ".h5.part", child)
+        child.send_signal(signal.SIGHUP)
+    checks.that(child.returncode == 0 and os.path.exists(out + ".h5"), "an ignored SIGHUP is ignored", child.returncode)
+
+    # A table that show prints, and HTA's tables.
+    for arguments in (["show", out + ".h5", "interval", "-o", os.path.join(folder, "shown")],
+                      ["compat", "hta", big, "-o", os.path.join(folder, "hta")]):
+        pattern = os.path.join(folder, arguments[-1], "*.part") if arguments[0] == "compat" else arguments[-1] + ".part"
+        with subprocess.Popen([program] + arguments, **quiet) as child:
+            while child.poll() is None and not glob.glob(pattern):
+                time.sleep(0.001)
+            child.send_signal(signal.SIGTERM)
+        checks.that(child.returncode == -signal.SIGTERM and not glob.glob(pattern), "SIGTERM in %s" % arguments[0],
+                    child.returncode, glob.glob(pattern))
+
+    if shutil.which("mpirun") is None or "serial" in program:
+        checks.skip("a job of mpirun that is ended: no mpirun, or a program without MPI")
+        return
+    out = os.path.join(folder, "job")
+    with subprocess.Popen(["mpirun", "-n", "3", program, "-o", out, big, endless], **quiet) as child:
+        begun = part_appears(out + ".h5.part", child)
+        child.send_signal(signal.SIGTERM)
+    checks.that(begun and child.returncode != 0, "SIGTERM to mpirun ends the job", begun, child.returncode)
+    checks.that(not glob.glob(out + "*"), "SIGTERM to mpirun: nothing half is left", glob.glob(out + "*"))
+
+
+def file_size_limit(checks, program, folder, big):
+    """A file that may not grow (ulimit -f) is an output that cannot be written."""
+    out = os.path.join(folder, "limited")
+    run = Run(program, [big], out, prefix=("sh", "-c", 'ulimit -f 100; exec "$@"', "sh"))
+    refused(checks, run, "a limit of file size", out)
+    checks.that(not glob.glob(out + "*"), "a limit of file size: nothing half is left", glob.glob(out + "*"))
+
+
 def main():
     checks = Checks()
     program, make_trace = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -108,8 +174,11 @@ def main():
         subprocess.run([make_trace, "-o", big, "--ranks", "4", "--mb", "20"], check=True)
         cannot_write(checks, program, folder, data)
         bad_disks(checks, program, folder, data, big)
+        file_size_limit(checks, program, folder, big)
         killed(checks, program, folder, big)
+        ended(checks, program, folder, big)
     checks.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

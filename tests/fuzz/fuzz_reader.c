@@ -4,6 +4,9 @@
  *           -> a file in memory   yajl alone      |  every category kept: equal in everything
  *           -> a pipe             in small blocks |
  *           -> a file in memory   by three procs /  (where the joined pieces prove each other)
+ *           -> a file in memory   fast reader     \
+ *           -> a file in memory   yajl alone      |  with all that other tools' tables need: likewise
+ *           -> a pipe             in small blocks /
  *           -> a file in memory   filtered        \
  *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked
  *
@@ -41,6 +44,11 @@ static const way every_category[] = {
     { "yajl", { .keep = ~0u, .raw = true, .yajl_only = true }, WHOLE },
     { "piped", { .keep = ~0u, .raw = true }, PIPED },
     { "joined", { .keep = ~0u, .raw = true }, JOINED },
+};
+static const way with_more[] = {
+    { "fast, more", { .keep = ~0u, .more = true }, WHOLE },
+    { "yajl, more", { .keep = ~0u, .more = true, .yajl_only = true }, WHOLE },
+    { "piped, more", { .keep = ~0u, .more = true }, PIPED },
 };
 static const way asked_for[] = {
     { "filtered", { .keep = TL_LINK_KEEP }, WHOLE },
@@ -252,6 +260,31 @@ static void same_place(const reading *a, const reading *b, size_t i)
     }
 }
 
+static void same_ref(const reading *a, const reading *b, const char *what, size_t i, tl_ref x, tl_ref y)
+{
+    const tl_ref kind = TL_REF_TEXT | TL_REF_NUMBER;
+    if (x < TL_REF_TEXT || y < TL_REF_TEXT) {
+        same_int(a, b, what, i, x, y);
+        return;
+    }
+    same_int(a, b, what, i, x & kind, y & kind);
+    same_name(a, b, what, i, (uint32_t)(x & ~kind), (uint32_t)(y & ~kind));
+}
+
+static void same_more(const reading *a, const reading *b, size_t i)
+{
+    const tl_more *x = &a->trace.events.more[i], *y = &b->trace.events.more[i];
+
+    same_ref(a, b, "correlation", i, x->correlation, y->correlation);
+    same_ref(a, b, "external_id", i, x->external_id, y->external_id);
+    same_ref(a, b, "id", i, x->id, y->id);
+    NAME(kind);
+    NAME(input_dims);
+    NAME(input_strides);
+    NAME(concrete_inputs);
+    INT(has);
+}
+
 static void same_columns(const reading *a, const reading *b, bool raw)
 {
     const tl_events *x = &a->trace.events, *y = &b->trace.events;
@@ -269,6 +302,8 @@ static void same_columns(const reading *a, const reading *b, bool raw)
             DOUBLE(raw_ts[i]);
             DOUBLE(raw_dur[i]);
         }
+        if (x->more != NULL)
+            same_more(a, b, i);
         same_place(a, b, i);
     }
 }
@@ -348,8 +383,8 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
     case WHOLE:
         r->status = tl_trace_read(file_of(data, n), &how->options, &r->trace, &err);
         return true;
-    case PIPED:                 /* inflating reads on without a tick */
-        if (gzip || n > LONGEST_PIPED)
+    case PIPED:                 /* inflating reads on without a tick; an empty pipe is waited for */
+        if (gzip || n == 0 || n > LONGEST_PIPED)
             return false;
         r->status = read_piped(data, n, how->options, &r->trace, &err);
         return true;
@@ -381,11 +416,14 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     reading all = read_alike(data, n, every_category, sizeof every_category / sizeof every_category[0]);
+    reading more = read_alike(data, n, with_more, sizeof with_more / sizeof with_more[0]);
     reading some = read_alike(data, n, asked_for, sizeof asked_for / sizeof asked_for[0]);
     const tl_rules rules = { 0 };
     tl_linked linked;
     tl_error err;
 
+    same_int(&all, &more, "status", 0, all.status, more.status);
+    same_report(&all, &more);
     same_int(&all, &some, "status", 0, all.status, some.status);
     same_int(&all, &some, "entries", 0, (int64_t)all.trace.report.entries, (int64_t)some.trace.report.entries);
     if (some.status == TL_OK) {
@@ -394,6 +432,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         tl_linked_free(&linked);
     }
     tl_trace_free(&some.trace);
+    tl_trace_free(&more.trace);
     tl_trace_free(&all.trace);
     return 0;
 }

@@ -72,6 +72,30 @@ for flavour in nvidia rocm; do
     same "$flavour-1" "$flavour-gz-3"
 done
 
+# Jobs of other kinds, whole and cut, healthy and not, of old software and of new.  Nothing in them is unusable: status 0.
+kinds=0
+while read -r options <&3; do
+    kinds=$((kinds + 1))
+    # shellcheck disable=SC2086  # options are words
+    "$make_trace" -o "$work/kind-$kinds" --steps 3 $options
+    digest "kind-$kinds" mpirun -n 1 "$tlmpi" "$work/kind-$kinds"
+    check "$options: everything is used" test "$got" -eq 0
+    digest "kind-$kinds-3" mpirun -n 3 "$tlmpi" "$work/kind-$kinds"
+    digest "kind-$kinds-yajl" "$tlmpi" --parser yajl "$work/kind-$kinds"
+    digest "kind-$kinds-no-filter" "$tlmpi" --no-filter "$work/kind-$kinds"
+    for way in 3 yajl no-filter; do
+        same "kind-$kinds" "kind-$kinds-$way"
+    done
+done 3<< END
+--ranks 16 --tp 2 --pp 2 --ep 2 --layers 1 --gpus 4 --clock-offset-us 3000 --clock-drift-ppb 20000 --group-names megatron
+--tp 4 --flavour rocm --tp-stream compute --fault throttled --fault-rank 5 --fault-cost 0.1
+--pp 4 --p2p batch --layers 1 --fault gc --fault-rank 2 --fault-us 5000 --python-share 0.2
+--ep 8 --age 2022 --flavour rocm --fault more_work --fault-rank 3 --fault-style tokens --fault-share 0.2
+--shard --age 2024 --device-clock-us 10 --fault h2d --fault-rank 3 --fault-style pageable
+--ranks 40 --tp 2 --layers 1 --steps 2 --group-names local
+--sync 0 --cut-head-us 4000 --cut-tail-us 500 --age 2022 --fault allocator --fault-rank 1 --fault-steps 2-3
+END
+
 # A trace large enough for a team of procs; damaged, it is read again by one.
 "$make_trace" -o "$work/large" --ranks 1 --steps 3 --mb 40 --seed 9 --python-share 0.2
 mkdir "$work/hurt"

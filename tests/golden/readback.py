@@ -52,6 +52,25 @@ def check_cells(name, dtype, rows, names, said):
         check(values == ours, "%s.%s: the cells as shown" % (name, field), values[:3], ours[:3])
 
 
+def check_described(tlmpi, f):
+    """Every dataset of the file, every column and every attribute of the file itself has its place in the manual."""
+    def page(name):
+        run = subprocess.run([tlmpi, "describe", name], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return run.stdout.decode("utf-8")
+
+    datasets = []
+    f.visititems(lambda name, thing: datasets.append(name) if isinstance(thing, h5py.Dataset) else None)
+    for name in datasets:
+        what = name.split("/")[1] if name.startswith("tables/") else name.split("/")[0]
+        text = page(what)
+        check(text.startswith(what + " - "), "/%s is described" % name, text[:80])
+        for field in f[name].dtype.names or () if name.startswith("tables/") else ():
+            check("\n  %s " % field in text, "%s.%s is described" % (what, field))
+    text = page("attributes")
+    for name in f.attrs:
+        check("\n  %s " % name in text, "attribute %s is described" % name)
+
+
 def main():
     tlmpi, path = sys.argv[1:]
     with h5py.File(path, "r") as f:
@@ -72,7 +91,8 @@ def main():
                 check(named == field, "%s: FIELD_%d_NAME" % (table, i), named)
                 units = data.attrs.get("FIELD_%d_UNITS" % i, b"")
                 units = units.decode() if isinstance(units, bytes) else str(units)
-                check(units == ("ns" if field.endswith("_ns") else "byte" if "byte" in field else ""),
+                wanted = [unit for end, unit in (("_ns", "ns"), ("_ppb", "ppb"), ("_gb_s", "GB/s")) if field.endswith(end)]
+                check(units == (wanted[0] if wanted else "byte" if "byte" in field else ""),
                       "%s.%s: units" % (table, field), units)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -96,6 +116,8 @@ def main():
             check(view.is_virtual, "ranks/%05d/interval is a view" % rank)
             mine = whole[whole["rank"] == rank]
             check(view[()].tobytes() == mine.tobytes(), "ranks/%05d/interval holds the rank's rows" % rank)
+
+        check_described(tlmpi, f)
 
     dumped = subprocess.run(["h5dump", "-H", "-A", path], check=False, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace")
     check("H5T_ENUM" in dumped and '"compute"' in dumped, "h5dump shows the labels of enums")

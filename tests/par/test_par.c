@@ -168,6 +168,95 @@ static void a_gather_without_memory_fails_on_proc_0(void)
     shares_without_sizes_come_too();
 }
 
+/* A row tells where it is from, which it was there, and where it goes. */
+typedef struct travelling {
+    int from, to;
+    uint64_t number;
+    unsigned char load[1000];
+} travelling;
+
+/* Where row i of proc p goes: everywhere, or to few, or to nobody but the last. */
+static int goal_of(int p, size_t i, int way)
+{
+    return way == 0 ? (int)((size_t)p * 7 + i * 3 + i / 5) % all : way == 1 ? (p + 1) % all : all - 1;
+}
+
+/* How many rows proc p has: none of some, and of one more than a block. */
+static size_t rows_of(int p, size_t most)
+{
+    return p % 3 == 1 ? 0 : p == 0 ? most : (size_t)p + 4;
+}
+
+static void check_shuffle(int way, size_t most)
+{
+    size_t n = rows_of(me, most), nout = 99, at = 0;
+    travelling *rows = calloc(n + 1, sizeof *rows), *out = NULL;
+    int32_t *to = calloc(n + 1, sizeof *to);
+    if (rows == NULL || to == NULL)
+        tl_par_abort(99);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = goal_of(me, i, way);
+        rows[i] = (travelling){ .from = me, .to = to[i], .number = i };
+        memset(rows[i].load, byte_of(me, i), sizeof rows[i].load);
+    }
+    CU_ASSERT_EQUAL(tl_par_shuffle(rows, n, sizeof *rows, to, (void **)&out, &nout, NULL), TL_OK);
+    memset(rows, 0, n * sizeof *rows);
+    for (int p = 0; p < all; p++)
+        for (size_t i = 0; i < rows_of(p, most); i++) {
+            if (goal_of(p, i, way) != me)
+                continue;
+            bool right = at < nout && out[at].from == p && out[at].number == i && out[at].to == me &&
+                         out[at].load[0] == byte_of(p, i) && out[at].load[999] == byte_of(p, i);
+            CU_ASSERT(right);
+            at++;
+        }
+    CU_ASSERT_EQUAL(at, nout);
+    free(rows);
+    free(to);
+    free(out);
+}
+
+static void rows_find_their_procs_in_order(void)
+{
+    for (int way = 0; way < 3; way++) {
+        check_shuffle(way, 0);
+        check_shuffle(way, 50);
+        check_shuffle(way, all <= 8 ? 12000 : 2000);    /* many blocks from proc 0, or a few */
+    }
+}
+
+/* A row larger than a block is a block. */
+static void rows_may_be_large(void)
+{
+    size_t size = all <= 8 ? 3 * MB : MB + 1, nout = 0;
+    unsigned char *row = bytes_of(me, size), *out = NULL;
+    int32_t to = (me + 1) % all;
+    CU_ASSERT_EQUAL(tl_par_shuffle(row, 1, size, &to, (void **)&out, &nout, NULL), TL_OK);
+    CU_ASSERT_EQUAL(nout, 1);
+    CU_ASSERT(nout == 1 && are_bytes_of((me + all - 1) % all, out, size));
+    free(row);
+    free(out);
+}
+
+/* All know, and nobody hangs; the next one works. */
+static void a_shuffle_without_memory_fails_everywhere(void)
+{
+    for (size_t k = 1; k <= 10; k++) {
+        int32_t to = 0;
+        void *out = NULL;
+        size_t nout = 1;
+        tl_error err = { 0 };
+        if (me == all - 1)
+            tl_mem_fail_after(k);
+        tl_status st = tl_par_shuffle(&me, 1, sizeof me, &to, &out, &nout, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(all == 1 || st == TL_ENOMEM);
+        CU_ASSERT(st == TL_OK || (out == NULL && nout == 0));
+        free(out);
+    }
+    check_shuffle(0, 10);
+}
+
 static void nobody_passes_a_barrier_early(void)
 {
     double started = seconds(CLOCK_MONOTONIC);
@@ -353,6 +442,9 @@ static const unit_test tests[] = {
     TEST(unequal_shares_come_in_proc_order),
     TEST(shares_without_sizes_come_too),
     TEST(a_gather_without_memory_fails_on_proc_0),
+    TEST(rows_find_their_procs_in_order),
+    TEST(rows_may_be_large),
+    TEST(a_shuffle_without_memory_fails_everywhere),
     TEST(nobody_passes_a_barrier_early),
     TEST(waiting_burns_no_processor),
     TEST(large_messages_cross),

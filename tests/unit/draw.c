@@ -36,7 +36,7 @@ static void draw_kernels(drawing *d, uint8_t kind, int device, int stream, const
             .start_ns = (int64_t)i * US, .end_ns = (int64_t)(time[i] == '|' ? i : to) * US, .launch_ns = TL_TIME_UNKNOWN,
             .correlation = tolower((unsigned char)time[i]), .bytes = -1,
             .name = tl_names_intern(&d->names, time + i, 1), .launch = TL_NONE, .uid = (uint32_t)d->view.nkernels,
-            .device = device, .stream = stream, .step = -1, .kind = kind,
+            .device = device, .stream = stream, .step = -1, .coll = TL_NONE, .kind = kind,
         };
         d->view.nkernels++;
     }
@@ -59,6 +59,30 @@ static void join_launches(drawing *d)
                 d->kernels[i].launch = (uint32_t)l;
                 d->kernels[i].launch_ns = d->launches[l].start_ns;
             }
+}
+
+/* A kernel's step is that of its launch, else of its start. */
+static void join_steps(drawing *d)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        for (size_t s = 0; s < d->view.nsteps; s++) {
+            tl_kernel *k = &d->kernels[i];
+            int64_t at = k->launch != TL_NONE ? k->launch_ns : k->start_ns;
+            if (at >= d->steps[s].start_ns && at < d->steps[s].end_ns)
+                k->step = d->steps[s].number;
+        }
+}
+
+static void draw_colls(drawing *d)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++) {
+        if (d->kernels[i].kind != TL_COMM)
+            continue;
+        d->kernels[i].coll = (uint32_t)d->view.ncolls;
+        d->kernels[i].collective = TL_ALL_REDUCE;
+        d->colls[d->view.ncolls++] = (tl_coll){ .seq = -1, .in_nelems = -1, .out_nelems = -1, .bytes = -1, .src = -1, .dst = -1,
+                                                .group = TL_NONE, .kind = TL_ALL_REDUCE, .from = TL_COLL_FROM_NAME };
+    }
 }
 
 static void draw_line(drawing *d, const char *line)
@@ -95,6 +119,8 @@ drawing *draw(const char *line, ...)
     d->view.kernels = d->kernels;
     d->view.launches = d->launches;
     d->view.steps = d->steps;
+    d->view.colls = d->colls;
+    d->view.groups = d->groups;
     d->view.names = &d->names;
     va_start(more, line);
     for (; line != NULL; line = va_arg(more, const char *))
@@ -102,6 +128,8 @@ drawing *draw(const char *line, ...)
     va_end(more);
     qsort(d->kernels, d->view.nkernels, sizeof *d->kernels, by_place);
     join_launches(d);
+    join_steps(d);
+    draw_colls(d);
     return d;
 }
 

@@ -23,8 +23,7 @@ static const char *text_of(const tl_activity *a)
 
 static void each_instant_is_one_thing(void)
 {
-    drawing *d = draw("compute 7: ...AAAAA......BBBB.......",
-                      "comm 9:    .....CCCCCCC.............",
+    drawing *d = draw("compute 7: ...AAAAA......BBBB.......", "comm 9:    .....CCCCCCC.............",
                       "memcpy 11: .M...............NNN...O.", NULL);
     tl_activity a = { 0 };
     CU_ASSERT_TRUE_FATAL(tl_activity_make(&a, &d->view, NULL, 0));
@@ -36,8 +35,10 @@ static void each_instant_is_one_thing(void)
 static void idle_time_is_divided_as_the_caller_says(void)
 {
     drawing *d = draw("compute 7: AA......BB....CC...DD", NULL);
-    tl_idle_span idle[] = { { 3 * US, 5 * US, TL_PART_GC }, { 5 * US, 8 * US, TL_PART_SYNC },
-                            { 9 * US, 15 * US, TL_PART_INPUT }, { 17 * US, 40 * US, TL_PART_DEVICE } };
+    tl_idle_span idle[] = { { 3 * US, 5 * US, TL_PART_GC },
+                            { 5 * US, 8 * US, TL_PART_SYNC },
+                            { 9 * US, 15 * US, TL_PART_INPUT },
+                            { 17 * US, 40 * US, TL_PART_DEVICE } };
     tl_activity a = { 0 };
     CU_ASSERT_TRUE_FATAL(tl_activity_make(&a, &d->view, idle, 4));
     CU_ASSERT_STRING_EQUAL(text_of(&a), "cc.ggssscciiiicc.ddcc");
@@ -47,9 +48,7 @@ static void idle_time_is_divided_as_the_caller_says(void)
 
 static void streams_and_devices_are_one(void)
 {
-    drawing *d = draw("compute 0/7: AAA..........",
-                      "compute 1/7: .BBBB........",
-                      "comm 1/9:    ......CC.....",
+    drawing *d = draw("compute 0/7: AAA..........", "compute 1/7: .BBBB........", "comm 1/9:    ......CC.....",
                       "compute 0/8: ........DD..|", NULL);
     tl_activity a = { 0 };
     CU_ASSERT_TRUE_FATAL(tl_activity_make(&a, &d->view, NULL, 0));
@@ -122,12 +121,9 @@ static void without_memory_it_is_empty(void)
 }
 
 static const unit_test tests[] = {
-    TEST(each_instant_is_one_thing),
-    TEST(idle_time_is_divided_as_the_caller_says),
-    TEST(streams_and_devices_are_one),
-    TEST(copies_to_the_device_are_told_by_their_name),
-    TEST(any_stretch_is_the_sum_of_its_parts),
-    TEST(nothing_on_the_device_is_nothing),
+    TEST(each_instant_is_one_thing),           TEST(idle_time_is_divided_as_the_caller_says),
+    TEST(streams_and_devices_are_one),         TEST(copies_to_the_device_are_told_by_their_name),
+    TEST(any_stretch_is_the_sum_of_its_parts), TEST(nothing_on_the_device_is_nothing),
     TEST(without_memory_it_is_empty),
 };
 

@@ -3,6 +3,8 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "unit.h"
+#include <stdlib.h>
+#include <string.h>
 
 static const tl_breakdown *row(drawing *d, int device, int step)
 {
@@ -20,7 +22,7 @@ static const tl_breakdown *row(drawing *d, int device, int step)
 static size_t run(drawing *d)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_breakdown_analysis.per_rank(&d->view, &d->out, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
     return tl_tables_get(&d->out, &tl_breakdown_schema)->n;
 }
 
@@ -177,6 +179,175 @@ static void the_books_balance_on_random_drawings(void)
     }
 }
 
+/* One of a step's columns: whether the device computes, communicates, copies in it. */
+static int runs_at(const drawing *d, int device, uint8_t kind, int64_t at_ns)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++) {
+        const tl_kernel *k = &d->kernels[i];
+        if (k->device == device && k->kind == kind && k->start_ns <= at_ns && at_ns < k->end_ns)
+            return 1;
+    }
+    return 0;
+}
+
+/* The row of a device and a step, counted column by column. */
+static tl_breakdown counted(const drawing *d, int device, const tl_step_window *step)
+{
+    tl_breakdown r = { .device = device, .step = step->number };
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (int64_t at = step->start_ns; at < step->end_ns; at += US) {
+        int compute = runs_at(d, device, TL_COMPUTE, at), comm = runs_at(d, device, TL_COMM, at),
+            copy = runs_at(d, device, TL_MEMCPY, at);
+        r.compute_ns += compute * US;
+        r.comm_ns += comm * US;
+        r.comm_exposed_ns += (comm && !compute) * US;
+        r.comm_overlapped_ns += (comm && compute) * US;
+        r.copy_ns += copy * US;
+        r.copy_exposed_ns += (copy && !comm && !compute) * US;
+        r.busy_ns += (compute || comm || copy) * US;
+        if (compute || comm || copy) {
+            first = at < first ? at : first;
+            last = at + US;
+        }
+    }
+    r.wall_ns = first < last ? last - first : 0;
+    r.idle_ns = r.wall_ns - r.busy_ns;
+    return r;
+}
+
+static void add_row(tl_breakdown *sum, const tl_breakdown *r)
+{
+    sum->wall_ns += r->wall_ns;
+    sum->busy_ns += r->busy_ns;
+    sum->compute_ns += r->compute_ns;
+    sum->comm_ns += r->comm_ns;
+    sum->comm_overlapped_ns += r->comm_overlapped_ns;
+    sum->comm_exposed_ns += r->comm_exposed_ns;
+    sum->copy_ns += r->copy_ns;
+    sum->copy_exposed_ns += r->copy_exposed_ns;
+    sum->idle_ns += r->idle_ns;
+}
+
+static bool same_measures(const tl_breakdown *a, const tl_breakdown *b)
+{
+    return a->wall_ns == b->wall_ns && a->busy_ns == b->busy_ns && a->compute_ns == b->compute_ns &&
+           a->comm_ns == b->comm_ns && a->comm_overlapped_ns == b->comm_overlapped_ns &&
+           a->comm_exposed_ns == b->comm_exposed_ns && a->copy_ns == b->copy_ns &&
+           a->copy_exposed_ns == b->copy_exposed_ns && a->idle_ns == b->idle_ns;
+}
+
+/* 48 columns of runs of letters and gaps, short and long. */
+static void random_runs(uint64_t *seed, char *time)
+{
+    for (unsigned c = 0, n; c < 48; c += n) {
+        n = 1 + (unit_below(seed, 3) == 0 ? unit_below(seed, 20) : unit_below(seed, 4));
+        n = c + n > 48 ? 48 - c : n;
+        memset(time + c, unit_below(seed, 2) ? 'A' + (int)(c % 2) : '.', n);
+    }
+}
+
+/* Long kernels that run through steps, short ones in them, steps without work: each row is what counting its columns says,
+ * a device has the rows of the steps in which it worked, and no others. */
+static void devices_and_steps_agree_with_counting_columns(void)
+{
+    uint64_t seed = 11;
+    for (int round = 0; round < 200; round++) {
+        char line[5][64] = { "compute 0/7: ", "comm 0/9:    ", "compute 1/7: ", "comm 1/9:    ", "memcpy 1/11: " };
+        for (int l = 0; l < 5; l++)
+            random_runs(&seed, line[l] + 13);
+        drawing *d = draw(line[0], line[1], line[2], line[3], line[4],
+                          "steps:       000001111122222333334444455555666667777788888", NULL);
+        bool several = d->view.nkernels > 0 && d->kernels[0].device != d->kernels[d->view.nkernels - 1].device;
+        size_t rows = run(d), expected = 1 + d->view.nsteps + (several ? 2 : 0);
+        for (size_t s = 0; s < d->view.nsteps; s++) {
+            const tl_step_window *step = &d->view.steps[s];
+            tl_breakdown sum = { .device = -1, .step = step->number };
+            for (int device = 0; device < 2; device++) {
+                tl_breakdown want = counted(d, device, step);
+                add_row(&sum, &want);
+                if (want.wall_ns == 0 || !several)
+                    continue;
+                expected++;
+                CU_ASSERT_TRUE(same_measures(row(d, device, step->number), &want));
+            }
+            CU_ASSERT_TRUE(same_measures(row(d, -1, step->number), &sum));
+        }
+        CU_ASSERT_EQUAL(rows, expected);
+        drawing_free(d);
+    }
+}
+
+/* A view of `devices` devices, one kernel each, and `steps` steps of 10 us; kernel i is [start, end) of i, in us. */
+typedef struct crowd {
+    drawing *d;
+    tl_kernel *kernels;
+    tl_step_window *steps;
+} crowd;
+
+static crowd crowd_of(int devices, int steps)
+{
+    crowd c = { draw("host: a", NULL), calloc((size_t)devices, sizeof *c.kernels), calloc((size_t)steps, sizeof *c.steps) };
+    if (c.kernels == NULL || c.steps == NULL)
+        abort();
+    for (int i = 0; i < devices; i++)
+        c.kernels[i] = (tl_kernel){ .device = i, .kind = TL_COMPUTE, .launch = TL_NONE };
+    for (int i = 0; i < steps; i++)
+        c.steps[i] = (tl_step_window){ i * 10 * US, (i + 1) * 10 * US, i, TL_NO_NAME };
+    c.d->view.kernels = c.kernels;
+    c.d->view.nkernels = (size_t)devices;
+    c.d->view.steps = c.steps;
+    c.d->view.nsteps = (size_t)steps;
+    return c;
+}
+
+static void crowd_free(crowd *c)
+{
+    drawing_free(c->d);
+    free(c->kernels);
+    free(c->steps);
+}
+
+static void rows_are_as_many_as_work_and_not_as_devices_times_steps(void)
+{
+    crowd c = crowd_of(1000, 1000);
+    for (int i = 0; i < 1000; i++) {
+        c.kernels[i].start_ns = (i * 10 + 8) * US;          /* two steps each, the last one */
+        c.kernels[i].end_ns = (i * 10 + 11) * US;
+    }
+    CU_ASSERT_EQUAL(run(c.d), 1001 + 1000 + 1999);
+    check(row(c.d, 500, 501), 1, 1, 1, 0, 0, 0, 0, 0);
+    check(row(c.d, -1, 501), 3, 3, 3, 0, 0, 0, 0, 0);
+    crowd_free(&c);
+}
+
+static void where_every_device_works_in_every_step_the_sums_are_left(void)
+{
+    crowd c = crowd_of(1000, 1000);
+    for (int i = 0; i < 1000; i++) {
+        c.kernels[i].start_ns = 3 * US;
+        c.kernels[i].end_ns = (10000 - 3) * US;
+    }
+    CU_ASSERT_EQUAL(run(c.d), 1001 + 1000);
+    check(row(c.d, 500, -1), 9994, 9994, 9994, 0, 0, 0, 0, 0);
+    check(row(c.d, -1, 0), 7000, 7000, 7000, 0, 0, 0, 0, 0);
+    check(row(c.d, -1, 501), 10000, 10000, 10000, 0, 0, 0, 0, 0);
+    check(row(c.d, -1, 999), 7000, 7000, 7000, 0, 0, 0, 0, 0);
+    crowd_free(&c);
+}
+
+static void sums_end_at_the_largest_integer(void)
+{
+    crowd c = crowd_of(8, 1);
+    for (int i = 0; i < 8; i++)
+        c.kernels[i].end_ns = INT64_C(1) << 61;
+    c.steps[0].end_ns = INT64_C(1) << 61;
+    run(c.d);
+    CU_ASSERT_EQUAL(row(c.d, 7, -1)->wall_ns, INT64_C(1) << 61);
+    CU_ASSERT_EQUAL(row(c.d, -1, -1)->wall_ns, INT64_MAX);
+    CU_ASSERT_EQUAL(row(c.d, -1, 0)->compute_ns, INT64_MAX);
+    crowd_free(&c);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -190,6 +361,10 @@ int main(void)
         TEST(a_rank_without_work_has_a_row_of_zeros),
         TEST(the_job_is_the_sum_of_its_ranks),
         TEST(the_books_balance_on_random_drawings),
+        TEST(devices_and_steps_agree_with_counting_columns),
+        TEST(rows_are_as_many_as_work_and_not_as_devices_times_steps),
+        TEST(where_every_device_works_in_every_step_the_sums_are_left),
+        TEST(sums_end_at_the_largest_integer),
     };
     return unit_main("breakdown", tests, COUNT(tests));
 }

@@ -1,6 +1,6 @@
 /* test_discover.c - which file is the trace of which rank, in which run. */
+#include "capture.h"
 #include "scratch.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/trace/discover.h"
 
 #include <CUnit/Basic.h>
@@ -191,6 +191,52 @@ static void the_tail_is_for_a_deep_look(void)
     free(text);
 }
 
+/* Whatever is said of ranks and times inside an event is none of the document's. */
+static void an_event_near_the_end_does_not_name_the_rank(void)
+{
+    static const char decoy[] = ",\n{\"ph\": \"X\", \"ts\": 5, \"args\": {\"distributedInfo\": {\"rank\": 9}, \"baseTimeNanoseconds\": 5}}]";
+    char more[512];
+    snprintf(more, sizeof more, "%s, \"traceName\": \"x\"}", decoy + 1);
+    for (int told = 0; told < 2; told++) {
+        if (told)
+            snprintf(more, sizeof more, "%s, \"distributedInfo\": {\"rank\": 4}, \"baseTimeNanoseconds\": 1700000000000000000\n}", decoy + 1);
+        char *text = trace_with(60000, "");
+        size_t n = strlen(text);
+        char *whole = malloc(n + sizeof more);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+        text[n - 1] = ',';              /* the bracket stands behind the decoy */
+        snprintf(whole, n + sizeof more, "%s%s", text, more);
+        tl_input t = look_at_text("tail.json", whole, true);
+        CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
+        CU_ASSERT_EQUAL(t.meta_rank, told ? 4 : -1);
+        CU_ASSERT_EQUAL(t.begin_ns, told ? DAY_ONE + 1000 : t.mtime_ns);
+        free(whole);
+        free(text);
+    }
+}
+
+static void a_damaged_head_still_names_the_rank(void)
+{
+    static const char *const heads[] = {
+        "{\"x\": @@, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": \"un\"quoted\", \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": {\"y\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"distributedInfo\": {\"rank\": 3, \"traceEvents\": [",
+        "\"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "[{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+        "{\"x\": 1}}, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        for (int deep = 0; deep < 2; deep++) {
+            char text[512];
+            snprintf(text, sizeof text, "%s{\"ph\": \"X\", \"ts\": 1700000000000000}, {\"ph\": \"X\", \"ts\": 7}]}", heads[i]);
+            tl_input t = look_at_text("a.json", text, deep);
+            CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
+            CU_ASSERT_EQUAL(t.meta_rank, 3);
+            CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE);
+        }
+}
+
 static void kinds_are_told_apart(void)
 {
     static const struct {
@@ -321,15 +367,20 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set"), &err), TL_OK);
     tl_inventory_sort(&inventory);
     CU_ASSERT_EQUAL(inventory.inputs.n, 7);
-    CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));
+    CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));               /* and not as set/linked.json */
     CU_ASSERT_TRUE(has_path(&inventory, "set/two.JSON.GZ"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/a/b.json/three.Json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/first/four.json"));
-    CU_ASSERT_TRUE(has_path(&inventory, "set/linked.json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/dangling.json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/loop.json"));
     for (size_t i = 1; i < inventory.inputs.n; i++)
         CU_ASSERT(strcmp(inventory.inputs.v[i - 1].path, inventory.inputs.v[i].path) < 0);
+    for (size_t i = 0; i < inventory.inputs.n; i++) {   /* a pipe is named, with what it is, and never opened */
+        const tl_input *input = &inventory.inputs.v[i];
+        bool pipe = strstr(input->path, "pipe") != NULL;
+        CU_ASSERT_EQUAL(input->no_file, pipe);
+        CU_ASSERT(!pipe || (input->kind == TL_INPUT_UNREADABLE && strstr(input->why, "found a pipe") != NULL));
+    }
 
     /* A file that is named is taken whatever its name, and once however often it is named. */
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/no.h5"), &err), TL_OK);
@@ -339,8 +390,7 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_TRUE(has_path(&inventory, "set/no.h5"));
     size_t found = 0;
     for (size_t i = 0; i < inventory.inputs.n; i++)
-        found += strstr(inventory.inputs.v[i].path, "one.json") != NULL &&
-                 strstr(inventory.inputs.v[i].path, "/up/") == NULL;
+        found += strstr(inventory.inputs.v[i].path, "one.json") != NULL;
     CU_ASSERT_EQUAL(found, 1);
     tl_inventory_free(&inventory);
     tl_inventory_sort(&inventory);
@@ -350,7 +400,12 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/dangling.json"), &err), TL_EINPUT);
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/loop.json"), &err), TL_EINPUT);
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "", &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "/dev/null", &err), TL_EINPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "found a device"));
     CU_ASSERT_EQUAL(inventory.inputs.n, 0);
+    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/pipe.json"), &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
+    CU_ASSERT_FALSE(inventory.inputs.v[0].no_file);     /* it was asked for */
     tl_inventory_free(&inventory);
 }
 
@@ -387,13 +442,9 @@ static void too_deep_folders_are_left_out(void)
             name[n] = '\0';
         }
     }
-    tl_log_setup(false, TL_NORMAL);
+    capture_begin();
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("deep"), &err), TL_OK);
-    char *said = tl_log_take();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(said);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "64 folders deep"));
-    free(said);
-    tl_log_setup(true, TL_NORMAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(capture_end(), "64 folders deep"));
     CU_ASSERT_EQUAL(inventory.inputs.n, 1);
     tl_inventory_free(&inventory);
 }
@@ -464,6 +515,8 @@ int main(void)
     CU_ADD_TEST(s, the_head_tells_rank_and_begin);
     CU_ADD_TEST(s, a_begin_is_always_found);
     CU_ADD_TEST(s, the_tail_is_for_a_deep_look);
+    CU_ADD_TEST(s, an_event_near_the_end_does_not_name_the_rank);
+    CU_ADD_TEST(s, a_damaged_head_still_names_the_rank);
     CU_ADD_TEST(s, kinds_are_told_apart);
     CU_ADD_TEST(s, a_cut_gzip_is_a_trace_once_it_begins);
     CU_ADD_TEST(s, what_cannot_be_opened_says_so);

@@ -2,6 +2,7 @@
 #include "scratch.h"
 #include "tlmpi/trace/link.h"
 #include "unit.h"
+#include <time.h>
 
 static tl_trace trace;
 static tl_linked linked;
@@ -73,6 +74,37 @@ static void of_two_calls_with_one_number_the_last_before_the_start_counts(void)
                                     "");
     CU_ASSERT_EQUAL_FATAL(v->nkernels, 1);
     CU_ASSERT_EQUAL(v->kernels[0].launch_ns, 5000);
+    forget();
+}
+
+/* Calls at 10, 30, 50 ... and kernels at 5, 15, 35 ..., all of one correlation: each kernel follows its own call, and the one
+ * before all calls has the first.  A walk along the calls for each kernel would take minutes. */
+static void a_hundred_thousand_calls_with_one_number_are_quick(void)
+{
+    const int n = 100000;
+    const tl_read_options options = { .keep = TL_LINK_KEEP };
+    const tl_rules rules = { 0 };
+    tl_error err = { 0 };
+    char *text = malloc((size_t)n * 200 + 100);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    size_t at = (size_t)sprintf(text, "[");
+    for (int i = 0; i < n; i++)
+        at += (size_t)sprintf(text + at,
+                              "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":4}},"
+                              "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":4}},",
+                              20 * i + 10, i == 0 ? 5 : 20 * i + 15);
+    at += (size_t)sprintf(text + at - 1, "]") - 1;
+
+    clock_t begin = clock();
+    CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_write("link.json", text, at), &options, &trace, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_link(&trace, &rules, 3, &linked, &err), TL_OK);
+    CU_ASSERT((double)(clock() - begin) / CLOCKS_PER_SEC < 5.0);
+    CU_ASSERT_EQUAL_FATAL(linked.view.nkernels, (size_t)n);
+    int wrong = 0;
+    for (int i = 0; i < n; i++)
+        wrong += linked.view.kernels[i].launch_ns != (20 * (int64_t)i + 10) * 1000;
+    CU_ASSERT_EQUAL(wrong, 0);
+    free(text);
     forget();
 }
 
@@ -178,6 +210,7 @@ int main(void)
         TEST(work_is_sorted_by_place_and_joined_to_its_launch),
         TEST(one_graph_launch_has_many_kernels),
         TEST(of_two_calls_with_one_number_the_last_before_the_start_counts),
+        TEST(a_hundred_thousand_calls_with_one_number_are_quick),
         TEST(correlation_zero_joins_nothing),
         TEST(an_operator_with_a_stream_is_no_device_work),
         TEST(the_place_comes_from_the_track_where_args_have_none),

@@ -215,6 +215,24 @@ static void a_text_cell_holds_whole_characters(void)
     CU_ASSERT_EQUAL(memcmp(cell, "\0\0\0\0\0\0\0\0#", 9), 0);
 }
 
+static void a_long_path_keeps_its_end(void)
+{
+    char cell[13] = "############";
+    cell[12] = '#';
+    tl_cell_path(cell, 12, "a/rank-0.jsn");
+    CU_ASSERT_EQUAL(memcmp(cell, "a/rank-0.jsn#", 13), 0);
+    tl_cell_path(cell, 12, "a/b");
+    CU_ASSERT_EQUAL(memcmp(cell, "a/b\0\0\0\0\0\0\0\0\0#", 13), 0);
+    tl_cell_path(cell, 12, "traces/deep/r0.js");
+    CU_ASSERT_EQUAL(memcmp(cell, ".../r0.js\0\0\0#", 13), 0);
+    tl_cell_path(cell, 12, "traces/rank-0.json");                   /* the name alone is too long */
+    CU_ASSERT_EQUAL(memcmp(cell, "...nk-0.json#", 13), 0);
+    tl_cell_path(cell, 12, "traces/caf\xc3\xa9-0.json");
+    CU_ASSERT_EQUAL(memcmp(cell, "...\xc3\xa9-0.json#", 13), 0);
+    tl_cell_path(cell, 12, "traces/caf\xc3\xa9-00.json");           /* the cut would fall into a character */
+    CU_ASSERT_EQUAL(memcmp(cell, "...-00.json\0#", 13), 0);
+}
+
 static void tables_are_found_by_their_schema(void)
 {
     const tl_schema *const schemas[] = { &tl_rank_schema, &tl_breakdown_schema };
@@ -297,6 +315,7 @@ static const unit_test tests[] = {
     TEST(a_table_without_memory_stays_as_it_is),
     TEST(a_new_row_is_zero_to_its_padding),
     TEST(a_text_cell_holds_whole_characters),
+    TEST(a_long_path_keeps_its_end),
     TEST(tables_are_found_by_their_schema),
     TEST(every_schema_is_sound),
     TEST(every_enum_has_its_words),

@@ -140,6 +140,27 @@ static void names_that_part_too_much_are_not_believed(void)
         CU_ASSERT_EQUAL(of(paths[i])->run, i / 2);
 }
 
+static void a_copy_is_no_reason_to_tear_a_run_apart(void)
+{
+    tl_inventory_free(&inventory);
+    add("copy/rank-1.json", 1, 0.3);
+    add("rank-0.json", 0, 0);
+    add("rank-1.json", 1, 0.3);
+    add("rank-2.json", 2, 0.5);
+    add("rank-3.json", 3, 0.2);
+    for (size_t i = 0; i < inventory.inputs.n; i++)
+        inventory.inputs.v[i].name_rank = inventory.inputs.v[i].meta_rank;
+    CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+    CU_ASSERT_EQUAL(inventory.nruns, 2);
+    CU_ASSERT_EQUAL(inventory.nmissing, 0);
+    for (int i = 0; i < 4; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "rank-%d.json", i);
+        CU_ASSERT_EQUAL(of(path)->run, inventory.run);
+    }
+    CU_ASSERT_NOT_EQUAL(of("copy/rank-1.json")->run, inventory.run);
+}
+
 static void one_run_can_be_asked_for(void)
 {
     runs_are("0a 1a | 0b 1b | 0c", 3, 1);
@@ -220,13 +241,28 @@ static void only_traces_take_part(void)
     CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
     CU_ASSERT(of("a")->run == 0 && of("b")->run == -1 && of("c")->run == -1 && of("d")->run == -1);
     CU_ASSERT(of("b")->rank == -1 && of("c")->rank == 1 && of("d")->rank == -1);
-    CU_ASSERT_EQUAL(inventory.world_size, 1);
+    CU_ASSERT_EQUAL(inventory.world_size, 2);               /* a rank whose trace cannot be read is a rank */
+    CU_ASSERT_EQUAL(inventory.nmissing, 0);
 
     tl_inventory_free(&inventory);
     CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
     CU_ASSERT(inventory.nruns == 1 && inventory.run == 0 && inventory.world_size == 0 && inventory.nmissing == 0);
     CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 1, &err), TL_OK);
     CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 2, &err), TL_EUSAGE);
+}
+
+static void a_rank_whose_trace_cannot_be_read_is_not_missing(void)
+{
+    tl_inventory_free(&inventory);
+    add("a", 0, 0);
+    add("b", 2, 0);
+    add("c", -1, 0);
+    of("a")->world_size = 5;
+    of("c")->kind = TL_INPUT_UNREADABLE;
+    of("c")->name_rank = 1;
+    CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+    CU_ASSERT_EQUAL(inventory.nmissing, 2);
+    CU_ASSERT_EQUAL(inventory.missing.v[0], 3);
 }
 
 static void missing_ranks_are_counted_and_some_are_listed(void)
@@ -272,11 +308,13 @@ int main(void)
     CU_ADD_TEST(s, times_that_tell_nothing_are_not_believed);
     CU_ADD_TEST(s, names_go_before_times_of_files);
     CU_ADD_TEST(s, names_that_part_too_much_are_not_believed);
+    CU_ADD_TEST(s, a_copy_is_no_reason_to_tear_a_run_apart);
     CU_ADD_TEST(s, one_run_can_be_asked_for);
     CU_ADD_TEST(s, ranks_come_from_meta_then_name_then_order);
     CU_ADD_TEST(s, without_any_rank_all_are_one_run);
     CU_ADD_TEST(s, a_file_without_rank_joins_the_run_of_its_time);
     CU_ADD_TEST(s, only_traces_take_part);
+    CU_ADD_TEST(s, a_rank_whose_trace_cannot_be_read_is_not_missing);
     CU_ADD_TEST(s, missing_ranks_are_counted_and_some_are_listed);
     CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
     CU_basic_set_mode(CU_BRM_NORMAL);

@@ -230,6 +230,7 @@ static void a_pipe_is_read_like_a_file(void)
 static void what_is_no_file_is_refused(void)
 {
     scratch_text("file", "x");
+    CU_ASSERT_EQUAL(mkfifo(scratch_path("lonely"), 0600), 0);
     CU_ASSERT_EQUAL(symlink("nowhere", scratch_path("dangling")), 0);
     CU_ASSERT_EQUAL(symlink("loop", scratch_path("loop")), 0);
     const struct {
@@ -241,6 +242,7 @@ static void what_is_no_file_is_refused(void)
         { scratch_path("dangling"), "No such file" },
         { scratch_path("loop"), "symbolic links" },
         { "/dev/null", "device" },
+        { scratch_path("lonely"), "a writer, found none" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         result r = read_all(cases[i].path, 100);

@@ -53,8 +53,6 @@ static void touching_spans_become_one(void)
     CU_ASSERT(looks_like(&set, ".#####.##."));
     CU_ASSERT_EQUAL(set.n, 2);
     CU_ASSERT_EQUAL(tl_spans_total(&set), 7);
-    tl_spans_clear(&set);
-    CU_ASSERT_EQUAL(tl_spans_total(&set), 0);
     tl_spans_free(&set);
     CU_ASSERT_PTR_NULL(set.v);
 }
@@ -66,8 +64,6 @@ static void the_drawn_case(void)
 
     CU_ASSERT(tl_spans_union(&out, &a, &b));
     CU_ASSERT(looks_like(&out, "########..####..##"));
-    CU_ASSERT(tl_spans_intersect(&out, &a, &b));
-    CU_ASSERT(looks_like(&out, "..##..##..##....##"));
     CU_ASSERT(tl_spans_subtract(&out, &a, &b));
     CU_ASSERT(looks_like(&out, "....##......##...."));
     CU_ASSERT(tl_spans_subtract(&out, &b, &a));
@@ -102,12 +98,11 @@ static void without_memory_the_result_is_empty(void)
 {
     tl_spans a = drawn("#.#.#"), b = drawn(".#.#."), out = { 0 };
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 4; i++) {
         tl_mem_fail_after(1);
         bool done = i == 0   ? tl_spans_union(&out, &a, &b)
-                    : i == 1 ? tl_spans_intersect(&out, &a, &b)
-                    : i == 2 ? tl_spans_subtract(&out, &a, &b)
-                    : i == 3 ? tl_spans_clip(&out, &a, 0, 3)
+                    : i == 1 ? tl_spans_subtract(&out, &a, &b)
+                    : i == 2 ? tl_spans_clip(&out, &a, 0, 3)
                              : tl_spans_add(&out, 0, 3);
         tl_mem_fail_after(0);
         CU_ASSERT_FALSE(done);
@@ -146,19 +141,17 @@ static void random_sets_agree_with_a_bitmap(void)
     tl_spans out = { 0 };
 
     for (int round = 0; round < 20000; round++) {
-        char a[WIDTH + 1], b[WIDTH + 1], both[WIDTH + 1], either[WIDTH + 1], only[WIDTH + 1], window[WIDTH + 1];
+        char a[WIDTH + 1], b[WIDTH + 1], either[WIDTH + 1], only[WIDTH + 1], window[WIDTH + 1];
         tl_spans set_a = random_set(&seed, a), set_b = random_set(&seed, b);
         unsigned from = unit_below(&seed, WIDTH + 1), to = unit_below(&seed, WIDTH + 1);
 
         for (unsigned t = 0; t <= WIDTH; t++) {
             char none = t < WIDTH ? '.' : '\0';
-            both[t] = a[t] == '#' && b[t] == '#' ? '#' : none;
             either[t] = a[t] == '#' || b[t] == '#' ? '#' : none;
             only[t] = a[t] == '#' && b[t] != '#' ? '#' : none;
             window[t] = a[t] == '#' && t >= from && t < to ? '#' : none;
         }
         wrong += !looks_like(&set_a, a) || !looks_like(&set_b, b);
-        wrong += !tl_spans_intersect(&out, &set_a, &set_b) || !looks_like(&out, both);
         wrong += !tl_spans_union(&out, &set_a, &set_b) || !looks_like(&out, either);
         wrong += !tl_spans_subtract(&out, &set_a, &set_b) || !looks_like(&out, only);
         wrong += !tl_spans_clip(&out, &set_a, from, to) || !looks_like(&out, window);

@@ -1,27 +1,41 @@
-/* analysis.h - an analysis is a declaration and up to two pure functions.
+/* analysis.h - an analysis is a declaration and up to four pure functions.
  *
- *     per_rank    the view of one rank -> rows              on whichever proc has read the rank
- *     reduce      the gathered rows of all ranks -> rows    on proc 0, rows in rank order
+ *     per_rank          the view of one rank -> rows              on whichever proc has read the rank
+ *     per_collective    one matched collective -> rows            on whichever proc owns it, in order of time
+ *     fold              rows of some collectives -> fewer rows    there, once; whichever collectives they are, what
+ * reduce makes of all folds must be the same reduce            the gathered rows of all ranks -> rows    on proc 0,
+ * rows in key order
  *
- * An analysis sees const views and appends rows.  It knows no file, no process and no terminal, so the same traces give the
- * same rows on any number of procs.  To add one: a file here, a line in registry.c.
+ * An analysis sees const views and appends rows.  It knows no file, no process and no terminal, so the same traces give
+ * the same rows on any number of procs.  To add one: a file here, a line in registry.c.
  */
 #ifndef TLMPI_ANALYSIS_ANALYSIS_H
 #define TLMPI_ANALYSIS_ANALYSIS_H
 
+#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/config.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 
+/* What the view must hold beside device work, launches and steps. */
+enum {
+    TL_NEEDS_HOST = 1           /* calls and ops: these analyses run first, then that is freed */
+};
+
 typedef struct tl_analysis {
-    const char *name;                       /* "breakdown": a word for the command line */
+    const char *name; /* "breakdown": a word for the command line */
     const char *question;
-    const tl_schema *const *tables;         /* what it fills, NULL-terminated */
-    /* TL_ENOMEM; `out` then holds part of the rows.  Either may be NULL. */
-    tl_status (*per_rank)(const tl_rank_view *view, tl_tables *out, tl_error *err);
+    unsigned needs;                 /* TL_NEEDS_..., or 0 */
+    const tl_schema *const *tables; /* what it fills, NULL-terminated */
+    /* TL_ENOMEM; `out` then holds part of the rows.  Each may be NULL. */
+    tl_status (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err);
+    tl_status (*per_collective)(const tl_collective_view *collective, tl_tables *out, tl_error *err);
+    tl_status (*fold)(tl_tables *out, tl_error *err);
     tl_status (*reduce)(tl_tables *job, tl_error *err);
 } tl_analysis;
 
-extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis;
+extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_arrival_analysis,
+    tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis, tl_idle_analysis, tl_stream_idle_analysis;
 
 #endif

@@ -8,18 +8,10 @@
 #define TLMPI_ANALYSIS_PERSISTENCE_H
 
 #include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef enum tl_pattern {
-    TL_PATTERN_NONE,       /* no step is flagged */
-    TL_PATTERN_PERSISTENT, /* 80 % of the steps or more */
-    TL_PATTERN_BOUNDED,    /* one run of steps, and little outside it */
-    TL_PATTERN_SPORADIC,
-    TL_PATTERN_DRIFTING, /* grows or shrinks over the window */
-    TL_PATTERN_ONE_OFF   /* one step alone */
-} tl_pattern;
 
 /* What ranks of one role cost the others. */
 typedef struct tl_charges {

@@ -24,20 +24,26 @@ typedef struct tl_spans {
 } tl_spans;
 
 void tl_spans_free(tl_spans *set);
-void tl_spans_clear(tl_spans *set);
 
 /* Adds [start_ns, end_ns) to a set being filled in order of start; an empty span adds nothing.  Spans that overlap or
  * touch the last one extend it.  False when memory is out. */
 bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 
-/* out = a united with b, a cut by b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
+/* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
  * False when memory is out; out is then empty. */
 bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
-bool tl_spans_intersect(tl_spans *out, const tl_spans *a, const tl_spans *b);
 bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 
 /* out = the part of a inside [from_ns, to_ns). */
 bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
+
+/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
+ * for it comes so far. */
+static inline int64_t tl_ns_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
 
 /* Time covered, in ns: exact, so it may be summed in any order. */
 int64_t tl_spans_total(const tl_spans *set);

@@ -2,6 +2,7 @@
 #ifndef TLMPI_JOB_OPTIONS_H
 #define TLMPI_JOB_OPTIONS_H
 
+#include "tlmpi/analysis/config.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,11 +13,14 @@ typedef struct tl_options {
     bool force;                     /* -f: overwrite */
     const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
     int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
+    int clock;                      /* --clock: tl_clock_mode */
     bool digest;                    /* --digest: a line a table, alone on stdout */
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
+    bool tracelens;                 /* augment --tracelens */
     bool yajl_only;                 /* --parser yajl */
     bool no_filter;                 /* --no-filter */
-    bool quiet, verbose;
+    bool quiet;
+    tl_config config;               /* --idle */
     const char *command_line;       /* as typed, for the file's history */
     const char *settings;           /* every option with its value, "name=value" a line, for the file */
 } tl_options;

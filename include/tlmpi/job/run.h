@@ -26,4 +26,7 @@ int tl_run(const tl_options *options);
 /* Collective: reads everything, prints the inventory (a line a rank: file, size, entries, status), analyses nothing. */
 int tl_check(const tl_options *options);
 
+/* Collective: writes a copy of each trace with tracks added, into the folder options->output. */
+int tl_augment(const tl_options *options);
+
 #endif

@@ -113,8 +113,12 @@ typedef struct tl_schema {
     extern const tl_schema tl_##table##_schema
 
 #define TL_TABLE_DEFINE(table, FIELDS, scope, title, question)                                                \
+    TL_TABLE_DEFINE_AS(table, #table, FIELDS, scope, title, question)
+
+/* Where the table's name is another one than that of its struct. */
+#define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                       \
     static const tl_field tl_##table##_fields[] = { FIELDS(TL_FIELD_ENTRY, tl_##table) };                     \
-    const tl_schema tl_##table##_schema = { #table, title, question, scope, tl_##table##_fields,              \
+    const tl_schema tl_##table##_schema = { word, title, question, scope, tl_##table##_fields,              \
                                             sizeof tl_##table##_fields / sizeof tl_##table##_fields[0],       \
                                             sizeof(tl_##table) }
 

@@ -57,7 +57,7 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                               \
     F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                          \
     F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                              \
-    F(T, TEXT256, file, SOURCE, "", "path as it was given")                                                               \
+    F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, behind ...")              \
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
 TL_TABLE(rank, TL_RANK_FIELDS);
 
@@ -89,8 +89,10 @@ TL_TABLE(step, TL_STEP_FIELDS);
 /* Where the time went. */
 #define TL_BREAKDOWN_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                       \
-    F(T, I32, device, KEY, "", "device, where a rank has several; -1: sum over its devices")                              \
-    F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                            \
+    F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")               \
+    F(T, I32, step, KEY, "", "profiler step; -1: whole trace. A single device has rows for the steps in which it worked; " \
+                             "none where the rank would have more such rows than work, steps and devices together, and "  \
+                             "more than 16384")                                                                           \
     F(T, I64, wall_ns, MEASURE, "ns", "from the first start to the last end of device work; wall = compute + "            \
                                       "comm_exposed + copy_exposed + idle")                                               \
     F(T, I64, busy_ns, MEASURE, "ns", "time with any device work")                                                        \
@@ -102,5 +104,12 @@ TL_TABLE(step, TL_STEP_FIELDS);
     F(T, I64, copy_exposed_ns, MEASURE, "ns", "copies and memsets without compute or communication")                      \
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
+
+/* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */
+#define TL_ROW_INDEX_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
+    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                             \
+    F(T, I64, nrows, MEASURE, "", "rows of the rank, one after the other")
+TL_TABLE(row_index, TL_ROW_INDEX_FIELDS);
 
 #endif

@@ -7,6 +7,7 @@
 #define TLMPI_MODEL_VIEW_H
 
 #include "tlmpi/base/span.h"
+#include "tlmpi/model/coll.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/schema.h"
@@ -23,6 +24,7 @@ typedef struct tl_kernel {
     uint32_t uid;                       /* position in traceEvents */
     int32_t device, stream;             /* -1 when the trace does not say */
     int32_t step;                       /* number of its tl_step_window; -1 for none */
+    uint32_t coll;                      /* index into colls, TL_NONE; when kind is comm, it has one */
     uint8_t kind;                       /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;                 /* tl_collective, when kind is comm */
     uint8_t unclassified;               /* 1: a kernel that no rule names, counted as compute */
@@ -35,6 +37,7 @@ typedef struct tl_sync {
     int64_t call_ns;                    /* the call it belongs to, TL_TIME_UNKNOWN */
     uint32_t name, uid;
     int32_t device, stream;             /* -1 when absent */
+    int32_t wait_on_stream;             /* of a wait for a recorded event: the stream that recorded it; -1 when absent */
     int32_t step;
 } tl_sync;
 
@@ -55,13 +58,66 @@ typedef struct tl_step_window {
 
 #define TL_NONE UINT32_MAX
 
+/* What the host did is shown in columns: it is most of a trace, and a pass touches two or three of them. */
+
+/* The events of one thread: [first, first + n) of calls, or of ops. */
+typedef struct tl_thread {
+    uint32_t track;                     /* number of its (pid, tid) pair: the same in calls, ops and launches */
+    size_t first, n;
+} tl_thread;
+
+/* Device and stream as the arguments of a call name them; -1 where they do not. */
+typedef struct tl_place {
+    int32_t device, stream;
+} tl_place;
+
+/* Runtime and driver calls, all of them; by (thread, start, longer first, uid). */
+typedef struct tl_calls {
+    const int64_t *start_ns, *dur_ns;
+    const int64_t *correlation;         /* -1 when absent */
+    const uint32_t *name, *uid;
+    const uint32_t *place;              /* index into the view's places */
+    const int8_t *copy;                 /* the `kind` of a copy's arguments: 1 to the device, 2 from it, 3 on it; -1 absent */
+    size_t n;
+    const tl_thread *threads;   size_t nthreads;    /* by track */
+} tl_calls;
+
+typedef enum tl_op_kind { TL_OP, TL_FRAME, TL_ANNOTATION } tl_op_kind;      /* operator, Python function, user annotation */
+
+/* Operators, Python functions and user annotations; by (thread, start, longer first, uid).  On a thread they nest, so what
+ * begins later and has not ended stands deeper. */
+typedef struct tl_ops {
+    const int64_t *start_ns, *dur_ns;
+    const uint32_t *name, *uid;
+    const uint8_t *kind;                /* tl_op_kind */
+    size_t n;
+    const tl_thread *threads;   size_t nthreads;    /* by track */
+} tl_ops;
+
 typedef struct tl_rank_view {
     int32_t rank;
     const tl_kernel *kernels;   size_t nkernels;    /* by (device, stream, start, end, uid) */
     const tl_sync *syncs;       size_t nsyncs;      /* likewise */
     const tl_launch *launches;  size_t nlaunches;   /* by (start, uid) */
     const tl_step_window *steps;       size_t nsteps;      /* by start; windows do not overlap */
+    const tl_coll *colls;       size_t ncolls;      /* in the order of their kernels */
+    const tl_group *groups;     size_t ngroups;     /* process groups, in order of first use */
     const tl_names *names;
+
+    /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
+    tl_calls calls;
+    tl_ops ops;
+    const tl_place *places;
+    const uint32_t *name_key;           /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
+                                         * which what is equal but for them is known as equal; NULL: no name has one */
 } tl_rank_view;
+
+/* The number of the step whose window the instant lies in; -1 for none. */
+int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
+
+static inline uint32_t tl_name_key(const tl_rank_view *view, uint32_t name)
+{
+    return view->name_key != NULL && name != TL_NO_NAME ? view->name_key[name] : name;
+}
 
 #endif

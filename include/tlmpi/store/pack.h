@@ -19,7 +19,8 @@
 /* Bytes of a packed row. */
 size_t tl_packed_size(const tl_schema *schema);
 
-/* Rows of a chunk of this table: TL_CHUNK_ROWS for EVENT tables, fewer for the others, whose rows are few and wide. */
+/* Rows of a chunk of this table: TL_CHUNK_ROWS for EVENT tables, 4096 for rows of collectives; for the others 1024 at
+ * most and about 128 KiB. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
 /* Packs n rows.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays), NAME cells go through file_id[local id] (file_id may be

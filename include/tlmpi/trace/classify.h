@@ -30,9 +30,11 @@ typedef struct tl_rules {
     TL_VEC(tl_rule) user;           /* needles are owned */
 } tl_rules;
 
-/* Reads a rules file: a JSON array of objects
+/* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm perhaps a
+ * collective:
  *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset", "collective": "all_reduce" ... }
- * TL_EUSAGE: cannot be read, or says something else; the message names file, byte and what was expected. */
+ * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line and
+ * what was expected. */
 tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
 void tl_rules_free(tl_rules *rules);
 

@@ -26,13 +26,18 @@ typedef enum tl_input_kind {
 /* What a look at one file says, before it is read whole. */
 typedef struct tl_input {
     char *path;                 /* owned */
+    size_t below;               /* where in it begins what lies below the folder that was named; of a file, its name */
     tl_input_kind kind;
     char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
     int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */
     int64_t name_rank;          /* -1 where the name tells none */
     int64_t world_size;         /* -1 where absent */
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
+    bool no_file;               /* found in a folder, and no regular file: never opened, and not to be looked at */
     uint64_t bytes;             /* size of the file */
+    uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
+    bool by_link;               /* a link leads to it: from the path as given, or below */
     int64_t mtime_ns;
     int64_t rank;               /* decided by tl_inventory_decide */
     tl_rank_source rank_source;
@@ -43,18 +48,20 @@ typedef struct tl_inventory {
     TL_VEC(tl_input) inputs;    /* in path order (strcmp) */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */
-    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known that the chosen run lacks, ascending: below
-                                 * world_size when known, at most 4,096 of them listed */
+    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
+                                 * that cannot be read, ascending: below world_size when known, at most 4,096 listed */
     int64_t world_size;         /* largest world_size seen, or the largest rank + 1 */
     size_t nmissing;            /* how many there are in all */
 } tl_inventory;
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
- * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  kind and ranks are
- * not yet filled in.  TL_EINPUT: the path does not exist or cannot be read. */
+ * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
+ * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason.  kind and ranks of the others are
+ * not yet filled in.  TL_EINPUT: the path does not exist, cannot be read, or is a socket or device. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
-/* Sorts inputs by path and drops the same path named twice. */
+/* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
+ * one file the first that is no link, else the first. */
 void tl_inventory_sort(tl_inventory *inventory);
 
 /* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is then

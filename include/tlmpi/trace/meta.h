@@ -8,6 +8,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ typedef struct tl_pg_config {
 typedef struct tl_meta {
     int64_t rank, world_size;       /* distributedInfo; -1 where absent */
     bool has_base;
-    int64_t base_ns;                /* baseTimeNanoseconds; 0 where absent: ts is Unix time then */
+    int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
     int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
     char device[64];                /* name of the first of them, empty where absent */
     char backend[64];               /* distributedInfo.backend */
@@ -32,6 +33,9 @@ typedef struct tl_meta {
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 
+/* A base time from here on (the year 2116) is none: with any ts and dur it would pass the 64 bits. */
+#define TL_BASE_LIMIT (INT64_C(1) << 61)
+
 #define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
 
 /* Reads the document `text` (n bytes; traceEvents may have been emptied) into *meta.  What was read before a fault stays;
@@ -40,6 +44,9 @@ tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err
 
 /* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
 tl_status tl_meta_parse_distributed(const char *text, size_t n, tl_meta *meta, tl_error *err);
+
+/* Sets the base time from its digits, where they are one. */
+void tl_meta_set_base(tl_meta *meta, tl_text digits);
 
 void tl_meta_free(tl_meta *meta);
 

@@ -23,6 +23,7 @@ typedef struct tl_read_options {
     bool yajl_only;             /* every event through yajl, the reference reader */
     bool no_filter;             /* every entry is read with all that it says before it may be filtered */
     bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
+    bool more;                  /* keep what only the tables of other tools need (tl_events.more); whole files only */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
     void *tick_arg;
@@ -36,20 +37,27 @@ typedef struct tl_read_report {
     uint64_t kept;
     uint64_t filtered;          /* whole entries that nobody asked for */
     uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
-    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., negative dur) */
+    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
     int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
     bool cut;                   /* the text ends before the document does */
     bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
                                  * damaged, though all entries may be whole */
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
-    bool fractional_ts;         /* some entry's ts is a number with a fraction, or an entry has no ts */
+    bool fractional_ts;         /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;             /* reading stopped there: memory is out */
 
     /* Where a piece begins and ends, for join.h. */
     bool bare, closed;          /* the file is a bare array; the array's end lies in this piece */
     uint64_t first_entry;       /* offset of its first entry; UINT64_MAX without one */
     uint64_t stopped_at;        /* offset of the first entry behind it; UINT64_MAX where the text or the array ended */
+
+    /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
+    uint64_t array_begin;       /* behind the '[' of traceEvents, of the last where there are several */
+    uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
+    uint64_t entries_end;       /* behind the last entry that can be read; 0 without one */
+    uint64_t whole_to;          /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
+    char closing[64];           /* the brackets that would close the text, there or behind the last entry */
 } tl_read_report;
 
 typedef struct tl_trace {

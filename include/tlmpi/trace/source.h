@@ -16,11 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct tl_source tl_source;
 
-/* TL_EINPUT: cannot be opened, is not a regular file (a FIFO is read all the same), or memory is out (TL_ENOMEM).
- * *out is set on success alone. */
+/* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a few
+ * seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
 
 /* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip stream
@@ -35,6 +36,9 @@ bool tl_source_is_gzip(const tl_source *s);
 uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
 uint64_t tl_source_file_bytes(const tl_source *s);      /* bytes of the file consumed so far */
 uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when it was opened */
+
+/* What a path is, for messages: "a file", "a folder", "a pipe", "a socket", "a device". */
+const char *tl_source_word(mode_t mode);
 
 /* NULL is fine. */
 void tl_source_close(tl_source *s);

@@ -1,0 +1,56 @@
+/* clocks.h - how far are clocks apart?
+ *
+ * Ranks leave a synchronising collective together, so the differences of its ends show the differences of their clocks:
+ *
+ *     anchor    one rank's end of one collective, against the middle end of all its ranks
+ *     edge      all anchors of a rank in a group: an offset, a drift, a scatter
+ *     solve     the edges of the job, least squares: a clock a host, and one for each rank that does not fit its host
+ *
+ * Only the last needs all edges in one place: one a rank and group.
+ */
+#ifndef TLMPI_ANALYSIS_CLOCKS_H
+#define TLMPI_ANALYSIS_CLOCKS_H
+
+#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/model/table.h"
+
+/* What is done with the clocks that are found. */
+typedef enum tl_clock_mode {
+    TL_CLOCK_AUTO, /* times are shifted where the offset is beyond doubt */
+    TL_CLOCK_NONE, /* never */
+    TL_CLOCK_FORCE /* always */
+} tl_clock_mode;
+
+typedef struct tl_anchor {
+    int32_t rank, group;
+    int64_t at_ns;    /* the middle end */
+    int64_t ahead_ns; /* own end - middle end */
+} tl_anchor;
+
+typedef struct tl_clock_edge {
+    int32_t rank, group;
+    int64_t anchors;
+    int64_t first_ns, last_ns, middle_ns; /* of the anchors; the offset holds in the middle */
+    int64_t ahead_ns;                     /* median */
+    int64_t sigma_ns;                     /* scatter: 1.4826 times the median distance from the line */
+    double drift;                         /* ns a ns */
+    int32_t has_drift, padding;
+} tl_clock_edge;
+
+/* Anchors of one collective, one a participant, into out (room for n); how many: none where its ends say nothing of
+ * clocks. */
+size_t tl_collective_anchors(const tl_participant *by_rank, size_t n, tl_anchor *out);
+
+/* The edge through n > 0 anchors of one rank and group, ascending by at_ns.  False when memory is out. */
+bool tl_clock_edge_fit(const tl_anchor *anchors, size_t n, tl_clock_edge *out);
+
+/* From all edges, ascending by rank and group, to a clock for each rank: fills clock, applied, offset, drift, sigma and
+ * middle of the places (in rank order, hosts given), and the same columns of table clock, which has a row for each
+ * place.  TL_ENOMEM. */
+tl_status tl_clocks_solve(const tl_clock_edge *edges, size_t nedges, tl_clock_mode mode, tl_rank_place *places,
+                          size_t nplaces, tl_table *table, tl_error *err);
+
+/* The time on the job's clock of an instant on the rank's. */
+int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns);
+
+#endif

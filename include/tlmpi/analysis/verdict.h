@@ -1,0 +1,41 @@
+/* verdict.h - from charges to a verdict on each rank.
+ *
+ * A rank's charge in a step as wall time: the ranks q that waited for it waited w(q); what one of them lost, each
+ * weighted by its own wait, is
+ *
+ *     sum of w(q)^2 / sum of w(q)
+ *
+ * so that one large wait in a small group counts as what it cost there, and a thousand ranks that wait for the same
+ * delay do not make it longer.
+ */
+#ifndef TLMPI_ANALYSIS_VERDICT_H
+#define TLMPI_ANALYSIS_VERDICT_H
+
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+
+/* A step of the job. */
+typedef struct tl_job_step {
+    int32_t number;
+    int64_t ns; /* its duration, the median over ranks; > 0 */
+} tl_job_step;
+
+typedef struct tl_verdict_input {
+    const tl_table *blame;      /* in order of its keys */
+    const int32_t *ranks;       /* ascending */
+    const int32_t *roles;       /* of each rank: those of one role are compared */
+    const int64_t *late_counts; /* of each rank */
+    size_t nranks;
+    const tl_job_step *steps; /* ascending */
+    size_t nsteps;
+    bool uncertain; /* most collectives may carry no verdict */
+} tl_verdict_input;
+
+/* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
+ * (ok), place is empty, gain_ns 0.  TL_ENOMEM. */
+tl_status tl_verdict_make(const tl_verdict_input *input, tl_table *blame_step, tl_table *straggler, tl_error *err);
+
+/* Then: verdict and reason, from what stands in the rows; simulated: gain_ns has been found. */
+void tl_verdict_judge(const tl_verdict_input *input, bool simulated, const tl_table *blame_step, tl_table *straggler);
+
+#endif

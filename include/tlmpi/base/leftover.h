@@ -1,0 +1,21 @@
+/* leftover.h - unfinished files, and the signals that would leave them behind.
+ *
+ * A file is written as NAME.part and renamed when it is whole.  Between tl_leftover_add and tl_leftover_done it goes
+ * away when a signal ends the process; SIGKILL and a loss of power leave it, and the next run of that name replaces it.
+ */
+#ifndef TLMPI_BASE_LEFTOVER_H
+#define TLMPI_BASE_LEFTOVER_H
+
+/* Once, when the process has started: signals that would end it (HUP, INT, QUIT, TERM, XCPU, USR1, USR2, those alone
+ * that are not ignored) first remove what is unfinished.  The process then ends by the signal as it would have. */
+void tl_leftover_catch(void);
+
+/* The path is borrowed until it is done: renamed, or removed.  Of more than 16 at a time the rest is not looked after.
+ */
+void tl_leftover_add(const char *path);
+void tl_leftover_done(const char *path);
+
+/* Removes what is unfinished, for an end without return.  May be called by a signal handler. */
+void tl_leftover_remove(void);
+
+#endif

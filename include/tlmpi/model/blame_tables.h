@@ -1,0 +1,131 @@
+/* blame_tables.h - the tables of a result file about who holds the job up, column by column. */
+#ifndef TLMPI_MODEL_BLAME_TABLES_H
+#define TLMPI_MODEL_BLAME_TABLES_H
+
+#include "tlmpi/model/parts.h"
+#include "tlmpi/model/schema.h"
+
+typedef enum tl_verdict { TL_VERDICT_OK, TL_VERDICT_STRAGGLER, TL_VERDICT_INCONCLUSIVE } tl_verdict;
+extern const char *const tl_verdict_labels[]; /* "ok", "straggler", "inconclusive", NULL */
+
+typedef enum tl_cause {
+    TL_CAUSE_UNKNOWN,
+    TL_CAUSE_COMPUTE_SLOW, /* the same kernels, a few of them longer */
+    TL_CAUSE_THROTTLED,    /* the same kernels, all of them longer */
+    TL_CAUSE_MORE_WORK,    /* more kernels, or larger ones */
+    TL_CAUSE_HOST_LATE,
+    TL_CAUSE_INPUT,
+    TL_CAUSE_H2D,
+    TL_CAUSE_GC,
+    TL_CAUSE_SYNC_DRAIN,
+    TL_CAUSE_ALLOCATOR,
+    TL_CAUSE_SLOW_LINK,
+    TL_CAUSE_OTHER_GROUP,
+    TL_CAUSE_MIXED
+} tl_cause;
+extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
+
+/* When a rank is late. */
+typedef enum tl_pattern {
+    TL_PATTERN_NONE,       /* no step is flagged */
+    TL_PATTERN_PERSISTENT, /* 80 % of the steps or more */
+    TL_PATTERN_BOUNDED,    /* one run of steps, and little outside it */
+    TL_PATTERN_SPORADIC,
+    TL_PATTERN_DRIFTING, /* grows or shrinks over the window */
+    TL_PATTERN_ONE_OFF   /* one step alone */
+} tl_pattern;
+extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL */
+
+#define TL_CELL_VERDICT(name) uint8_t name
+#define TL_TYPE_OF_VERDICT    TL_TYPE_ENUM
+#define TL_LABELS_OF_VERDICT  tl_verdict_labels
+#define TL_CELL_CAUSE(name)   uint8_t name
+#define TL_TYPE_OF_CAUSE      TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE    tl_cause_labels
+#define TL_CELL_PATTERN(name) uint8_t name
+#define TL_TYPE_OF_PATTERN    TL_TYPE_ENUM
+#define TL_LABELS_OF_PATTERN  tl_pattern_labels
+
+/* Waits in collectives, charged to those who came late. */
+#define TL_BLAME_FIELDS(F, T)                                                                                          \
+    F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
+    F(T, I32, step, KEY, "", "step of the collective, -1 for none")                                                    \
+    F(T, I32, from_rank, KEY, "", "rank that waited; -1: several, in a group of more than 32 ranks")                   \
+    F(T, PART, cause, KEY, "",                                                                                         \
+      "in what the charged rank had more time than its peers since its previous collective "                           \
+      "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
+      "matched collective explains, idle time of the device by what the host did; unknown")                            \
+    F(T, I32, waiters, LABEL, "", "ranks that waited, at most")                                                        \
+    F(T, I64, direct_ns, MEASURE, "ns", "waited for this rank itself")                                                 \
+    F(T, I64, indirect_ns, MEASURE, "ns", "waited for a rank that had in its turn waited for this one")
+TL_TABLE(blame, TL_BLAME_FIELDS);
+
+/* What each rank cost the others, step by step. */
+#define TL_BLAME_STEP_FIELDS(F, T)                                                                                     \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
+    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
+      "the same as wall time: what one rank of those that waited for it waited, each "                                 \
+      "weighted by its wait")                                                                                          \
+    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks of its role")                                       \
+    F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
+TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
+
+typedef enum tl_scenario_kind {
+    TL_SCENARIO_UNCHANGED,
+    TL_SCENARIO_IDEAL,
+    TL_SCENARIO_LINKS,
+    TL_SCENARIO_RANK,
+    TL_SCENARIO_HOST,
+    TL_SCENARIO_CAUSE
+} tl_scenario_kind;
+extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links", "rank", "host", "cause", NULL */
+#define TL_CELL_SCENARIO(name) uint8_t name
+#define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
+#define TL_LABELS_OF_SCENARIO  tl_scenario_labels
+
+/* What the job would have taken. */
+#define TL_WHATIF_FIELDS(F, T)                                                                                         \
+    F(T, SCENARIO, scenario, KEY, "",                                                                                  \
+      "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
+      "of their peers; links: transfers no longer than the median of their like; "                                     \
+      "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
+      "peers; cause: all ranks, in this part of their time alone")                                                     \
+    F(T, I32, rank, KEY, "", "rank that is repaired, of a host the lowest; -1 for all")                                \
+    F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+    F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
+    F(T, I64, gain_ns, MEASURE, "ns", "unchanged - time_ns")                                                           \
+    F(T, F64, slowdown, MEASURE, "",                                                                                   \
+      "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
+      "unchanged: unchanged / ideal; else none")                                                                       \
+    F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
+TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
+
+/* The verdict, a row a rank. */
+#define TL_STRAGGLER_FIELDS(F, T)                                                                                      \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
+    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, late_count, MEASURE, "", "collectives in which it came last")                                            \
+    F(T, F64, z, MEASURE, "", "robust z of its charge over all steps, among the ranks of its role")                    \
+    F(T, F64, share_steps, MEASURE, "", "flagged steps / all steps (table blame_step)")                                \
+    F(T, PATTERN, pattern, MEASURE, "",                                                                                \
+      "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
+      "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
+    F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
+    F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
+    F(T, F64, p_value, MEASURE, "", "how often ranks relabelled at random show so large a charge; none below 5 steps") \
+    F(T, CAUSE, cause, MEASURE, "", "why it came late; mixed: no cause has 80 % of the charge")                        \
+    F(T, F64, cause_share, MEASURE, "", "part of the charge that the largest cause has")                               \
+    F(T, TEXT128, place, MEASURE, "",                                                                                  \
+      "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
+      "peers it is; empty where none stands out")                                                                      \
+    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
+      "wall time that the job would save over the traced steps were the rank like "                                    \
+      "its peers")                                                                                                     \
+    F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+    F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
+TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
+
+#endif

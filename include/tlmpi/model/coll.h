@@ -1,0 +1,57 @@
+/* coll.h - what a piece of communication carries, and between whom. */
+#ifndef TLMPI_MODEL_COLL_H
+#define TLMPI_MODEL_COLL_H
+
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/kind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the facts come from: the best of the sources that named the collective. */
+typedef enum tl_coll_from {
+    TL_COLL_FROM_KERNEL,     /* the kernel's own arguments */
+    TL_COLL_FROM_OPERATOR,   /* the record_param_comms around its launch */
+    TL_COLL_FROM_ANNOTATION, /* the "nccl:<operation>" or c10d operator around its launch */
+    TL_COLL_FROM_NAME        /* the kernel's name, or nothing */
+} tl_coll_from;
+
+/* One kernel's part in a collective, as its own trace tells it.  -1 where it does not. */
+typedef struct tl_coll {
+    int64_t seq; /* number of the collective in its group; point to point counts apart */
+    int64_t in_nelems, out_nelems;
+    int64_t bytes;    /* size of the message: tl_message_bytes */
+    uint64_t dtype;   /* content key of its name, 0 when unknown */
+    int32_t src, dst; /* the peer, where the collective is a receive or a send */
+    uint32_t group;   /* index into the view's groups, TL_NONE when nothing names one */
+    uint8_t kind;     /* tl_collective */
+    uint8_t from;     /* tl_coll_from */
+} tl_coll;
+
+/* A process group, as one rank names it. */
+typedef struct tl_group {
+    uint64_t members_key;   /* of the sorted ranks; where they are not all known, of what is known */
+    uint32_t name, desc;    /* ids in names, TL_NO_NAME */
+    int32_t size;           /* ranks in it, -1 when unknown */
+    bool whole;             /* all members are known */
+    const int32_t *members; /* ascending */
+    size_t nmembers;
+} tl_group;
+
+/* Bytes of one element of a c10 type ("BFloat16"), -1 for others. */
+int64_t tl_dtype_bytes(tl_text name);
+
+/* The size of a message as nccl-tests count it, from elements in and out (-1: unknown) of dtype_bytes each; -1 when
+ * unknown: what a rank contributes to an all-reduce, what it has in the end of an all-gather, at the beginning of a
+ * reduce-scatter or all-to-all, what a send sends. */
+int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nelems, int64_t dtype_bytes);
+
+/* Collectives that no rank can leave before the last has come, and that all leave together: their ends compare clocks.
+ */
+bool tl_is_synchronising(tl_collective kind);
+
+/* Bus bandwidth / algorithm bandwidth of a group of n ranks, as nccl-tests define it: the share of the message that
+ * crosses the busiest link. */
+double tl_bus_factor(tl_collective kind, int32_t n);
+
+#endif

@@ -1,0 +1,188 @@
+/* coll_tables.h - the tables of a result file about collectives matched across ranks, column by column.
+ *
+ * Times are on the job's clock: where a rank's clock was found to be off (table clock, column applied), its times have been
+ * shifted; the times in `interval` are as the trace has them.
+ */
+#ifndef TLMPI_MODEL_COLL_TABLES_H
+#define TLMPI_MODEL_COLL_TABLES_H
+
+#include "tlmpi/model/kind.h"
+#include "tlmpi/model/participant.h"
+#include "tlmpi/model/schema.h"
+
+/* Who of a collective is there. */
+typedef enum tl_coll_state {
+    TL_COLL_WHOLE,              /* all its ranks */
+    TL_COLL_PARTIAL,            /* all that have a trace here */
+    TL_COLL_MISSING,            /* a rank that has a trace is missing */
+    TL_COLL_UNMATCHED           /* one rank alone, though others have a trace */
+} tl_coll_state;
+extern const char *const tl_coll_state_labels[];    /* "whole", "partial", "missing", "unmatched", NULL */
+
+/* What does not fit: the first check that fails. */
+typedef enum tl_suspicion {
+    TL_SUSPECT_NOTHING,
+    TL_SUSPECT_KIND,            /* ranks ran different collectives */
+    TL_SUSPECT_DTYPE,
+    TL_SUSPECT_SIZE,
+    TL_SUSPECT_TWICE,           /* a rank takes part twice */
+    TL_SUSPECT_WAIT,            /* a rank was done before another had come */
+    TL_SUSPECT_ENDS             /* ranks did not end together */
+} tl_suspicion;
+extern const char *const tl_suspicion_labels[];     /* "no", "kind", "dtype", "size", "twice", "wait", "ends", NULL */
+
+typedef enum tl_skew_class {
+    TL_SKEW_NONE,               /* one participant: nothing to compare */
+    TL_SKEW_ARRIVAL,            /* more than half of the kernel time was waiting */
+    TL_SKEW_MIXED,
+    TL_SKEW_TRANSFER,           /* less than a fifth was */
+    TL_SKEW_INCONCLUSIVE        /* arrivals are closer together than clocks can tell */
+} tl_skew_class;
+extern const char *const tl_skew_class_labels[];    /* "none", "arrival", "mixed", "transfer", "inconclusive", NULL */
+
+typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_NODE } tl_node_span;
+extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
+extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
+extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
+
+#define TL_CELL_COLL(name) uint8_t name
+#define TL_TYPE_OF_COLL TL_TYPE_ENUM
+#define TL_LABELS_OF_COLL tl_collective_labels
+#define TL_CELL_COLL_STATE(name) uint8_t name
+#define TL_TYPE_OF_COLL_STATE TL_TYPE_ENUM
+#define TL_LABELS_OF_COLL_STATE tl_coll_state_labels
+#define TL_CELL_SUSPICION(name) uint8_t name
+#define TL_TYPE_OF_SUSPICION TL_TYPE_ENUM
+#define TL_LABELS_OF_SUSPICION tl_suspicion_labels
+#define TL_CELL_SKEW(name) uint8_t name
+#define TL_TYPE_OF_SKEW TL_TYPE_ENUM
+#define TL_LABELS_OF_SKEW tl_skew_class_labels
+#define TL_CELL_NODES(name) uint8_t name
+#define TL_TYPE_OF_NODES TL_TYPE_ENUM
+#define TL_LABELS_OF_NODES tl_node_span_labels
+#define TL_CELL_RULE(name) uint8_t name
+#define TL_TYPE_OF_RULE TL_TYPE_ENUM
+#define TL_LABELS_OF_RULE tl_match_rule_labels
+#define TL_CELL_FROM(name) uint8_t name
+#define TL_TYPE_OF_FROM TL_TYPE_ENUM
+#define TL_LABELS_OF_FROM tl_coll_from_labels
+
+/* One row a collective, in order of first arrival. */
+#define TL_COLLECTIVE_FIELDS(F, T)                                                                                        \
+    F(T, I64, collective, KEY, "", "number, in order of first arrival")                                                   \
+    F(T, I32, group, LABEL, "", "process group: its row in table group")                                                  \
+    F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                      \
+    F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                                \
+    F(T, I32, step, LABEL, "", "ProfilerStep in which its lowest rank launched it, -1 for none")                          \
+    F(T, I32, n, MEASURE, "", "ranks matched")                                                                            \
+    F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")        \
+    F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
+                                       "that has a trace is not there; unmatched: one alone, though others have a trace") \
+    F(T, SUSPICION, suspect, LABEL, "", "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype " \
+                                        "or size; a rank is in it twice; wait: one was done before another had come; "    \
+                                        "ends: they did not end together")                                                \
+    F(T, RULE, match_rule, LABEL, "", "what made its ranks belong together: seq, launch (k-th of its kind launched in the " \
+                                      "step), endtime, pair (of sender and receiver); arrival has it by rank")            \
+    F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown")    \
+    F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                     \
+    F(T, TIME, s_last_ns, MEASURE, "ns", "last arrival")                                                                  \
+    F(T, TIME, e_first_ns, MEASURE, "ns", "first end")                                                                    \
+    F(T, I64, end_spread_ns, MEASURE, "ns", "last end - first end")                                                       \
+    F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                             \
+    F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                     \
+    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel")       \
+    F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")            \
+    F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                        \
+    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock")              \
+    F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
+                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone")                  \
+    F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
+                                "waits say less")                                                                         \
+    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group on one host; inter_node; unknown: hosts are not known") \
+    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                          \
+    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
+TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
+
+/* One row a rank and collective. */
+#define TL_ARRIVAL_FIELDS(F, T)                                                                                           \
+    F(T, I64, collective, KEY, "", "number of the collective")                                                            \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
+    F(T, TIME, start_ns, MEASURE, "ns", "arrival: start of its kernel")                                                   \
+    F(T, TIME, end_ns, MEASURE, "ns", "end of its kernel")                                                                \
+    F(T, I64, lead_ns, MEASURE, "ns", "last arrival - own arrival")                                                       \
+    F(T, I64, wait_ns, MEASURE, "ns", "lead inside the own kernel: what it waited for the last")                          \
+    F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                              \
+    F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")         \
+    F(T, RULE, match_rule, LABEL, "", "what made the rank belong to it")
+TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
+
+/* One row a process group of the job. */
+#define TL_GROUP_FIELDS(F, T)                                                                                             \
+    F(T, I32, group, KEY, "", "number: named ones before inferred ones, then by size, largest first")                     \
+    F(T, TEXT32, name, LABEL, "", "name, as its lowest rank has it")                                                      \
+    F(T, TEXT64, description, LABEL, "", "description, as its lowest rank has it")                                        \
+    F(T, TEXT128, ranks, LABEL, "", "its ranks, 0-24/8 is every eighth; of an inferred group those seen; empty when "     \
+                                    "unknown")                                                                            \
+    F(T, I32, size, LABEL, "", "ranks in it, -1 when unknown")                                                            \
+    F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                               \
+    F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "        \
+                                   "together")                                                                            \
+    F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "     \
+                                  "operator around the launch, an annotation, the kernel's name")                         \
+    F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                      \
+    F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                             \
+    F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                    \
+    F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")           \
+    F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                        \
+    F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                               \
+    F(T, I64, suspect, MEASURE, "", "of them: something does not fit")                                                    \
+    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks and the collectives matched")                              \
+    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched")
+TL_TABLE(group_row, TL_GROUP_FIELDS);
+
+/* What a group's collectives of one kind and size cost. */
+#define TL_BANDWIDTH_FIELDS(F, T)                                                                                         \
+    F(T, I32, group, KEY, "", "process group")                                                                            \
+    F(T, COLL, kind, KEY, "", "kind of collective")                                                                       \
+    F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
+    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group on one host; inter_node; unknown")                   \
+    F(T, I64, collectives, MEASURE, "", "collectives of this kind and size, matched and not suspect")                     \
+    F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                          \
+    F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                                 \
+    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                          \
+    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                            \
+    F(T, I64, transfer_min_ns, MEASURE, "ns", "shortest transfer")                                                        \
+    F(T, I64, transfer_max_ns, MEASURE, "ns", "longest transfer")                                                         \
+    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                          \
+    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
+TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
+
+/* One row a rank: what its clock was found to be. */
+#define TL_CLOCK_FIELDS(F, T)                                                                                             \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
+    F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                           \
+    F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")               \
+    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them")                     \
+    F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
+                                        "the trace")                                                                      \
+    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
+                                         "tell: 20 ends over a second")                                                   \
+    F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")            \
+    F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                   \
+    F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                        \
+    F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                          \
+    F(T, I64, before_launch, MEASURE, "", "communication kernels that seem to start before their launch: host and device " \
+                                          "clocks disagree; their launch lag is taken as 0")                              \
+    F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")
+TL_TABLE(clock, TL_CLOCK_FIELDS);
+
+/* How far the matching can be trusted: counts, and the worst case. */
+#define TL_QUALITY_FIELDS(F, T)                                                                                           \
+    F(T, TEXT32, check, KEY, "", "what was counted")                                                                      \
+    F(T, I64, count, MEASURE, "", "how many")                                                                             \
+    F(T, I64, of, MEASURE, "", "of how many")                                                                             \
+    F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                         \
+    F(T, TEXT128, meaning, LABEL, "", "what the count says")
+TL_TABLE(quality, TL_QUALITY_FIELDS);
+
+#endif

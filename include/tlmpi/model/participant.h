@@ -1,0 +1,74 @@
+/* participant.h - one rank's part in one collective: what ranks send to whoever matches them.
+ *
+ * Small and of fixed size, for there is one for each communication kernel of each rank, and they travel.
+ */
+#ifndef TLMPI_MODEL_PARTICIPANT_H
+#define TLMPI_MODEL_PARTICIPANT_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/model/parts.h"
+#include <stdint.h>
+
+/* What made participants of one key belong together. */
+typedef enum tl_match_rule {
+    TL_BY_NOTHING, /* no rule found a partner */
+    TL_BY_SEQ,     /* its number in the group */
+    TL_BY_LAUNCH,  /* the k-th of its kind that the group launched in this step */
+    TL_BY_ENDTIME, /* it ended when the others did */
+    TL_BY_PAIR,    /* the k-th from this sender to this receiver in this step */
+    TL_NMATCH_RULES
+} tl_match_rule;
+
+typedef struct tl_participant {
+    uint64_t key; /* the same for all that take part in one collective; 0: not known yet */
+    int64_t start_ns, end_ns;
+    int64_t launch_ns; /* TL_TIME_UNKNOWN when the launch is not in the trace */
+    int64_t seq;       /* -1 when unknown */
+    int64_t bytes;     /* size of the message, -1 when unknown */
+    uint64_t dtype;    /* content key, 0 when unknown */
+    int32_t rank;
+    int32_t group; /* index of its membership; once groups are decided, the group's number in the job */
+    int32_t step;  /* -1 for none */
+    int32_t nth;   /* among those of its membership, step and kind (and peer) with a launch, from 0; -1 without one */
+    int32_t part;  /* among those of its membership and seq, from 0 */
+    int32_t peer;  /* the other end of a send or receive, -1 */
+    uint32_t uid;  /* position in traceEvents */
+    uint8_t kind;  /* tl_collective */
+    uint8_t rule;  /* tl_match_rule */
+    uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
+    int32_t device, stream;
+    tl_parts since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
+    tl_parts since_step; /* ... since the last one of the step before */
+} tl_participant;
+
+/* One rank in one process group. */
+typedef struct tl_membership {
+    uint64_t members_key; /* equal for ranks of one group; of an inferred group: of its place among the streams */
+    uint64_t name_key;
+    uint64_t loose_key; /* of the kinds launched outside any step, in order */
+    int32_t rank;
+    int32_t size;       /* ranks in the group, -1 when unknown */
+    uint32_t n;         /* participants */
+    uint32_t nlaunched; /* with a launch, point to point with a known peer left out; of them: */
+    uint32_t nseq;      /* with a seq */
+    uint32_t nloose;    /* outside any step */
+    uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
+    int64_t before_ns;  /* ... by so much at most */
+    uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
+    uint8_t from;       /* tl_coll_from: the best source of any of its participants */
+    char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */
+} tl_membership;
+
+/* What some ranks take part in.  Zero-initialise; tl_participants_free ends it. */
+typedef struct tl_participants {
+    TL_VEC(tl_participant) parts;
+    TL_VEC(tl_membership) memberships;
+} tl_participants;
+
+void tl_participants_free(tl_participants *set);
+
+/* Ascending ranks as a text: "0-7", "0-56/8" (every eighth), "0,3,5", cut with "..." where it does not fit. */
+void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+/* idle.h - idle time of a device as tracks in its trace.
+ *
+ *     Idle: Noise/Macro      [n]   [  idle#0             ]  [  idle#1        ]
+ *     Idle: Drain Type             [  idle#0 starved     ]  [  idle#1 sync_drain: DEVICE_SYNC ]
+ *     Idle: CPU During Gap         [  idle#0 CPU_UNTRACED: ... ] ...
+ *
+ * Names, arguments and numbers of tracks are those of TraceLens' idle tracks, so that whoever knows these knows ours.
+ */
+#ifndef TLMPI_TRACE_OUT_IDLE_H
+#define TLMPI_TRACE_OUT_IDLE_H
+
+#include "tlmpi/trace/events.h"
+#include "tlmpi/trace_out/track.h"
+
+/* The category of these events: no analysis asks for it, so that an augmented trace says what its original says. */
+#define TL_OUT_IDLE_CAT "idle_classification"
+
+/* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between
+ * them. */
+#define TL_OUT_IDLE_TID    9000
+#define TL_OUT_IDLE_STRIDE 10
+
+/* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
+tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);
+
+typedef struct tl_out_gap {
+    tl_out_value ts, dur;
+    tl_out_value duration; /* the argument duration_us */
+    int64_t id;
+    bool noise;            /* on the first track alone; what is below is empty */
+    tl_text drain, sync;   /* "starved", "sync_drain"; what waited, empty for none */
+    tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
+} tl_out_gap;
+
+/* The metadata of the three tracks, `first` and the two behind it.  `of` ends their names: "" or " (device 1)". */
+void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
+
+/* One event of noise, three of others.  TL_ENOMEM. */
+tl_status tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap, tl_error *err);
+
+#endif

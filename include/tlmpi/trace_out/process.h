@@ -1,0 +1,36 @@
+/* process.h - where in a trace tracks about a device belong: the process in which most of its work is shown. */
+#ifndef TLMPI_TRACE_OUT_PROCESS_H
+#define TLMPI_TRACE_OUT_PROCESS_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/trace/events.h"
+#include "tlmpi/trace_out/track.h"
+
+typedef struct tl_out_process {
+    int32_t device; /* as in a view; -1 where the trace does not say */
+    int64_t pid;
+    uint32_t pid_text; /* names id; TL_NO_NAME where the pid is a number */
+    int64_t tid;       /* from here on `ntids` numbers are free in that process, and set aside for this device */
+    bool shared;       /* another device is shown in the same process */
+} tl_out_process;
+
+typedef TL_VEC(tl_out_process) tl_out_processes;
+
+/* How to look for processes. */
+typedef struct tl_out_search {
+    bool apart;                                      /* each device by itself; else all are one, device -1 */
+    int64_t first_tid, ntids;                        /* tids are looked for from the first on, ntids at a time */
+    bool (*counts)(const void *arg, uint32_t event); /* which events are work; NULL: device work that has a time */
+    const void *arg;
+} tl_out_search;
+
+/* One for each device with work, by device.  Of two processes with as much of it the one that is met first.  The caller
+ * frees out->v.  TL_ENOMEM. */
+tl_status tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out,
+                                tl_error *err);
+
+/* The track with the first of its tids; names are those of the trace. */
+tl_out_track tl_out_process_track(const tl_out_process *process, const tl_names *names);
+
+#endif

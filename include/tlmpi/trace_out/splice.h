@@ -1,0 +1,43 @@
+/* splice.h - a copy of a trace with more events in it.
+ *
+ *     trace    {..., "traceEvents": [{...}, {...}], "traceName": "..."}
+ *     copy     {..., "traceEvents": [{...}, {...},{new},{new}], "traceName": "..."}
+ *
+ * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in
+ * it stay.  Where it is cut the copy ends behind what is whole, with the brackets that are missing, so that it is one
+ * document.
+ */
+#ifndef TLMPI_TRACE_OUT_SPLICE_H
+#define TLMPI_TRACE_OUT_SPLICE_H
+
+#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace_out/track.h"
+
+/* What stands around the new events. */
+typedef enum tl_splice_place {
+    TL_BEHIND_ENTRY,            /* an entry before them */
+    TL_BEFORE_END,              /* no entry; the ']' of the array behind them */
+    TL_BEHIND_BEGIN             /* no entry; the array has only begun */
+} tl_splice_place;
+
+/* Where to cut; offsets in the text. */
+typedef struct tl_splice {
+    uint64_t text_bytes;        /* of the trace: another number says that it has changed since it was read */
+    tl_splice_place place;
+    uint64_t insert_at;         /* the new events go here */
+    uint64_t copy_to;           /* nothing from here on is copied; text_bytes where all is */
+    char closing[72];           /* goes behind it all: the brackets that the text lacks */
+} tl_splice;
+
+/* By the report on a trace that was read whole (no range) and has events. */
+tl_splice tl_splice_of(const tl_read_report *report);
+
+/* Writes the new events; called once.  TL_ENOMEM or the like ends the copying. */
+typedef tl_status tl_splice_add(void *arg, tl_out_writer *writer, tl_error *err);
+
+/* Copies the trace to the sink, with the new events.  *nevents, if not NULL, is their number.  TL_EINPUT: it cannot be
+ * read any more, or has changed; TL_EOUTPUT; TL_ENOMEM; what `add` returns. */
+tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sink, tl_splice_add *add, void *arg,
+                         uint64_t *nevents, tl_error *err);
+
+#endif

@@ -1,0 +1,362 @@
+/* blame.c - collectives from the last to the first; each passes on what has been charged to its arrivals.
+ *
+ * For one collective, arrivals in order of start, a[0] .. a[n-1]:
+ *
+ *     slice i     [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
+ * late own         what an arrival waits in a slice, charged evenly to those that are late in it passed on   what has
+ * come to an arrival from later collectives, in the proportions of its own wait
+ *
+ * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
+ * in every slice.
+ */
+#include "tlmpi/analysis/blame.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct blaming {
+    const tl_blame_input *in;
+    bool (*take)(void *, const tl_charge *);
+    void *arg;
+    /* of all */
+    int64_t *last;           /* [ncollectives] last start */
+    uint32_t *order;         /* collectives by last start */
+    uint32_t *turn;          /* [ncollectives]: place in order */
+    uint32_t *collective_of; /* [narrivals] */
+    uint32_t *by_rank;       /* arrivals by (rank, start) */
+    uint32_t *place;         /* [narrivals]: place in by_rank */
+    int64_t *passed;         /* [narrivals]: charged to the arrival's wait by later collectives */
+    /* of one collective, by place in sorted */
+    uint32_t *sorted; /* arrivals by start */
+    int64_t *due;     /* what one waiter, or the many, are owed by each */
+    int64_t *onward;  /* what each passes on */
+    int64_t *waited;  /* what each waited in other groups */
+} blaming;
+
+static int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+__extension__ typedef __int128 wide;
+
+/* Bits of a nanosecond in sums of divided slices. */
+enum { FRACTION = 24 };
+
+/* x * part / whole, without overflow. */
+static int64_t portion(int64_t x, int64_t part, int64_t whole)
+{
+    return (int64_t)((wide)x * part / whole);
+}
+
+static int64_t last_start(const tl_blame_input *in, const tl_blame_collective *c)
+{
+    int64_t last = INT64_MIN;
+    for (uint32_t i = c->first; i < c->first + c->n; i++)
+        last = in->arrivals[i].start_ns > last ? in->arrivals[i].start_ns : last;
+    return last;
+}
+
+int64_t tl_blame_wait(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a)
+{
+    int64_t wait = min_ns(last_start(in, c), a->end_ns) - a->start_ns;
+    return wait > 0 ? wait : 0;
+}
+
+static int64_t wait_of(const blaming *b, uint32_t at)
+{
+    const tl_blame_arrival *a = &b->in->arrivals[at];
+    int64_t wait = min_ns(b->last[b->collective_of[at]], a->end_ns) - a->start_ns;
+    return wait > 0 ? wait : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- passing on */
+
+/* What arrival `at` waited in collectives of other groups since its previous one with these ranks.  With an amount,
+ * that amount is spread over them in proportion to `total`, the sum.  Collectives whose turn has been do not count. */
+static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t total)
+{
+    const tl_blame_arrival *a = &b->in->arrivals[at];
+    int64_t from_ns = a->previous != TL_NONE ? b->in->arrivals[a->previous].end_ns : INT64_MIN, sum = 0, given = 0;
+    uint32_t receiver = TL_NONE;
+
+    for (uint32_t i = b->place[at]; i-- > 0;) {
+        uint32_t j = b->by_rank[i];
+        const tl_blame_arrival *other = &b->in->arrivals[j];
+        if (other->rank != a->rank || j == a->previous || other->end_ns < from_ns)
+            break;
+        if (b->in->collectives[b->collective_of[j]].how == TL_BLAME_IGNORED ||
+            b->turn[b->collective_of[j]] >= b->turn[b->collective_of[at]])
+            continue;
+        int64_t wait = wait_of(b, j);
+        if (wait == 0)
+            continue;
+        sum += wait;
+        if (amount > 0) {
+            int64_t ns = portion(amount, wait, total);
+            b->passed[j] += ns;
+            given += ns;
+            receiver = j;
+        }
+    }
+    if (receiver != TL_NONE)
+        b->passed[receiver] += amount - given;
+    return sum;
+}
+
+/* ----------------------------------------------------------------------------------------------- one collective */
+
+/* Who waited. */
+typedef struct waiter {
+    uint32_t rank; /* TL_NONE: several */
+    bool many;     /* all that came before the late one, and waited to the end */
+    bool direct;   /* what is owed is their own wait */
+} waiter;
+
+static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+{
+    uint32_t late = b->sorted[i];
+    if (ns == 0)
+        return true;
+    tl_charge charge = {
+        .from = from.rank,
+        .to = b->in->arrivals[late].rank,
+        .waiters = from.many ? i : 1,
+        .step = b->in->collectives[b->collective_of[late]].step,
+        .part = part,
+        .direct_ns = from.direct ? ns : 0,
+        .indirect_ns = from.direct ? 0 : ns,
+    };
+    return b->take(b->arg, &charge);
+}
+
+/* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
+ */
+static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
+{
+    for (uint32_t i = first_late; i < n; i++) {
+        const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
+        int64_t left = b->due[i];
+        for (int part = 0; left > 0 && part < TL_NPARTS; part++) {
+            int64_t ns = portion(b->due[i], a->share[part], TL_SHARE_ONE);
+            left -= ns;
+            if (part == TL_PART_COMM && b->waited[i] > 0)
+                b->onward[i] += ns;
+            else if (!emit(b, from, i, part, ns))
+                return false;
+        }
+        if (!emit(b, from, i, TL_NPARTS, left))
+            return false;
+    }
+    return true;
+}
+
+/* due[i]: what is charged to the i-th arrival of the amount that the one at `place` is owed, by its wait. */
+static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, int64_t wait)
+{
+    const tl_blame_arrival *a = b->in->arrivals, *w = &a[b->sorted[place]];
+    wide each = 0;
+    int64_t given = 0;
+
+    for (uint32_t i = place + 1; i < n; i++) {
+        int64_t from = a[b->sorted[i - 1]].start_ns, to = min_ns(a[b->sorted[i]].start_ns, w->end_ns);
+        if (to > from)
+            each += ((wide)amount * (to - from) / wait << FRACTION) / (n - i);
+        b->due[i] = (int64_t)(each >> FRACTION);
+        given += b->due[i];
+    }
+    b->due[n - 1] += amount - given;
+}
+
+/* The same for the own waits of all that wait to the end, together. */
+static void divide_many(blaming *b, uint32_t n, int64_t last)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    wide each = 0;
+    int64_t given = 0, all = 0, waiting = 0;
+
+    b->due[0] = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t from = a[b->sorted[i - 1]].start_ns, length = a[b->sorted[i]].start_ns - from;
+        waiting += a[b->sorted[i - 1]].end_ns >= last;
+        each += ((wide)length * waiting << FRACTION) / (n - i);
+        all += length * waiting;
+        b->due[i] = (int64_t)(each >> FRACTION);
+        given += b->due[i];
+    }
+    b->due[n - 1] += all - given;
+}
+
+static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
+{
+    uint32_t at = b->sorted[place];
+    int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
+    if (amount == 0 || wait == 0)
+        return true;
+    divide_one(b, n, place, amount, wait);
+    const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
+    return charge_the_late(b, n, place + 1, from);
+}
+
+static int by_arrival(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_blame_arrival *a = context;
+    if (a[x].start_ns != a[y].start_ns)
+        return a[x].start_ns < a[y].start_ns ? -1 : 1;
+    return (a[x].rank > a[y].rank) - (a[x].rank < a[y].rank);
+}
+
+static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
+{
+    uint32_t n = c->n;
+    for (uint32_t i = 0; i < n; i++)
+        b->sorted[i] = c->first + i;
+    if (!tl_sort_index(b->sorted, n, by_arrival, b->in->arrivals))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        b->onward[i] = 0;
+        b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
+    }
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, whole = true;
+    if (many) {
+        divide_many(b, n, last);
+        whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+    }
+    for (uint32_t i = 0; whole && i + 1 < n; i++)
+        whole = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
+                settle(b, n, i, false);
+    for (uint32_t i = 1; whole && i < n; i++)
+        if (b->onward[i] > 0)
+            waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
+    return whole;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- all */
+
+static int by_last_start(const void *context, uint32_t x, uint32_t y)
+{
+    const int64_t *last = context;
+    return (last[x] > last[y]) - (last[x] < last[y]);
+}
+
+static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_blame_arrival *a = context;
+    if (a[x].rank != a[y].rank)
+        return a[x].rank < a[y].rank ? -1 : 1;
+    return (a[x].start_ns > a[y].start_ns) - (a[x].start_ns < a[y].start_ns);
+}
+
+static bool prepare(blaming *b)
+{
+    const tl_blame_input *in = b->in;
+    size_t na = in->narrivals + 1, nc = in->ncollectives + 1, largest = 1;
+
+    for (size_t c = 0; c < in->ncollectives; c++)
+        largest = in->collectives[c].n > largest ? in->collectives[c].n : largest;
+    b->last = tl_malloc(nc * sizeof *b->last);
+    b->order = tl_malloc(nc * sizeof *b->order);
+    b->turn = tl_malloc(nc * sizeof *b->turn);
+    b->collective_of = tl_malloc(na * sizeof *b->collective_of);
+    b->by_rank = tl_malloc(na * sizeof *b->by_rank);
+    b->place = tl_malloc(na * sizeof *b->place);
+    b->passed = tl_calloc(na, sizeof *b->passed);
+    b->sorted = tl_malloc(largest * sizeof *b->sorted);
+    b->due = tl_malloc(largest * sizeof *b->due);
+    b->onward = tl_malloc(largest * sizeof *b->onward);
+    b->waited = tl_malloc(largest * sizeof *b->waited);
+    if (b->last == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL || b->by_rank == NULL ||
+        b->place == NULL || b->passed == NULL || b->sorted == NULL || b->due == NULL || b->onward == NULL ||
+        b->waited == NULL)
+        return false;
+
+    for (uint32_t c = 0; c < in->ncollectives; c++) {
+        b->last[c] = last_start(in, &in->collectives[c]);
+        b->order[c] = c;
+        for (uint32_t i = 0; i < in->collectives[c].n; i++)
+            b->collective_of[in->collectives[c].first + i] = c;
+    }
+    for (uint32_t i = 0; i < in->narrivals; i++)
+        b->by_rank[i] = i;
+    if (!tl_sort_index(b->order, in->ncollectives, by_last_start, b->last) ||
+        !tl_sort_index(b->by_rank, in->narrivals, by_rank_and_time, in->arrivals))
+        return false;
+    for (uint32_t i = 0; i < in->ncollectives; i++)
+        b->turn[b->order[i]] = i;
+    for (uint32_t i = 0; i < in->narrivals; i++)
+        b->place[b->by_rank[i]] = i;
+    return true;
+}
+
+static void blaming_free(blaming *b)
+{
+    void *all[] = { b->last,   b->order,  b->turn, b->collective_of, b->by_rank, b->place,
+                    b->passed, b->sorted, b->due,  b->onward,        b->waited };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
+/* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
+static bool measurable(const blaming *b)
+{
+    wide sum = 0;
+    for (uint32_t i = 0; i < b->in->narrivals; i++)
+        if (b->in->collectives[b->collective_of[i]].how == TL_BLAME_CHARGES)
+            sum += wait_of(b, i);
+    return sum <= INT64_MAX;
+}
+
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
+                          tl_error *err)
+{
+    blaming b = { .in = input, .take = take, .arg = arg };
+    bool whole = prepare(&b);
+
+    if (whole && !measurable(&b)) {
+        blaming_free(&b);
+        return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
+    }
+    for (size_t i = input->ncollectives; whole && i-- > 0;) {
+        const tl_blame_collective *c = &input->collectives[b.order[i]];
+        if (c->how != TL_BLAME_IGNORED && c->n > 0)
+            whole = work_on(&b, c, b.last[b.order[i]]);
+    }
+    blaming_free(&b);
+    return whole ? TL_OK : tl_fail_memory(err, "the blame");
+}
+
+/* --------------------------------------------------------------------------------------------------------- shares */
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int64_t median_of_others(const tl_parts *parts, size_t n, size_t of, int part, int64_t *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i != of)
+            scratch[m++] = parts[i].ns[part];
+    qsort(scratch, m, sizeof *scratch, ascending);
+    return m % 2 ? scratch[m / 2] : scratch[m / 2 - 1] + (scratch[m / 2] - scratch[m / 2 - 1]) / 2;
+}
+
+int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch)
+{
+    int64_t surplus[TL_NPARTS], sum = 0;
+
+    memset(share, 0, TL_NPARTS * sizeof *share);
+    if (n < 2)
+        return 0;
+    for (int part = 0; part < TL_NPARTS; part++) {
+        int64_t over = parts[of].ns[part] - median_of_others(parts, n, of, part, scratch);
+        surplus[part] = over > 0 ? over : 0;
+        sum += surplus[part];
+    }
+    for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
+        share[part] = (uint16_t)portion(TL_SHARE_ONE, surplus[part], sum);
+    return sum;
+}

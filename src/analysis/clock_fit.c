@@ -1,0 +1,102 @@
+/* clock_fit.c - one rank in one group: offset and drift of its clock against the group's middle.
+ *
+ * Theil and Sen's line: the median of the slopes between all pairs of anchors, then the median distance from it.  A
+ * quarter of the anchors may be wrong matches without harm.
+ */
+#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* A slope needs so many anchors over so long: ends scatter by tens of microseconds, and clocks drift by some in a
+ * second. */
+#define DRIFT_ANCHORS 20
+#define DRIFT_SPAN_NS INT64_C(1000000000)
+
+/* More anchors are thinned out evenly: all pairs are looked at. */
+#define MOST_ANCHORS 512
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double median_of(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* The median slope of all pairs that are apart in time; NaN when memory is out. */
+static double median_slope(const tl_anchor *a, size_t n)
+{
+    double *slopes = tl_malloc((n * (n - 1) / 2 + 1) * sizeof *slopes), slope = NAN;
+    size_t m = 0;
+
+    for (size_t i = 0; slopes != NULL && i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            if (a[j].at_ns != a[i].at_ns)
+                slopes[m++] =
+                    (double)tl_ns_between(a[j].ahead_ns, a[i].ahead_ns) / (double)tl_ns_between(a[j].at_ns, a[i].at_ns);
+    if (slopes != NULL)
+        slope = m > 0 ? median_of(slopes, m) : 0;
+    free(slopes);
+    return slope;
+}
+
+/* Nanoseconds that a clock gains in a time; clocks that run wilder than a thousandth are wrong matches. */
+static int64_t gained(double drift, int64_t ns)
+{
+    double gain = drift * (double)ns;
+    return fabs(gain) < 4e18 ? llround(gain) : 0;
+}
+
+bool tl_clock_edge_fit(const tl_anchor *anchors, size_t n, tl_clock_edge *out)
+{
+    size_t m = n < MOST_ANCHORS ? n : MOST_ANCHORS;
+    tl_anchor some[MOST_ANCHORS];
+    int64_t apart[MOST_ANCHORS];
+
+    for (size_t i = 0; i < m; i++)
+        some[i] = anchors[i * n / m];
+    int64_t span_ns = tl_ns_between(anchors[n - 1].at_ns, anchors[0].at_ns);
+    *out = (tl_clock_edge){ .rank = anchors->rank,
+                            .group = anchors->group,
+                            .anchors = (int64_t)n,
+                            .first_ns = anchors[0].at_ns,
+                            .last_ns = anchors[n - 1].at_ns,
+                            .middle_ns = anchors[0].at_ns + span_ns / 2 };
+    if (n >= DRIFT_ANCHORS && span_ns >= DRIFT_SPAN_NS) {
+        out->drift = median_slope(some, m);
+        if (isnan(out->drift))
+            return false;
+        out->has_drift = fabs(out->drift) < 1e-3;
+        out->drift = out->has_drift ? out->drift : 0;
+    }
+    for (size_t i = 0; i < m; i++)
+        apart[i] = tl_ns_between(some[i].ahead_ns, gained(out->drift, tl_ns_between(some[i].at_ns, out->middle_ns)));
+    out->ahead_ns = tl_median(apart, m);
+    int64_t mad = tl_mad(apart, m, out->ahead_ns);
+    out->sigma_ns = mad < INT64_MAX / 14826 ? mad * 14826 / 10000 : mad;
+    return true;
+}
+
+size_t tl_collective_anchors(const tl_participant *p, size_t n, tl_anchor *out)
+{
+    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING)
+        return 0;
+    int64_t *ends = tl_malloc(n * sizeof *ends); /* without memory it tells nothing, which is allowed */
+    if (ends == NULL)
+        return 0;
+    bool synchronising = true;
+    for (size_t i = 0; i < n; i++) {
+        synchronising = synchronising && tl_is_synchronising((tl_collective)p[i].kind);
+        ends[i] = p[i].end_ns;
+    }
+    int64_t middle = synchronising ? tl_median(ends, n) : 0;
+    for (size_t i = 0; synchronising && i < n; i++)
+        out[i] = (tl_anchor){ p[i].rank, p[i].group, middle, tl_ns_between(p[i].end_ns, middle) };
+    free(ends);
+    return synchronising ? n : 0;
+}

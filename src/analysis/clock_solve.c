@@ -1,0 +1,384 @@
+/* clock_solve.c - all edges of the job to a clock for each rank.
+ *
+ *     a clock for each host, and for each rank whose host is not known
+ *     -> least squares -> a rank that lies further from its host's clock than its scatter explains gets its own
+ *     -> least squares again -> the clock of the middle rank of each component is taken to be right
+ *
+ * Offsets hold in the middle of the time that the edges cover; drifts are solved for in the same way, from the edges
+ * that have one.
+ */
+#include "clock_lsq.h"
+#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/coll_tables.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* On one host ends differ by where a rank sits in the ring (measured: up to 49 us): nothing below this is believed. */
+#define BELIEVED_NS INT64_C(50000)
+
+/* An edge weighs as its anchors, up to so many: then what does not fit is no chance. */
+#define MOST_WEIGHT 100
+
+/* Clocks run right to a thousandth, or what they seem to do is a wrong match. */
+#define MOST_DRIFT_PPB INT64_C(1000000)
+
+/* Ranks are parted from their hosts' clocks so often at most. */
+#define PARTINGS 4
+
+typedef struct solving {
+    const tl_clock_edge *edges; /* of place i: first_edge[i] to first_edge[i + 1] */
+    size_t nedges, *first_edge;
+    tl_rank_place *places;
+    size_t nplaces, ngroups, nclocks;
+    int64_t middle_ns, half_ns; /* of the time that edges cover, and half its length */
+    tl_lsq lsq;
+    int32_t *component;              /* of each clock */
+    int64_t *offset, *drift, *sigma; /* of each clock */
+    int64_t *residual;               /* of each place, against its clock */
+    int32_t *room;                   /* by place or host */
+    uint32_t *order;                 /* places by clock */
+    int64_t *values;                 /* by place or edge */
+} solving;
+
+static int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t abs_ns(int64_t a)
+{
+    return a < 0 ? -a : a;
+}
+
+static int64_t rounded(double value)
+{
+    return fabs(value) < 9e18 ? llround(value) : 0;
+}
+
+static bool is_believed(int64_t ns, int64_t sigma_ns)
+{
+    return abs_ns(ns) > max_ns(sigma_ns < INT64_MAX / 3 ? 3 * sigma_ns : INT64_MAX, BELIEVED_NS);
+}
+
+/* --------------------------------------------------------------------------------------------------- what edges say */
+
+static void take_middle(solving *s)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t e = 0; e < s->nedges; e++) {
+        first = s->edges[e].first_ns < first ? s->edges[e].first_ns : first;
+        last = max_ns(s->edges[e].last_ns, last);
+    }
+    if (s->nedges > 0) {
+        s->half_ns = tl_ns_between(last, first) / 2;
+        s->middle_ns = first + s->half_ns;
+    }
+}
+
+static void take_clocks(solving *s)
+{
+    s->lsq.nclocks = s->nclocks;
+    for (size_t i = 0; i < s->nplaces; i++)
+        for (size_t e = s->first_edge[i]; e < s->first_edge[i + 1]; e++)
+            s->lsq.clock[e] = s->places[i].clock;
+}
+
+/* Offsets in the middle of the job. */
+static void take_offsets(solving *s)
+{
+    for (size_t e = 0; e < s->nedges; e++) {
+        const tl_clock_edge *edge = &s->edges[e];
+        s->lsq.weight[e] = edge->anchors < MOST_WEIGHT ? (double)edge->anchors : MOST_WEIGHT;
+        s->lsq.value[e] = (double)edge->ahead_ns + edge->drift * (double)tl_ns_between(s->middle_ns, edge->middle_ns);
+    }
+}
+
+static void take_drifts(solving *s)
+{
+    for (size_t e = 0; e < s->nedges; e++) {
+        s->lsq.weight[e] = s->edges[e].has_drift ? s->lsq.weight[e] : 0;
+        s->lsq.value[e] = s->edges[e].drift * 1e9;
+    }
+}
+
+/* The median over the edges of a place of what the solution leaves. */
+static int64_t residual_of(solving *s, size_t place)
+{
+    size_t n = 0;
+    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
+        s->values[n++] = rounded(s->lsq.value[e] - s->lsq.x[s->lsq.clock[e]] + s->lsq.y[s->lsq.group[e]]);
+    return n > 0 ? tl_median(s->values, n) : 0;
+}
+
+static int64_t sigma_of(solving *s, size_t place)
+{
+    size_t n = 0;
+    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
+        s->values[n++] = s->edges[e].sigma_ns;
+    return n > 0 ? tl_median(s->values, n) : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- who shares one */
+
+/* Hosts are numbered below the number of places. */
+static bool has_host(const solving *s, size_t place)
+{
+    return s->places[place].host >= 0 && (size_t)s->places[place].host < s->nplaces;
+}
+
+static void share_by_host(solving *s)
+{
+    int32_t *clock_of_host = s->room;
+    for (size_t i = 0; i < s->nplaces; i++)
+        clock_of_host[i] = -1;
+    s->nclocks = 0;
+    for (size_t i = 0; i < s->nplaces; i++) {
+        int32_t *known = has_host(s, i) ? &clock_of_host[s->places[i].host] : NULL;
+        s->places[i].clock = known != NULL && *known >= 0 ? *known : (int32_t)s->nclocks++;
+        if (known != NULL)
+            *known = s->places[i].clock;
+    }
+}
+
+static int by_clock(const void *places, uint32_t a, uint32_t b)
+{
+    const tl_rank_place *p = places;
+    return p[a].clock < p[b].clock ? -1 : p[a].clock > p[b].clock;
+}
+
+static bool order_by_clock(solving *s)
+{
+    for (size_t i = 0; i < s->nplaces; i++)
+        s->order[i] = (uint32_t)i;
+    return tl_sort_index(s->order, s->nplaces, by_clock, s->places);
+}
+
+/* Ranks that lie apart from the others of their clock get one of their own, behind the clocks that there are.  Least
+ * squares let a rank that is far off pull at all it meets, so a rank is held against the middle of its clock's ranks,
+ * and the whole is done again.  Whether there are any. */
+static bool part_misfits(solving *s)
+{
+    size_t before = s->nclocks;
+
+    for (size_t i = 0; i < s->nplaces; i++)
+        s->residual[i] = residual_of(s, i);
+    for (size_t from = 0, to; from < s->nplaces; from = to) {
+        int32_t clock = s->places[s->order[from]].clock;
+        size_t n = 0;
+        for (to = from; to < s->nplaces && s->places[s->order[to]].clock == clock; to++)
+            s->values[n++] = s->residual[s->order[to]];
+        int64_t middle = tl_median(s->values, n);
+        for (size_t k = from; n > 1 && k < to; k++) {
+            size_t i = s->order[k];
+            if (is_believed(tl_ns_between(s->residual[i], middle), sigma_of(s, i)))
+                s->places[i].clock = (int32_t)s->nclocks++;
+        }
+    }
+    return s->nclocks > before;
+}
+
+/* Numbers clocks by their lowest rank; those that nobody has any more are gone. */
+static void number_clocks(solving *s)
+{
+    int32_t *number = s->component; /* there are at most two clocks a place, and as much room */
+    size_t n = 0;
+    for (size_t c = 0; c < s->nclocks; c++)
+        number[c] = -1;
+    for (size_t i = 0; i < s->nplaces; i++) {
+        int32_t *clock = &s->places[i].clock;
+        if (number[*clock] < 0)
+            number[*clock] = (int32_t)n++;
+        *clock = number[*clock];
+    }
+    s->nclocks = n;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the values */
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that
+ * it is some rank's: two hosts of equal size do not meet halfway. */
+static void set_zero(solving *s, int64_t *value)
+{
+    for (int32_t component = 0, more = 1; more; component++) {
+        size_t n = 0;
+        more = 0;
+        for (size_t i = 0; i < s->nplaces; i++) {
+            int32_t mine = s->component[s->places[i].clock];
+            more |= mine > component;
+            if (mine == component)
+                s->values[n++] = value[s->places[i].clock];
+        }
+        if (n == 0)
+            continue;
+        qsort(s->values, n, sizeof *s->values, by_value);
+        int64_t zero = s->values[(n - 1) / 2];
+        for (size_t c = 0; c < s->nclocks; c++)
+            if (s->component[c] == component)
+                value[c] = tl_ns_between(value[c], zero);
+    }
+}
+
+/* The scatter of each clock: the median over its ranks. */
+static void take_sigmas(solving *s)
+{
+    for (size_t i = 0; i < s->nplaces; i++)
+        s->places[i].sigma_ns = sigma_of(s, i);
+    for (size_t from = 0, to; from < s->nplaces; from = to) {
+        int32_t clock = s->places[s->order[from]].clock;
+        size_t n = 0;
+        for (to = from; to < s->nplaces && s->places[s->order[to]].clock == clock; to++) {
+            size_t place = s->order[to];
+            if (s->first_edge[place] < s->first_edge[place + 1])
+                s->values[n++] = s->places[place].sigma_ns;
+        }
+        s->sigma[clock] = n > 0 ? tl_median(s->values, n) : 0;
+    }
+}
+
+/* Offset, drift and scatter of each clock, and what each rank leaves. */
+static bool solve(solving *s)
+{
+    bool parted = true;
+
+    share_by_host(s);
+    take_offsets(s);
+    for (int round = 0; parted; round++) {
+        number_clocks(s);
+        take_clocks(s);
+        tl_lsq_solve(&s->lsq);
+        if (!order_by_clock(s))
+            return false;
+        parted = round < PARTINGS && part_misfits(s);
+    }
+    for (size_t i = 0; i < s->nplaces; i++)
+        s->residual[i] = residual_of(s, i);
+    for (size_t c = 0; c < s->nclocks; c++)
+        s->offset[c] = rounded(s->lsq.x[c]);
+    tl_lsq_components(&s->lsq, s->component);
+    set_zero(s, s->offset);
+
+    take_drifts(s);
+    tl_lsq_solve(&s->lsq);
+    for (size_t c = 0; c < s->nclocks; c++)
+        s->drift[c] = rounded(s->lsq.x[c]);
+    set_zero(s, s->drift);
+    take_sigmas(s);
+    return true;
+}
+
+/* How far the clock gets from the job's at most, over the time that edges cover. */
+static int64_t farthest(const solving *s, int32_t clock)
+{
+    int64_t gain = (int64_t)((double)abs_ns(s->drift[clock]) * 1e-9 * (double)s->half_ns);
+    return tl_ns_sum(abs_ns(s->offset[clock]), gain);
+}
+
+static void fill(solving *s, tl_clock_mode mode, tl_table *table)
+{
+    for (size_t i = 0; i < s->nplaces; i++) {
+        tl_rank_place *place = &s->places[i];
+        tl_clock *row = tl_table_row(table, i);
+        int32_t c = place->clock;
+        bool off = s->offset[c] != 0 || s->drift[c] != 0;
+        place->offset_ns = s->offset[c];
+        place->drift_ppb = s->drift[c] > MOST_DRIFT_PPB    ? MOST_DRIFT_PPB
+                           : s->drift[c] < -MOST_DRIFT_PPB ? -MOST_DRIFT_PPB
+                                                           : s->drift[c];
+        place->sigma_ns = s->sigma[c];
+        place->middle_ns = s->middle_ns;
+        place->applied =
+            off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && is_believed(farthest(s, c), s->sigma[c])));
+        row->clock = c;
+        row->component = s->component[c];
+        row->offset_ns = place->offset_ns;
+        row->drift_ppb = place->drift_ppb;
+        row->sigma_ns = place->sigma_ns;
+        row->residual_ns = s->residual[i];
+        row->applied = place->applied;
+        for (size_t e = s->first_edge[i]; e < s->first_edge[i + 1]; e++)
+            row->anchors += s->edges[e].anchors;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- room */
+
+static bool make_room(solving *s)
+{
+    size_t n = s->nplaces, most = n > s->nedges ? n : s->nedges;
+    s->first_edge = tl_calloc(n + 1, sizeof *s->first_edge);
+    s->component = tl_calloc(2 * n + s->ngroups + 1, sizeof *s->component);
+    s->offset = tl_calloc(2 * n + 1, sizeof *s->offset);
+    s->drift = tl_calloc(2 * n + 1, sizeof *s->drift);
+    s->sigma = tl_calloc(2 * n + 1, sizeof *s->sigma);
+    s->residual = tl_calloc(n + 1, sizeof *s->residual);
+    s->room = tl_calloc(n + 1, sizeof *s->room);
+    s->order = tl_calloc(n + 1, sizeof *s->order);
+    s->values = tl_calloc(most + 1, sizeof *s->values);
+    return tl_lsq_make(&s->lsq, s->nedges, 2 * n, s->ngroups) && s->first_edge != NULL && s->component != NULL &&
+           s->offset != NULL && s->drift != NULL && s->sigma != NULL && s->residual != NULL && s->room != NULL &&
+           s->order != NULL && s->values != NULL;
+}
+
+static void free_room(solving *s)
+{
+    void *arrays[] = { s->first_edge, s->component, s->offset, s->drift, s->sigma,
+                       s->residual,   s->room,      s->order,  s->values };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
+    tl_lsq_free(&s->lsq);
+}
+
+/* Where the edges of each place begin; both are in rank order. */
+static void find_edges(solving *s)
+{
+    size_t e = 0;
+    for (size_t i = 0; i < s->nplaces; i++) {
+        while (e < s->nedges && s->edges[e].rank < s->places[i].rank)
+            e++;
+        s->first_edge[i] = e;
+        while (e < s->nedges && s->edges[e].rank == s->places[i].rank)
+            e++;
+    }
+    s->first_edge[s->nplaces] = e;
+    for (size_t i = 0; i < s->nedges; i++)
+        s->lsq.group[i] = s->edges[i].group;
+}
+
+tl_status tl_clocks_solve(const tl_clock_edge *edges, size_t nedges, tl_clock_mode mode, tl_rank_place *places,
+                          size_t nplaces, tl_table *table, tl_error *err)
+{
+    solving s = { .edges = edges, .nedges = nedges, .places = places, .nplaces = nplaces };
+
+    for (size_t e = 0; e < nedges; e++)
+        s.ngroups = (size_t)edges[e].group >= s.ngroups ? (size_t)edges[e].group + 1 : s.ngroups;
+    bool whole = make_room(&s);
+    if (whole) {
+        find_edges(&s);
+        take_middle(&s);
+        whole = solve(&s);
+    }
+    if (whole)
+        fill(&s, mode, table);
+    free_room(&s);
+    return whole ? TL_OK : tl_fail_memory(err, "the clocks");
+}
+
+/* In integers, in two parts that fit: whole seconds of the time since the middle, and the rest. */
+int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns)
+{
+    const int64_t second = 1000000000;
+    if (!place->applied || ns == TL_TIME_UNKNOWN)
+        return ns;
+    int64_t since = tl_ns_between(ns, place->middle_ns);
+    int64_t gain = since / second * place->drift_ppb + since % second * place->drift_ppb / second;
+    return tl_ns_between(ns, tl_ns_sum(place->offset_ns, gain));
+}

@@ -1,0 +1,270 @@
+/* collectives.c - see collectives.h. */
+#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* By so much a kernel may seem to end before another begins, and ends may lie apart, beside what clocks leave open.  On
+ * one host all-reduces were seen to end 0.4 ms apart. */
+#define WAIT_SLACK_NS INT64_C(500000)
+#define ENDS_SLACK_NS INT64_C(1000000)
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+/* ------------------------------------------------------------------------------------------------------- order */
+
+static int by_key(const void *a, const void *b)
+{
+    const tl_participant *x = a, *y = b;
+    int order = COMPARE(x->group, y->group);
+    if (order == 0)
+        order = COMPARE(x->key, y->key);
+    if (order == 0)
+        order = COMPARE(x->rank, y->rank);
+    if (order == 0)
+        order = COMPARE(x->start_ns, y->start_ns);
+    return order != 0 ? order : COMPARE(x->uid, y->uid);
+}
+
+/* Sorted by index, then put in place along the cycles of the permutation: a copy of all would double the memory. */
+static int by_key_at(const void *parts, uint32_t a, uint32_t b)
+{
+    return by_key((const tl_participant *)parts + a, (const tl_participant *)parts + b);
+}
+
+static void permute(tl_participant *parts, uint32_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (order[i] == i)
+            continue;
+        tl_participant held = parts[i];
+        size_t hole = i;
+        while (order[hole] != i) {
+            size_t next = order[hole];
+            parts[hole] = parts[next];
+            order[hole] = (uint32_t)hole;
+            hole = next;
+        }
+        parts[hole] = held;
+        order[hole] = (uint32_t)hole;
+    }
+}
+
+bool tl_participants_sort(tl_participant *parts, size_t n)
+{
+    if (n > UINT32_MAX - 1)
+        return false;
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    for (size_t i = 0; order != NULL && i < n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, n, by_key_at, parts);
+    if (whole)
+        permute(parts, order, n);
+    free(order);
+    return whole;
+}
+
+bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns)
+{
+    TL_VEC(tl_collective_run) made = { 0 };
+    for (size_t from = 0, to; from < n; from = to) {
+        tl_collective_run run = { .first = from, .s_first_ns = parts[from].start_ns };
+        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
+            run.s_first_ns = parts[to].start_ns < run.s_first_ns ? parts[to].start_ns : run.s_first_ns;
+        run.n = to - from;
+        if (!tl_vec_room(&made)) {
+            free(made.v);
+            return false;
+        }
+        made.v[made.n++] = run;
+    }
+    *runs = made.v;
+    *nruns = made.n;
+    return true;
+}
+
+typedef struct timed_runs {
+    const tl_participant *parts;
+    const tl_collective_run *runs;
+} timed_runs;
+
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const timed_runs *t = context;
+    const tl_collective_run *x = &t->runs[a], *y = &t->runs[b];
+    int order = COMPARE(x->s_first_ns, y->s_first_ns);
+    if (order == 0)
+        order = COMPARE(t->parts[x->first].group, t->parts[y->first].group);
+    return order != 0 ? order : COMPARE(t->parts[x->first].key, t->parts[y->first].key);
+}
+
+bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n)
+{
+    const timed_runs context = { parts, runs };
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
+    for (size_t i = 0; order != NULL && i < n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && sorted != NULL && tl_sort_index(order, n, by_time, &context);
+    for (size_t i = 0; whole && i < n; i++)
+        sorted[i] = runs[order[i]];
+    if (whole && n > 0)
+        memcpy(runs, sorted, n * sizeof *runs);
+    free(order);
+    free(sorted);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------- checks */
+
+/* Sizes of one message: ranks that send to each other may give and get different amounts. */
+static bool sizes_agree(const tl_participant *a, const tl_participant *b)
+{
+    return a->bytes < 0 || b->bytes < 0 || a->bytes == b->bytes ||
+           !(tl_is_synchronising((tl_collective)a->kind) || a->kind == TL_BROADCAST || a->kind == TL_REDUCE ||
+             a->kind == TL_SEND || a->kind == TL_RECV);
+}
+
+/* A kernel's name tells less than an annotation: "send_recv" may be an all-to-all.  And a send meets a receive. */
+static bool kinds_agree(uint8_t a, uint8_t b)
+{
+    if (a == b || a == TL_COLL_UNKNOWN || b == TL_COLL_UNKNOWN)
+        return true;
+    if (a == TL_SEND_RECV || b == TL_SEND_RECV) {
+        uint8_t other = a == TL_SEND_RECV ? b : a;
+        return !tl_is_synchronising((tl_collective)other) && other != TL_BROADCAST && other != TL_REDUCE;
+    }
+    return (a == TL_SEND && b == TL_RECV) || (a == TL_RECV && b == TL_SEND);
+}
+
+/* Each against the first that tells. */
+tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
+{
+    const tl_participant *kind = p, *dtype = p, *bytes = p;
+    tl_suspicion worst = TL_SUSPECT_NOTHING;
+
+    for (size_t i = 1; i < n; i++) {
+        tl_suspicion s = TL_SUSPECT_NOTHING;
+        kind = kind->kind == TL_COLL_UNKNOWN || kind->kind == TL_SEND_RECV ? &p[i] : kind;
+        dtype = dtype->dtype == 0 ? &p[i] : dtype;
+        bytes = bytes->bytes < 0 ? &p[i] : bytes;
+        if (!kinds_agree(kind->kind, p[i].kind) || !kinds_agree(p[i - 1].kind, p[i].kind))
+            s = TL_SUSPECT_KIND;
+        else if (p[i].dtype != 0 && dtype->dtype != p[i].dtype)
+            s = TL_SUSPECT_DTYPE;
+        else if (!sizes_agree(bytes, &p[i]))
+            s = TL_SUSPECT_SIZE;
+        else if (p[i].rank == p[i - 1].rank)
+            s = TL_SUSPECT_TWICE;
+        if (s != TL_SUSPECT_NOTHING && (worst == TL_SUSPECT_NOTHING || s < worst))
+            worst = s;
+    }
+    return worst;
+}
+
+/* The checks of time: nobody is done before all have come, and all end together; where the collective makes them. */
+static tl_suspicion suspect_times(const tl_collective_view *c)
+{
+    int64_t s_last = INT64_MIN, e_first = INT64_MAX, e_last = INT64_MIN;
+    int64_t slack = tl_ns_sum(c->uncertainty_ns, tl_ns_sum(c->uncertainty_ns, c->uncertainty_ns));
+
+    if (c->n < 2 || !tl_is_synchronising((tl_collective)c->kind))
+        return TL_SUSPECT_NOTHING;
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        s_last = p->start_ns > s_last ? p->start_ns : s_last;
+        e_first = p->end_ns < e_first ? p->end_ns : e_first;
+        e_last = p->end_ns > e_last ? p->end_ns : e_last;
+    }
+    if (tl_ns_between(s_last, e_first) > tl_ns_sum(WAIT_SLACK_NS, slack))
+        return TL_SUSPECT_WAIT;
+    return tl_ns_between(e_last, e_first) > tl_ns_sum(ENDS_SLACK_NS, slack) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------ one collective */
+
+const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
+{
+    size_t low = 0, high = facts->nranks;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (facts->ranks[mid].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < facts->nranks && facts->ranks[low].rank == rank ? &facts->ranks[low] : NULL;
+}
+
+static int64_t error_of(const tl_rank_place *r)
+{
+    int64_t offset = r->applied ? 0 : r->offset_ns < 0 ? -r->offset_ns : r->offset_ns;
+    return offset > r->sigma_ns ? offset : r->sigma_ns;
+}
+
+/* How far the clocks of the ranks may be apart: nothing where all have one; else what the worst of them leaves open,
+ * which is its scatter, or the offset that was not taken off it. */
+static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)
+{
+    int64_t worst = 0;
+    int32_t clock = -1;
+    bool several = false;
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_rank_place *r = tl_place_of(facts, c->by_rank[i].rank);
+        if (r == NULL)
+            continue;
+        several |= clock >= 0 && clock != r->clock;
+        clock = r->clock;
+        worst = error_of(r) > worst ? error_of(r) : worst;
+    }
+    return several ? worst : 0;
+}
+
+/* Ranks that have a trace and should be there. */
+static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
+{
+    if (c->rule != TL_BY_PAIR)
+        return group->seen;
+    return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
+}
+
+static tl_coll_state state_of(const tl_collective_view *c)
+{
+    if (c->n == 1 && c->size != 1)
+        return c->expected > 1 ? TL_COLL_UNMATCHED : TL_COLL_PARTIAL;
+    if (c->n < (size_t)c->expected)
+        return TL_COLL_MISSING;
+    return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
+}
+
+tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
+                                        const tl_job_facts *facts)
+{
+    const tl_participant *p = parts + run->first;
+    static const tl_group_fact nobody = { .size = -1 };
+    const tl_group_fact *group =
+        p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
+    tl_collective_view c = {
+        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .span = group->span
+    };
+
+    for (size_t i = 1; i < run->n; i++) {
+        if (c.kind == TL_COLL_UNKNOWN || c.kind == TL_SEND_RECV)
+            c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
+        if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
+            c.rule = p[i].rule;
+    }
+    c.expected = expected_of(&c, group, facts);
+    c.size = c.rule == TL_BY_PAIR ? 2 : group->size;
+    c.state = (uint8_t)state_of(&c);
+    if (c.n == 1)
+        c.rule = TL_BY_NOTHING;
+    else if (c.rule == TL_BY_PAIR)
+        c.kind = TL_SEND_RECV;
+    c.uncertainty_ns = uncertainty_of(&c, facts);
+    c.suspect = (uint8_t)tl_collective_suspect(p, run->n);
+    if (c.suspect == TL_SUSPECT_NOTHING)
+        c.suspect = (uint8_t)suspect_times(&c);
+    return c;
+}

@@ -1,0 +1,191 @@
+/* device_work.c - what one device did, as sets of instants.
+ *
+ *     compute   ..[====]....[===========]......
+ *     comm      .....[=======]....[==]..[==]...
+ *     edges     . ^  ^ ^     ^^   ^  ^  ^  ^ ^ .     between two of them nothing changes
+ */
+#include "device_work.h"
+#include <stdlib.h>
+
+static int set_of(uint8_t kind)
+{
+    return kind == TL_COMM ? TL_WORK_COMM : kind == TL_COMPUTE ? TL_WORK_COMPUTE : TL_WORK_COPY;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const tl_span *x = a, *y = b;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int by_instant(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+void tl_work_free(tl_work *w)
+{
+    for (int s = 0; s < TL_WORK_SETS; s++)
+        tl_spans_free(&w->set[s]);
+    free(w->empty.v);
+    *w = (tl_work){ 0 };
+}
+
+bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
+{
+    tl_span *spans = tl_malloc((n + 1) * sizeof *spans);
+    bool whole = spans != NULL;
+
+    *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+    for (int s = 0; whole && s < TL_WORK_SETS; s++) {
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++)
+            if (set_of(kernels[i].kind) == s && kernels[i].end_ns > kernels[i].start_ns)
+                spans[m++] = (tl_span){ kernels[i].start_ns, kernels[i].end_ns };
+        qsort(spans, m, sizeof *spans, by_start);
+        for (size_t i = 0; whole && i < m; i++)
+            whole = tl_spans_add(&w->set[s], spans[i].start_ns, spans[i].end_ns);
+    }
+    for (size_t i = 0; whole && i < n; i++) {
+        const tl_kernel *k = &kernels[i];
+        w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;
+        w->last_ns = k->end_ns > w->last_ns ? k->end_ns : w->last_ns;
+        if (k->end_ns > k->start_ns)
+            continue;
+        whole = tl_vec_room(&w->empty);
+        if (whole)
+            w->empty.v[w->empty.n++] = k->start_ns;
+    }
+    if (w->empty.n > 0)
+        qsort(w->empty.v, w->empty.n, sizeof *w->empty.v, by_instant);
+    free(spans);
+    return whole;
+}
+
+/* Index of the first instant at or after at_ns. */
+static size_t first_from(const tl_work *w, int64_t at_ns)
+{
+    size_t low = 0, high = w->empty.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (w->empty.v[mid] < at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* The first start and last end of work in [from, to), cut to it. */
+static void extent(const tl_work *w, const tl_work_scratch *c, int64_t from_ns, int64_t to_ns, int64_t *first,
+                   int64_t *last)
+{
+    size_t i = first_from(w, from_ns), j = first_from(w, to_ns);
+
+    *first = i < j ? w->empty.v[i] : INT64_MAX;
+    *last = i < j ? w->empty.v[j - 1] : INT64_MIN;
+    for (int s = 0; s < TL_WORK_SETS; s++) {
+        const tl_spans *set = &c->clipped[s];
+        if (set->n == 0)
+            continue;
+        *first = set->v[0].start_ns < *first ? set->v[0].start_ns : *first;
+        *last = set->v[set->n - 1].end_ns > *last ? set->v[set->n - 1].end_ns : *last;
+    }
+}
+
+/* The definition: the measures of three sets and the time they lie in. */
+static bool measure(const tl_spans *compute, const tl_spans *comm, const tl_spans *copy, int64_t wall_ns,
+                    tl_work_scratch *c, tl_breakdown *row)
+{
+    if (!tl_spans_subtract(&c->exposed, comm, compute) || !tl_spans_union(&c->either, compute, comm) ||
+        !tl_spans_subtract(&c->exposed_copy, copy, &c->either))
+        return false;
+    row->wall_ns = wall_ns;
+    row->compute_ns = tl_spans_total(compute);
+    row->comm_ns = tl_spans_total(comm);
+    row->comm_exposed_ns = tl_spans_total(&c->exposed);
+    row->comm_overlapped_ns = row->comm_ns - row->comm_exposed_ns;
+    row->copy_ns = tl_spans_total(copy);
+    row->copy_exposed_ns = tl_spans_total(&c->exposed_copy);
+    row->busy_ns = row->compute_ns + row->comm_exposed_ns + row->copy_exposed_ns;
+    row->idle_ns = row->wall_ns - row->busy_ns;
+    return true;
+}
+
+bool tl_work_measure(const tl_work *w, tl_work_scratch *c, tl_breakdown *row)
+{
+    return measure(&w->set[TL_WORK_COMPUTE], &w->set[TL_WORK_COMM], &w->set[TL_WORK_COPY],
+                   w->first_ns <= w->last_ns ? w->last_ns - w->first_ns : 0, c, row);
+}
+
+bool tl_work_measure_in(const tl_work *w, int64_t from_ns, int64_t to_ns, tl_work_scratch *c, tl_breakdown *row)
+{
+    int64_t first, last;
+    for (int s = 0; s < TL_WORK_SETS; s++)
+        if (!tl_spans_clip(&c->clipped[s], &w->set[s], from_ns, to_ns))
+            return false;
+    extent(w, c, from_ns, to_ns, &first, &last);
+    return measure(&c->clipped[TL_WORK_COMPUTE], &c->clipped[TL_WORK_COMM], &c->clipped[TL_WORK_COPY],
+                   first <= last ? last - first : 0, c, row);
+}
+
+/* ------------------------------------------------------------------------------------------------- between edges */
+
+void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row)
+{
+    bool compute = mix & 1u << TL_WORK_COMPUTE, comm = mix & 1u << TL_WORK_COMM, copy = mix & 1u << TL_WORK_COPY;
+    row->wall_ns = row->busy_ns = ns;
+    row->compute_ns = compute ? ns : 0;
+    row->comm_ns = comm ? ns : 0;
+    row->comm_overlapped_ns = comm && compute ? ns : 0;
+    row->comm_exposed_ns = comm && !compute ? ns : 0;
+    row->copy_ns = copy ? ns : 0;
+    row->copy_exposed_ns = copy && !compute && !comm ? ns : 0;
+}
+
+/* The first span that ends at or after the instant; NULL without one. */
+static const tl_span *span_from(const tl_spans *set, int64_t at_ns)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (set->v[mid].end_ns < at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < set->n ? &set->v[low] : NULL;
+}
+
+int64_t tl_work_next_edge(const tl_work *w, int64_t at_ns)
+{
+    size_t i = first_from(w, at_ns);
+    int64_t edge = i < w->empty.n ? w->empty.v[i] : INT64_MAX;
+    for (int s = 0; s < TL_WORK_SETS; s++) {
+        const tl_span *span = span_from(&w->set[s], at_ns);
+        int64_t next = span == NULL ? INT64_MAX : span->start_ns >= at_ns ? span->start_ns : span->end_ns;
+        edge = next < edge ? next : edge;
+    }
+    return edge;
+}
+
+unsigned tl_work_mix_at(const tl_work *w, int64_t at_ns)
+{
+    unsigned mix = 0;
+    for (int s = 0; s < TL_WORK_SETS; s++) {
+        const tl_span *span = span_from(&w->set[s], at_ns);
+        if (span != NULL && span->start_ns <= at_ns)
+            mix |= 1u << s;
+    }
+    return mix;
+}
+
+void tl_work_scratch_free(tl_work_scratch *scratch)
+{
+    for (int s = 0; s < TL_WORK_SETS; s++)
+        tl_spans_free(&scratch->clipped[s]);
+    tl_spans_free(&scratch->exposed);
+    tl_spans_free(&scratch->either);
+    tl_spans_free(&scratch->exposed_copy);
+}

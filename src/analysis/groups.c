@@ -1,0 +1,290 @@
+/* groups.c - see groups.h.
+ *
+ *     members the same, one name on each rank       one group: names may count per process
+ *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
+ *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
+ * end together
+ */
+#include "tlmpi/analysis/groups.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
+ * all-to-alls mostly within 0.1 ms, a few by 4 ms), those of two groups that run side by side by more. */
+#define TOGETHER_NS         INT64_C(200000)
+#define LOOSELY_TOGETHER_NS INT64_C(1000000)
+
+/* Fewer than so many collectives in common cannot contradict. */
+enum { ENOUGH = 3 };
+
+typedef struct deciding {
+    const tl_membership *m;
+    const int32_t *hosts;
+    size_t n;
+    const tl_sighting *sightings;
+    size_t *first_sighting; /* of each membership; n + 1 of them */
+    uint32_t *order;
+    tl_fate *fates;
+} deciding;
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+/* Memberships that may be one group side by side, then by rank. */
+static int by_members(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    int order = COMPARE(x->inferred, y->inferred);
+    if (order == 0)
+        order = COMPARE(x->members_key, y->members_key);
+    if (order == 0)
+        order = COMPARE(x->rank, y->rank);
+    return order != 0 ? order : COMPARE(x->name_key, y->name_key);
+}
+
+/* ------------------------------------------------------------------------------------------------ named groups */
+
+/* Gives order[from, to), whose members are the same, their keys. */
+static void key_named(deciding *d, size_t from, size_t to)
+{
+    bool several = false;
+    for (size_t i = from + 1; i < to; i++)
+        several |= d->m[d->order[i]].rank == d->m[d->order[i - 1]].rank;
+    for (size_t i = from; i < to; i++) {
+        const tl_membership *m = &d->m[d->order[i]];
+        d->fates[d->order[i]].group_key = tl_hash_mix(m->members_key, several ? m->name_key : 0);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- inferred groups */
+
+/* Differences of the ends of what both have, into out; how many.  Both are in order of the item. */
+static size_t differences(const deciding *d, uint32_t a, uint32_t b, int64_t out[TL_SIGHTINGS], bool *loose)
+{
+    size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
+    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1] && n < TL_SIGHTINGS) {
+        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
+        if (x->item == y->item) {
+            out[n++] = tl_ns_between(x->end_ns, y->end_ns);
+            *loose = x->loose;
+        }
+        i += x->item <= y->item;
+        j += y->item <= x->item;
+    }
+    return n;
+}
+
+/* Whether nothing speaks against the two being one group: clocks may be apart, but by always the same. */
+static bool end_together(const deciding *d, uint32_t a, uint32_t b)
+{
+    int64_t apart[TL_SIGHTINGS];
+    bool loose = false;
+    size_t n = differences(d, a, b, apart, &loose);
+    return n < ENOUGH || tl_mad(apart, n, tl_median(apart, n)) <= (loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS);
+}
+
+/* Each rank of order[from, to) joins the first leader that it ends together with, or leads. */
+static bool key_inferred(deciding *d, size_t from, size_t to)
+{
+    TL_VEC(uint32_t) leaders = { 0 };
+    for (size_t i = from; i < to; i++) {
+        uint32_t m = d->order[i];
+        size_t l = 0;
+        while (l < leaders.n && !end_together(d, m, leaders.v[l]))
+            l++;
+        if (l == leaders.n) {
+            if (!tl_vec_room(&leaders)) {
+                free(leaders.v);
+                return false;
+            }
+            leaders.v[leaders.n++] = m;
+        }
+        uint64_t rank = (uint64_t)d->m[leaders.v[l]].rank;
+        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, rank);
+    }
+    free(leaders.v);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- the table */
+
+static int by_group(const void *context, uint32_t a, uint32_t b)
+{
+    const deciding *d = context;
+    int order = COMPARE(d->fates[a].group_key, d->fates[b].group_key);
+    return order != 0 ? order : by_members(d->m, a, b);
+}
+
+/* One group while the table is made: its row, and its memberships in `order`. */
+typedef struct draft {
+    tl_group_row row;
+    size_t from, to;
+    int32_t first_rank;
+    uint32_t most; /* participants of the rank that has most */
+    uint64_t key;
+} draft;
+
+static int by_number(const void *a, const void *b)
+{
+    const draft *x = a, *y = b;
+    int order = COMPARE(x->row.inferred, y->row.inferred);
+    if (order == 0)
+        order = COMPARE(y->row.size >= 0 ? y->row.size : y->row.seen, x->row.size >= 0 ? x->row.size : x->row.seen);
+    if (order == 0)
+        order = COMPARE(x->first_rank, y->first_rank);
+    if (order == 0)
+        order = memcmp(x->row.ranks, y->row.ranks, sizeof x->row.ranks);
+    if (order == 0)
+        order = memcmp(x->row.name, y->row.name, sizeof x->row.name);
+    return order != 0 ? order : COMPARE(x->key, y->key);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return COMPARE(*x, *y);
+}
+
+/* Distinct hosts of ranks; -1 when one is unknown.  Sorts them. */
+static int32_t count_hosts(int32_t *hosts, size_t n)
+{
+    int32_t distinct = 0;
+    qsort(hosts, n, sizeof *hosts, by_value);
+    for (size_t i = 0; i < n; i++) {
+        if (hosts[i] < 0)
+            return -1;
+        distinct += i == 0 || hosts[i] != hosts[i - 1];
+    }
+    return distinct;
+}
+
+/* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
+ */
+static void place(draft *g, const deciding *d, int32_t *room)
+{
+    for (size_t i = g->from; i < g->to; i++)
+        room[i - g->from] = d->hosts[d->order[i]];
+    g->row.hosts = count_hosts(room, g->to - g->from);
+    bool all_there = g->row.size < 0 || g->row.size == g->row.seen;
+    g->row.span = g->row.hosts > 1                 ? TL_SPAN_INTER_NODE
+                  : g->row.hosts == 1 && all_there ? TL_SPAN_INTRA_NODE
+                                                   : TL_SPAN_UNKNOWN;
+}
+
+/* The row of the group order[from, to), and the rule for its members. */
+static draft describe(const deciding *d, size_t from, size_t to, int32_t *room)
+{
+    const tl_membership *first = &d->m[d->order[from]];
+    draft g = { .from = from, .to = to, .first_rank = first->rank, .key = d->fates[d->order[from]].group_key };
+    bool by_seq = true, alike = true;
+    size_t n = 0;
+
+    g.row.inferred = first->inferred;
+    g.row.size = first->size;
+    g.row.source = TL_COLL_FROM_NAME;
+    memcpy(g.row.name, first->name, sizeof first->name);
+    memcpy(g.row.description, first->desc, sizeof first->desc);
+    memcpy(g.row.ranks, first->ranks, sizeof first->ranks);
+    for (size_t i = from; i < to; i++) {
+        const tl_membership *m = &d->m[d->order[i]];
+        if (n == 0 || room[n - 1] != m->rank)
+            room[n++] = m->rank;
+        g.most = m->n > g.most ? m->n : g.most;
+        by_seq = by_seq && m->nseq == m->nlaunched;
+        alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key;
+        g.row.source = m->from < g.row.source ? m->from : g.row.source;
+    }
+    g.row.seen = (int32_t)n;
+    if (first->inferred)
+        tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
+    place(&g, d, room);
+    for (size_t i = from; i < to; i++) {
+        d->fates[d->order[i]].by_seq = by_seq;
+        d->fates[d->order[i]].by_loose_launch = alike;
+    }
+    return g;
+}
+
+static bool number(deciding *d, tl_table *groups, tl_group_fact **facts)
+{
+    TL_VEC(draft) drafts = { 0 };
+    int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
+    bool whole = room != NULL && tl_sort_index(d->order, d->n, by_group, d);
+
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
+            ;
+        whole = tl_vec_room(&drafts);
+        if (whole)
+            drafts.v[drafts.n++] = describe(d, from, to, room);
+    }
+    if (whole && drafts.n > 0)
+        qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
+    *facts = tl_calloc(drafts.n + 1, sizeof **facts);
+    whole = whole && *facts != NULL;
+    for (size_t g = 0; whole && g < drafts.n; g++) {
+        const tl_group_row *row = &drafts.v[g].row;
+        (*facts)[g] = (tl_group_fact){ .size = row->size,
+                                       .seen = row->seen,
+                                       .most = drafts.v[g].most,
+                                       .inferred = (uint8_t)row->inferred,
+                                       .span = row->span };
+        drafts.v[g].row.group = (int32_t)g;
+        for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
+            d->fates[d->order[i]].group = (int32_t)g;
+        whole = tl_table_append(groups, &drafts.v[g].row, 1);
+    }
+    free(drafts.v);
+    free(room);
+    return whole;
+}
+
+/* --------------------------------------------------------------------------------------------------------- */
+
+static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
+{
+    bool whole = d->order != NULL && d->first_sighting != NULL;
+    size_t s = 0;
+
+    for (size_t i = 0; whole && i <= d->n; i++) {
+        while (s < nsightings && (size_t)d->sightings[s].membership < i)
+            s++;
+        d->first_sighting[i] = s;
+        if (i < d->n)
+            d->order[i] = (uint32_t)i;
+    }
+    whole = whole && tl_sort_index(d->order, d->n, by_members, d->m);
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        const tl_membership *m = &d->m[d->order[from]];
+        for (to = from + 1; to < d->n && d->m[d->order[to]].members_key == m->members_key &&
+                            d->m[d->order[to]].inferred == m->inferred;
+             to++)
+            ;
+        if (m->inferred)
+            whole = key_inferred(d, from, to);
+        else
+            key_named(d, from, to);
+    }
+    return whole && number(d, groups, facts);
+}
+
+tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
+                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
+                           tl_group_fact **facts, tl_error *err)
+{
+    deciding d = { .m = memberships,
+                   .hosts = hosts,
+                   .n = n,
+                   .sightings = sightings,
+                   .fates = fates,
+                   .order = tl_malloc((n + 1) * sizeof *d.order),
+                   .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
+    *facts = NULL;
+    bool whole = decide(&d, nsightings, groups, facts);
+    free(d.order);
+    free(d.first_sighting);
+    return whole ? TL_OK : tl_fail_memory(err, "the process groups");
+}

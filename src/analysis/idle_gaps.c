@@ -1,0 +1,233 @@
+/* idle_gaps.c - the timeline of a device, and its gaps.
+ *
+ *     stream 7   [ A   ]    [ B ]                        [ D ]
+ *     stream 9      [ C    ]
+ *     gaps                       |<----- macro gap ----->|
+ *                          ||  noise
+ *
+ * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended last
+ * (of equal ends what started last, then what stands last in the file), behind it what starts first, of equals what stands
+ * first in the file.
+ */
+#include "idle.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+/* Beside the gap: an event that ended longer before it is not the one before it (without rule `ended`). */
+#define ADJACENT_NS 2000
+
+static bool same_stream(const tl_kernel *a, const tl_kernel *b)
+{
+    return a->device == b->device && a->stream == b->stream;
+}
+
+int64_t tl_idle_end(tl_idle_rank *k, size_t kernel)
+{
+    const tl_kernel *a = &k->view->kernels[kernel], *b = a + 1;
+
+    if (!tl_idle_holds(k, TL_IDLE_OVERRUNS) || kernel + 1 == k->view->nkernels || !same_stream(a, b) ||
+        b->start_ns >= a->end_ns)
+        return a->end_ns;
+    /* Branches of a graph run side by side, whatever stream they are said to be on. */
+    if (a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch))
+        return a->end_ns;
+    return b->start_ns;
+}
+
+static int by_start(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *x = (const tl_kernel *)kernels + a, *y = (const tl_kernel *)kernels + b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->uid < y->uid ? -1 : x->uid > y->uid;
+}
+
+/* Without rule `ended`: the last of order[0, n) to start before lo, if it ended near there. */
+static uint32_t last_started(tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
+{
+    while (n > 0 && k->view->kernels[order[n - 1]].start_ns >= lo)
+        n--;
+    if (n == 0)
+        return TL_NONE;
+    int64_t end = tl_idle_end(k, order[n - 1]);
+    return end > lo - ADJACENT_NS && end < lo + ADJACENT_NS ? order[n - 1] : TL_NONE;
+}
+
+static int32_t uid_of(uint32_t uid)
+{
+    return uid <= INT32_MAX ? (int32_t)uid : -1;
+}
+
+/* Whose doing counts in the gap: the thread that launched the work behind it; where that is not known the thread that launches
+ * most on this device, or most of all. */
+static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
+{
+    if (!tl_idle_holds(k, TL_IDLE_THREADS))
+        return TL_NONE;
+    if (launch != TL_NONE)
+        return k->view->launches[launch].track;
+    return usual != TL_NONE ? usual : k->main_track;
+}
+
+/* The columns that tell of the work around the gap. */
+static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
+{
+    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL, *next = &k->view->kernels[g->next];
+
+    row->preceding = prev != NULL ? prev->name : TL_NO_NAME;
+    row->preceding_uid = prev != NULL ? uid_of(prev->uid) : -1;
+    row->following = next->name;
+    row->following_uid = uid_of(next->uid);
+    row->launch = TL_NO_NAME;
+    row->launch_uid = -1;
+    row->call = row->dominant_op = row->second_op = row->third_op = row->other_op = row->annotation = TL_NO_NAME;
+    if (g->launch == TL_NONE)
+        return;
+    const tl_launch *launch = &k->view->launches[g->launch];
+    row->launch = launch->name;
+    row->launch_uid = uid_of(launch->uid);
+    /* Only the first node of a graph waits for its launch. */
+    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && tl_idle_is_graph(k, g->launch) && k->first_kernel[g->launch] != g->next)
+        return;
+    row->launch_to_exec_ns = next->start_ns - launch->end_ns;
+    row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
+}
+
+/* Whether a graph launch that is under-recorded was queued between the work before the gap and that behind it. */
+static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
+{
+    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL;
+    int64_t from = prev == NULL ? INT64_MIN : prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
+    int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
+    size_t low = 0, high = k->under.n;
+
+    while (low < high) {                /* the first at or after `from` */
+        size_t mid = low + (high - low) / 2;
+        if (k->under.v[mid] < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < k->under.n && k->under.v[low] <= to;
+}
+
+static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise, int64_t lo, int64_t hi)
+{
+    tl_gap_noise *row = tl_table_add(noise);
+    if (row == NULL)
+        return false;
+    d->sums.noise_gaps++;
+    d->sums.noise_ns += hi - lo;
+    row->rank = k->view->rank;
+    row->device = d->device;
+    row->start_ns = lo;
+    row->duration_ns = hi - lo;
+    row->idle_id = (int32_t)-d->sums.noise_gaps;
+    row->step = tl_step_at(k->view->steps, k->view->nsteps, lo);
+    return true;
+}
+
+static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g, uint32_t usual)
+{
+    if (!tl_vec_room(&d->gaps))
+        return false;
+    tl_gap *row = tl_table_add(gaps);
+    if (row == NULL)
+        return false;
+    g.launch = k->view->kernels[g.next].launch;
+    g.track = thread_of(k, g.launch, usual);
+    d->gaps.v[d->gaps.n++] = g;
+    row->rank = k->view->rank;
+    row->device = d->device;
+    row->start_ns = lo;
+    row->end_ns = hi;
+    row->duration_ns = hi - lo;
+    row->idle_id = (int32_t)d->sums.macro_gaps++;
+    row->step = tl_step_at(k->view->steps, k->view->nsteps, lo);
+    row->under_recorded = misses_graph(k, &g, hi);
+    describe(k, &g, row);
+    d->sums.macro_ns += hi - lo;
+    d->sums.longest_ns = hi - lo > d->sums.longest_ns ? hi - lo : d->sums.longest_ns;
+    d->sums.unlinked += g.launch == TL_NONE;
+    d->sums.under_recorded_ns += row->under_recorded ? hi - lo : 0;
+    return true;
+}
+
+/* Walks the work in order of its start. */
+static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise, uint32_t usual)
+{
+    const tl_kernel *v = k->view->kernels;
+    int64_t begin = v[order[0]].start_ns, end = tl_idle_end(k, order[0]);
+    uint32_t last = order[0];           /* what ended last so far */
+
+    for (size_t i = 1; i <= d->n; i++) {
+        int64_t start = i < d->n ? v[order[i]].start_ns : INT64_MAX, stop = i < d->n ? tl_idle_end(k, order[i]) : 0;
+        if (i < d->n && start <= end) {
+            if (stop >= end) {
+                end = stop;
+                last = order[i];
+            }
+            continue;
+        }
+        d->sums.busy_ns += end - begin;
+        if (i == d->n)
+            break;
+        bool whole;
+        if (start - end < k->config->noise_ns) {
+            whole = add_noise(k, d, noise, end, start);
+        } else {
+            tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? last : last_started(k, order, i, end), .next = order[i] };
+            whole = add_macro(k, d, gaps, end, start, g, usual);
+        }
+        if (!whole)
+            return false;
+        begin = start;
+        end = stop;
+        last = order[i];
+    }
+    return true;
+}
+
+/* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
+static bool usual_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *usual)
+{
+    uint32_t ntracks = 0;
+    size_t most = 0;
+
+    *usual = TL_NONE;
+    for (size_t i = 0; i < k->view->nlaunches; i++)
+        ntracks = k->view->launches[i].track >= ntracks ? k->view->launches[i].track + 1 : ntracks;
+    size_t *count = tl_calloc(ntracks, sizeof *count);
+    if (count == NULL)
+        return false;
+    for (size_t i = d->first; i < d->first + d->n; i++)
+        if (k->view->kernels[i].launch != TL_NONE)
+            count[k->view->launches[k->view->kernels[i].launch].track]++;
+    for (uint32_t t = 0; t < ntracks; t++)
+        if (count[t] > most) {
+            most = count[t];
+            *usual = t;
+        }
+    free(count);
+    return true;
+}
+
+bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
+{
+    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), usual = TL_NONE;
+    bool whole = order != NULL;
+
+    d->first_row = gaps->n;
+    d->first_noise = noise->n;
+    for (size_t i = 0; whole && i < d->n; i++) {
+        const tl_kernel *a = &k->view->kernels[d->first + i];
+        int64_t end = tl_idle_end(k, d->first + i);
+        order[i] = (uint32_t)(d->first + i);
+        d->sums.overruns += end < a->end_ns;
+        d->sums.overrun_ns += a->end_ns - end;
+    }
+    whole = whole && usual_thread(k, d, &usual) && tl_sort_index(order, d->n, by_start, k->view->kernels) &&
+            (d->n == 0 || walk(k, d, order, gaps, noise, usual));
+    free(order);
+    return whole;
+}

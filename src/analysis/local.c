@@ -1,0 +1,239 @@
+/* local.c - parts of a rank's time since its previous collective of the same group, and since its step began.
+ *
+ *     compute    [=a=][=b=][=c=][=d=]            collective 1 waits for a, 2 for b, 3 for d; they run on one stream
+ *     comm            [ 1       ][ 2 ][ 3 ]
+ *     ready          ^1   ^2        ^3           2 could have begun at the end of b, had 1 been over
+ *
+ * Ranks are compared from ready to ready: between two of these every rank runs the same kernels, though one that waits
+ * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
+ */
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+/* A collective that starts so soon behind the one before it on its stream had been held up by that. */
+static const int64_t held_ns = 30000;
+
+typedef struct stretch {
+    int64_t from_ns, to_ns;
+} stretch;
+
+typedef struct comparing {
+    const tl_rank_view *view;
+    const tl_activity *activity;
+    tl_participant *parts;
+    size_t n;
+    int64_t begin_ns; /* where the rank's time begins to be comparable */
+    uint32_t *order;  /* participants by start */
+    int64_t *ready;
+    uint32_t *previous; /* index of the previous one in the group, TL_NONE */
+    stretch *stretches;
+    uint32_t *by_launch; /* compute kernels with a launch, by launch */
+    int64_t *busy_to;    /* last end among those up to there */
+    size_t nkernels;
+} comparing;
+
+static int by_start(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *p = parts;
+    if (p[a].start_ns != p[b].start_ns)
+        return p[a].start_ns < p[b].start_ns ? -1 : 1;
+    return (p[a].uid > p[b].uid) - (p[a].uid < p[b].uid);
+}
+
+static int by_from(const void *stretches, uint32_t a, uint32_t b)
+{
+    const stretch *s = stretches;
+    return (s[a].from_ns > s[b].from_ns) - (s[a].from_ns < s[b].from_ns);
+}
+
+static int by_launch(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = kernels;
+    if (k[a].launch_ns != k[b].launch_ns)
+        return k[a].launch_ns < k[b].launch_ns ? -1 : 1;
+    return (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+}
+
+/* Its first step, else its first work. */
+static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
+{
+    int64_t first = activity->n > 0 ? activity->v[0].start_ns : INT64_MAX;
+    return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- ready */
+
+static bool list_work(comparing *c)
+{
+    const tl_rank_view *view = c->view;
+    c->by_launch = tl_malloc((view->nkernels + 1) * sizeof *c->by_launch);
+    c->busy_to = tl_malloc((view->nkernels + 1) * sizeof *c->busy_to);
+    if (c->by_launch == NULL || c->busy_to == NULL)
+        return false;
+    for (size_t i = 0; i < view->nkernels; i++)
+        if (view->kernels[i].kind == TL_COMPUTE && view->kernels[i].launch_ns != TL_TIME_UNKNOWN)
+            c->by_launch[c->nkernels++] = (uint32_t)i;
+    if (!tl_sort_index(c->by_launch, c->nkernels, by_launch, view->kernels))
+        return false;
+    for (size_t i = 0; i < c->nkernels; i++) {
+        int64_t end = view->kernels[c->by_launch[i]].end_ns;
+        c->busy_to[i] = i > 0 && c->busy_to[i - 1] > end ? c->busy_to[i - 1] : end;
+    }
+    return true;
+}
+
+/* The end of all compute launched before t; INT64_MIN where there is none. */
+static int64_t work_before(const comparing *c, int64_t t_ns)
+{
+    size_t low = 0, high = c->nkernels;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->view->kernels[c->by_launch[mid]].launch_ns < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 ? c->busy_to[low - 1] : INT64_MIN;
+}
+
+static uint64_t stream_key(const tl_participant *p)
+{
+    return (uint64_t)(uint32_t)p->device << 32 | (uint32_t)p->stream;
+}
+
+/* When each could have begun, had its stream been free. */
+static bool find_ready(comparing *c)
+{
+    tl_map last = { 0 };
+    bool whole = true;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const tl_participant *p = &c->parts[c->order[i]];
+        uint32_t before = tl_map_get(&last, stream_key(p));
+        int64_t ready = p->start_ns;
+        if (before != TL_MAP_NONE && p->launch_ns != TL_TIME_UNKNOWN &&
+            p->start_ns - c->parts[before].end_ns <= held_ns) {
+            int64_t work = work_before(c, p->launch_ns);
+            ready = work > p->launch_ns ? work : p->launch_ns;
+            ready = ready < p->start_ns ? ready : p->start_ns;
+        }
+        c->ready[c->order[i]] = ready;
+        whole = tl_map_put(&last, stream_key(p), c->order[i]) == 0;
+    }
+    tl_map_free(&last);
+    return whole;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- parts */
+
+static bool find_previous(comparing *c)
+{
+    tl_map last = { 0 };
+    bool whole = true;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        uint32_t at = c->order[i];
+        uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->parts[at].group);
+        c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
+        c->parts[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->parts[previous].uid;
+        whole = tl_map_put(&last, (uint64_t)(uint32_t)c->parts[at].group, at) == 0;
+    }
+    tl_map_free(&last);
+    return whole;
+}
+
+/* Sums the parts of all stretches, each into to[i]. */
+static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
+{
+    uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
+    tl_activity_cursor cursor = { 0 };
+    int64_t first = c->activity->n > 0 ? c->activity->v[0].start_ns : INT64_MAX;
+
+    for (size_t i = 0; order != NULL && i < c->n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const stretch *s = &c->stretches[order[i]];
+        tl_parts *sum = to(&c->parts[order[i]]);
+        *sum = (tl_parts){ { 0 } };
+        tl_activity_add(c->activity, &cursor, s->from_ns, s->to_ns, sum);
+        /* Nothing has run yet: the host has not fed the device. */
+        if (s->from_ns < first && s->from_ns < s->to_ns)
+            sum->ns[TL_PART_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
+    }
+    free(order);
+    return whole;
+}
+
+static tl_parts *since(tl_participant *p)
+{
+    return &p->since;
+}
+
+static tl_parts *since_step(tl_participant *p)
+{
+    return &p->since_step;
+}
+
+/* From the previous one of the group; less what was spent in that one itself. */
+static bool compare_groups(comparing *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->stretches[i] = (stretch){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
+    if (!sum_up(c, since))
+        return false;
+    tl_activity_cursor cursor = { 0 };
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t at = c->order[i];
+        if (c->previous[at] == TL_NONE)
+            continue;
+        const tl_participant *previous = &c->parts[c->previous[at]];
+        tl_parts inside = { { 0 } };
+        int64_t to = previous->end_ns < c->ready[at] ? previous->end_ns : c->ready[at];
+        tl_activity_seek(c->activity, &cursor, previous->start_ns);
+        tl_activity_add(c->activity, &cursor, previous->start_ns, to, &inside);
+        c->parts[at].since.ns[TL_PART_COMM] -= inside.ns[TL_PART_COMM];
+    }
+    return true;
+}
+
+/* From the last one that was launched in the step before. */
+static bool compare_steps(comparing *c)
+{
+    int64_t from = c->begin_ns;
+    int32_t step = INT32_MIN;
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t at = c->order[i];
+        if (c->parts[at].step != step && i > 0)
+            from = c->ready[c->order[i - 1]];
+        step = c->parts[at].step;
+        c->stretches[at] = (stretch){ from, c->ready[at] };
+    }
+    return sum_up(c, since_step);
+}
+
+bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n)
+{
+    comparing c = { .view = view,
+                    .activity = activity,
+                    .parts = parts,
+                    .n = n,
+                    .begin_ns = beginning(view, activity),
+                    .order = tl_malloc((n + 1) * sizeof *c.order),
+                    .ready = tl_malloc((n + 1) * sizeof *c.ready),
+                    .previous = tl_malloc((n + 1) * sizeof *c.previous),
+                    .stretches = tl_malloc((n + 1) * sizeof *c.stretches) };
+    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL;
+
+    for (size_t i = 0; whole && i < n; i++)
+        c.order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(c.order, n, by_start, parts) && list_work(&c) && find_ready(&c) &&
+            find_previous(&c) && compare_groups(&c) && compare_steps(&c);
+    free(c.order);
+    free(c.ready);
+    free(c.previous);
+    free(c.stretches);
+    free(c.by_launch);
+    free(c.busy_to);
+    return whole;
+}

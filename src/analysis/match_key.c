@@ -1,0 +1,63 @@
+/* match_key.c - see match_key.h.
+ *
+ * The first rule that applies:
+ *
+ *     pair      a send or receive with a known peer      sender, receiver, step, k-th
+ *     seq       all of its group have a number           point to point or not, number, part
+ *     launch    launched in a step; or outside, where    step, kind, k-th
+ *               all ranks of the group launched alike
+ *     endtime   what is left: later, by alignment        (align.h)
+ */
+#include "tlmpi/analysis/match_key.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/model/schema.h"
+
+static uint64_t mix3(uint64_t key, int64_t a, int64_t b, int64_t c)
+{
+    return tl_hash_mix(tl_hash_mix(tl_hash_mix(key, (uint64_t)a), (uint64_t)b), (uint64_t)c);
+}
+
+/* 0 is "not known". */
+static uint64_t some(uint64_t key)
+{
+    return key != 0 ? key : 1;
+}
+
+static bool is_p2p(const tl_participant *p)
+{
+    return p->kind == TL_SEND || p->kind == TL_RECV;
+}
+
+void tl_match_key(tl_participant *p, const tl_fate *fate)
+{
+    uint64_t group = fate->group_key;
+
+    p->key = 0;
+    p->rule = TL_BY_NOTHING;
+    p->group = fate->group;
+    if (is_p2p(p) && p->peer >= 0) {
+        if (p->nth < 0) { /* its end says nothing: a sender need not wait */
+            p->key = tl_lone_key(p);
+            return;
+        }
+        int32_t from = p->kind == TL_SEND ? p->rank : p->peer, to = p->kind == TL_SEND ? p->peer : p->rank;
+        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->step, p->nth, 0));
+        p->rule = TL_BY_PAIR;
+    } else if (fate->by_seq && p->seq >= 0) {
+        p->key = some(mix3(mix3(group, TL_BY_SEQ, is_p2p(p), p->seq), p->part, 0, 0));
+        p->rule = TL_BY_SEQ;
+    } else if (p->nth >= 0 && (p->step >= 0 || fate->by_loose_launch)) {
+        p->key = some(mix3(mix3(group, TL_BY_LAUNCH, p->step, p->kind), p->nth, 0, 0));
+        p->rule = TL_BY_LAUNCH;
+    }
+}
+
+uint64_t tl_lone_key(const tl_participant *p)
+{
+    return some(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));
+}
+
+uint64_t tl_sighting_item(const tl_participant *p)
+{
+    return p->nth >= 0 ? some(mix3(0, p->step, p->kind, p->nth)) : 0;
+}

@@ -1,0 +1,322 @@
+/* verdict.c - charges by rank and step, tested, and put into words. */
+#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/base/mem.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A loss below this share of the steps in which a rank stands out is nobody's verdict. */
+static const double least_share = 0.008;
+/* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on. */
+static const double least_of_most = 0.3;
+/* One step alone is an event, no straggler, unless it costs this share of the step. */
+static const double one_off_share = 0.1;
+static const double significant = 0.05;
+/* A cause has this share of the charge, or it is mixed. */
+static const double cause_share = 0.8;
+
+typedef struct judging {
+    const tl_verdict_input *in;
+    int64_t *charge; /* [nranks * nsteps] rank-seconds */
+    double *wall;    /* the same as wall time */
+    double *z;
+    bool *flagged;
+    tl_persistence *found; /* [nranks] */
+} judging;
+
+static size_t index_of_rank(const tl_verdict_input *in, int32_t rank)
+{
+    size_t low = 0, high = in->nranks;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (in->ranks[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < in->nranks && in->ranks[low] == rank ? low : SIZE_MAX;
+}
+
+static size_t index_of_step(const tl_verdict_input *in, int32_t step)
+{
+    size_t low = 0, high = in->nsteps;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (in->steps[mid].number < step)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < in->nsteps && in->steps[low].number == step ? low : SIZE_MAX;
+}
+
+static int64_t charge_of(const tl_blame *row)
+{
+    return row->direct_ns + row->indirect_ns;
+}
+
+/* Rows of one (rank, step) lie together, those of one waiter within them. */
+static void sum_charges(judging *j)
+{
+    const tl_table *blame = j->in->blame;
+    for (size_t i = 0, to; i < blame->n; i = to) {
+        const tl_blame *first = tl_table_row(blame, i);
+        double squares = 0, sum = 0;
+        int64_t total = 0;
+        for (to = i; to < blame->n;) {
+            const tl_blame *row = tl_table_row(blame, to);
+            if (row->to_rank != first->to_rank || row->step != first->step)
+                break;
+            int32_t from = row->from_rank, waiters = 1;
+            double wait = 0;
+            for (; to < blame->n; to++) {
+                const tl_blame *of = tl_table_row(blame, to);
+                if (of->to_rank != first->to_rank || of->step != first->step || of->from_rank != from)
+                    break;
+                wait += (double)charge_of(of);
+                total += charge_of(of);
+                waiters = of->waiters > waiters ? of->waiters : waiters;
+            }
+            squares += wait * wait / waiters;
+            sum += wait;
+        }
+        size_t r = index_of_rank(j->in, first->to_rank), s = index_of_step(j->in, first->step);
+        if (r == SIZE_MAX || s == SIZE_MAX || sum <= 0)
+            continue;
+        j->charge[r * j->in->nsteps + s] = total;
+        j->wall[r * j->in->nsteps + s] = squares / sum;
+    }
+}
+
+/* Ranks of each role by themselves. */
+static tl_status test_roles(judging *j, tl_error *err)
+{
+    size_t nranks = j->in->nranks, nsteps = j->in->nsteps;
+    double *charges = tl_malloc((nranks * nsteps + 1) * sizeof *charges),
+           *z = tl_malloc((nranks * nsteps + 1) * sizeof *z);
+    double *step_ns = tl_malloc((nsteps + 1) * sizeof *step_ns);
+    bool *flagged = tl_malloc(nranks * nsteps + 1), *done = tl_calloc(nranks + 1, 1);
+    tl_persistence *found = tl_malloc((nranks + 1) * sizeof *found);
+    size_t *of = tl_malloc((nranks + 1) * sizeof *of);
+    bool whole = charges != NULL && z != NULL && step_ns != NULL && flagged != NULL && done != NULL && found != NULL &&
+                 of != NULL;
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the verdict");
+
+    for (size_t s = 0; whole && s < nsteps; s++)
+        step_ns[s] = (double)j->in->steps[s].ns;
+    for (size_t first = 0; st == TL_OK && first < nranks; first++) {
+        size_t n = 0;
+        for (size_t r = first; !done[first] && r < nranks; r++)
+            if (j->in->roles[r] == j->in->roles[first])
+                of[n++] = r;
+        for (size_t i = 0; i < n; i++) {
+            done[of[i]] = i > 0;
+            memcpy(charges + i * nsteps, j->wall + of[i] * nsteps, nsteps * sizeof *charges);
+        }
+        const tl_charges c = { charges, step_ns, n, nsteps };
+        if (n > 0)
+            st = tl_persistence_of(&c, found, z, flagged, err);
+        for (size_t i = 0; st == TL_OK && i < n; i++) {
+            j->found[of[i]] = found[i];
+            memcpy(j->z + of[i] * nsteps, z + i * nsteps, nsteps * sizeof *z);
+            memcpy(j->flagged + of[i] * nsteps, flagged + i * nsteps, nsteps * sizeof *flagged);
+        }
+    }
+    free(charges);
+    free(z);
+    free(step_ns);
+    free(flagged);
+    free(done);
+    free(found);
+    free(of);
+    return st;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- causes */
+
+static tl_cause cause_of_part(int part)
+{
+    switch (part) {
+    case TL_PART_COMPUTE:
+        return TL_CAUSE_COMPUTE_SLOW;
+    case TL_PART_H2D:
+        return TL_CAUSE_H2D;
+    case TL_PART_COMM:
+        return TL_CAUSE_OTHER_GROUP;
+    case TL_PART_HOST:
+        return TL_CAUSE_HOST_LATE;
+    case TL_PART_INPUT:
+        return TL_CAUSE_INPUT;
+    case TL_PART_GC:
+        return TL_CAUSE_GC;
+    case TL_PART_SYNC:
+        return TL_CAUSE_SYNC_DRAIN;
+    case TL_PART_ALLOCATOR:
+        return TL_CAUSE_ALLOCATOR;
+    default:
+        return TL_CAUSE_UNKNOWN;
+    }
+}
+
+/* From the rank's charges in flagged steps; in all steps where none is. */
+static void name_cause(const judging *j, size_t r, tl_straggler *row)
+{
+    int64_t of[TL_NPARTS + 1] = { 0 }, sum = 0;
+    const tl_table *blame = j->in->blame;
+    bool any = j->found[r].nflagged > 0;
+    int largest = TL_NPARTS;
+
+    for (size_t i = 0; i < blame->n; i++) {
+        const tl_blame *b = tl_table_row(blame, i);
+        size_t s = index_of_step(j->in, b->step);
+        if (b->to_rank != row->rank || s == SIZE_MAX || (any && !j->flagged[r * j->in->nsteps + s]))
+            continue;
+        of[b->cause] += charge_of(b);
+        sum += charge_of(b);
+    }
+    for (int part = TL_NPARTS; part-- > 0;)
+        if (of[part] >= of[largest])
+            largest = part;
+    row->cause_share = sum > 0 ? (double)of[largest] / (double)sum : NAN;
+    row->cause = (uint8_t)(sum == 0                         ? TL_CAUSE_UNKNOWN
+                           : row->cause_share < cause_share ? TL_CAUSE_MIXED
+                                                            : cause_of_part(largest));
+}
+
+static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table *straggler)
+{
+    const tl_verdict_input *in = j->in;
+    const tl_persistence *p = &j->found[r];
+    tl_straggler row = {
+        .rank = in->ranks[r],
+        .late_count = in->late_counts[r],
+        .z = p->z,
+        .share_steps = p->share_steps,
+        .pattern = (uint8_t)p->pattern,
+        .first_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->first].number : -1,
+        .last_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->last].number : -1,
+        .p_value = p->p_value,
+        .slowdown = 1,
+    };
+
+    for (size_t s = 0; s < in->nsteps; s++) {
+        size_t at = r * in->nsteps + s;
+        tl_blame_step step = { in->ranks[r], in->steps[s].number, j->charge[at], (int64_t)llround(j->wall[at]),
+                               j->z[at],     j->flagged[at] };
+        row.blame_ns += j->charge[at];
+        if (!tl_table_append(blame_step, &step, 1))
+            return false;
+    }
+    name_cause(j, r, &row);
+    return tl_table_append(straggler, &row, 1);
+}
+
+tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_table *straggler, tl_error *err)
+{
+    size_t n = in->nranks * in->nsteps + 1;
+    judging j = { .in = in,
+                  .charge = tl_calloc(n, sizeof(int64_t)),
+                  .wall = tl_calloc(n, sizeof(double)),
+                  .z = tl_calloc(n, sizeof(double)),
+                  .flagged = tl_calloc(n, sizeof(bool)),
+                  .found = tl_calloc(in->nranks + 1, sizeof(tl_persistence)) };
+    bool whole = j.charge != NULL && j.wall != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the verdict");
+
+    if (st == TL_OK) {
+        sum_charges(&j);
+        st = test_roles(&j, err);
+    }
+    for (size_t r = 0; st == TL_OK && r < in->nranks; r++)
+        if (!add_rank(&j, r, blame_step, straggler))
+            st = tl_fail_memory(err, "the verdict");
+    free(j.charge);
+    free(j.wall);
+    free(j.z);
+    free(j.flagged);
+    free(j.found);
+    return st;
+}
+
+/* -------------------------------------------------------------------------------------------------------- verdicts */
+
+/* What a rank's flagged steps took, and what they lost by it: as replayed, else as others waited. */
+typedef struct loss {
+    size_t nflagged;
+    double flagged_ns, all_ns, lost_ns, largest_share;
+} loss;
+
+static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, const tl_straggler *row, bool simulated)
+{
+    loss l = { 0 };
+    for (size_t i = 0; i < blame_step->n; i++) {
+        const tl_blame_step *step = tl_table_row(blame_step, i);
+        size_t s = index_of_step(in, step->step);
+        if (step->rank != row->rank || s == SIZE_MAX)
+            continue;
+        double ns = (double)in->steps[s].ns, share = (double)step->wall_ns / ns;
+        l.all_ns += ns;
+        l.lost_ns += (double)step->wall_ns;
+        l.nflagged += step->flagged != 0;
+        l.flagged_ns += step->flagged ? ns : 0;
+        l.largest_share = share > l.largest_share ? share : l.largest_share;
+    }
+    if (simulated && (double)row->gain_ns > l.lost_ns)
+        l.lost_ns = (double)row->gain_ns;
+    return l;
+}
+
+static tl_verdict judge(const tl_verdict_input *in, const loss *l, int64_t most_ns, tl_straggler *row)
+{
+    char *reason = row->reason;
+    size_t n = sizeof row->reason;
+    double share = l->flagged_ns > 0 ? l->lost_ns / l->flagged_ns : 0;
+
+    if (in->uncertain) {
+        snprintf(reason, n, "most collectives may carry no verdict: see table quality");
+        return TL_VERDICT_INCONCLUSIVE;
+    }
+    if (l->nflagged == 0) {
+        snprintf(reason, n, "no step in which it stands out among its peers");
+        return TL_VERDICT_OK;
+    }
+    if ((double)row->blame_ns < least_of_most * (double)most_ns) {
+        snprintf(reason, n, "stands out in %zu of %zu steps, but others more", l->nflagged, in->nsteps);
+        return TL_VERDICT_OK;
+    }
+    if (share < least_share) {
+        snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", l->nflagged, in->nsteps,
+                 100 * share);
+        return TL_VERDICT_OK;
+    }
+    if (row->pattern == TL_PATTERN_ONE_OFF && in->nsteps > 1 && l->largest_share < one_off_share) {
+        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", in->nsteps, 100 * l->largest_share);
+        return TL_VERDICT_OK;
+    }
+    if (row->pattern == TL_PATTERN_SPORADIC && row->p_value > significant) {
+        snprintf(reason, n, "%zu of %zu steps, as chance would have it (p = %.2f)", l->nflagged, in->nsteps,
+                 row->p_value);
+        return TL_VERDICT_OK;
+    }
+    if (isnan(row->p_value))
+        snprintf(reason, n, "%zu of %zu steps, too few steps for a test of significance", l->nflagged, in->nsteps);
+    else
+        snprintf(reason, n, "%zu of %zu steps, p = %.4f", l->nflagged, in->nsteps, row->p_value);
+    return TL_VERDICT_STRAGGLER;
+}
+
+void tl_verdict_judge(const tl_verdict_input *in, bool simulated, const tl_table *blame_step, tl_table *straggler)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        most_ns = row->blame_ns > most_ns ? row->blame_ns : most_ns;
+    }
+    for (size_t i = 0; i < straggler->n; i++) {
+        tl_straggler *row = tl_table_row(straggler, i);
+        const loss l = loss_of(in, blame_step, row, simulated);
+        row->verdict = (uint8_t)judge(in, &l, most_ns, row);
+    }
+}

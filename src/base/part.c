@@ -1,0 +1,145 @@
+/* part.c - a file that gets its name when all of it is on the disk. */
+#include "tlmpi/base/part.h"
+#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether `path` may become the result: nothing is there, or a file that may be overwritten. */
+static tl_status check_free(const char *path, bool force, tl_error *err)
+{
+    struct stat there;
+    if (lstat(path, &there) != 0)
+        return errno == ENOENT ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(there.st_mode))
+        return tl_fail(err, TL_EOUTPUT, "%s is a folder", path);
+    return force ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s exists; -f overwrites it", path);
+}
+
+/* Removes what a killed run has left.  A part that is locked belongs to a run that still writes it. */
+static tl_status remove_stale(const char *part, tl_error *err)
+{
+    int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+        bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        close(fd);
+        if (locked)
+            return tl_fail(err, TL_EOUTPUT, "%s: another run is writing it", part);
+    }
+    return unlink(part) == 0 || errno == ENOENT ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(errno));
+}
+
+tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *err)
+{
+    size_t n = strlen(path);
+    part->force = force;
+    part->path = tl_strndup(path, n);
+    part->part = tl_malloc(n + sizeof ".part");
+    if (part->path == NULL || part->part == NULL)
+        return tl_fail_memory(err, "a file's name");
+    memcpy(part->part, path, n);
+    memcpy(part->part + n, ".part", sizeof ".part");
+
+    tl_status st = check_free(path, force, err);
+    if (st == TL_OK)
+        st = remove_stale(part->part, err);
+    part->made = st == TL_OK;
+    if (part->made)
+        tl_leftover_add(part->part);
+    return st;
+}
+
+tl_status tl_part_create(tl_part *part, tl_error *err)
+{
+    part->fd = open(part->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (part->fd < 0)
+        return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+    /* Where a file system has no locks, two runs at one file are not told apart. */
+    (void)flock(part->fd, LOCK_EX | LOCK_NB);
+    return TL_OK;
+}
+
+tl_status tl_part_created(tl_part *part, tl_error *err)
+{
+    part->fd = open(part->part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+}
+
+/* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on
+ * every file system: the file is whole all the same. */
+static tl_status sync_folder(const char *path, tl_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? tl_strndup(".", 1) : tl_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (folder == NULL)
+        return tl_fail_memory(err, "a folder's name");
+    tl_status st = TL_OK;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (fsync(fd) != 0 && errno == EIO)
+            st = tl_fail(err, TL_EOUTPUT, "%s: %s", folder, strerror(errno));
+        close(fd);
+    }
+    free(folder);
+    return st;
+}
+
+tl_status tl_part_publish(tl_part *part, tl_error *err)
+{
+    if (fsync(part->fd) != 0)
+        return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+    /* Somebody may have made such a file while this one was being written. */
+    tl_status st = check_free(part->path, part->force, err);
+    if (st != TL_OK)
+        return st;
+    if (rename(part->part, part->path) != 0)
+        return tl_fail(err, TL_EOUTPUT, "%s: %s", part->path, strerror(errno));
+    tl_leftover_done(part->part);
+    part->made = false;
+    st = sync_folder(part->path, err);
+    if (st != TL_OK)
+        unlink(part->path);
+    return st;
+}
+
+void tl_part_drop(tl_part *part)
+{
+    if (part->fd >= 0)
+        close(part->fd);
+    if (part->made) {
+        unlink(part->part);
+        tl_leftover_done(part->part);
+    }
+    free(part->path);
+    free(part->part);
+    *part = (tl_part)TL_PART_INIT;
+}
+
+tl_status tl_make_folders(const char *path, tl_error *err)
+{
+    struct stat there;
+    tl_status st = TL_OK;
+    char *part = tl_strndup(path, strlen(path));
+    if (part == NULL)
+        return tl_fail_memory(err, "a folder's name");
+
+    for (char *p = part; st == TL_OK && *p != '\0';) {
+        p += strspn(p, "/");
+        p += strcspn(p, "/");
+        char slash = *p;
+        *p = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST && (errno != EROFS || stat(part, &there) != 0))
+            st = tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(errno));
+        *p = slash;
+    }
+    free(part);
+    if (st == TL_OK && (stat(path, &there) != 0 || !S_ISDIR(there.st_mode)))
+        st = tl_fail(err, TL_EOUTPUT, "%s: not a folder", path);
+    return st;
+}

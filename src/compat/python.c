@@ -1,0 +1,122 @@
+/* python.c - see python.h. */
+#include "python.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Writes value as d.ddd...e+XX with the fewest digits that read back as the same double.  A normal double that any 15
+ * digits or fewer stand for is given back by its 15 digits, zeros behind them; a subnormal one has fewer to go by. */
+static void shortest(char *out, size_t size, double value)
+{
+    for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(out, size, "%.*e", digits - 1, value);
+        if (strtod(out, NULL) == value)
+            return;
+    }
+}
+
+/* Python writes 1e-4 up to below 1e16 without an exponent, and a whole number with ".0". */
+void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
+{
+    static const char zeros[] = "0000000000000000";
+    const char *sign = signbit(value) ? "-" : "";
+    char text[TL_PYTHON_REPR_SIZE], digits[TL_PYTHON_REPR_SIZE] = "0";
+    int n = 0, exponent;
+
+    if (!isfinite(value)) {
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return;
+    }
+    shortest(text, sizeof text, fabs(value));
+    for (const char *p = text; *p != 'e'; p++)
+        if (*p != '.')
+            digits[n++] = *p;
+    exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+
+    int whole = exponent + 1; /* digits before the point */
+    if (exponent < -4 || exponent >= 16)
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "", n - 1, digits + 1,
+                 exponent < 0 ? '-' : '+', abs(exponent));
+    else if (whole <= 0)
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%s0.%.*s%.*s", sign, -whole, zeros, n, digits);
+    else if (n <= whole)
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%.*s%.*s.0", sign, n, digits, whole - n, zeros);
+    else
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%.*s.%.*s", sign, whole, digits, n - whole, digits + whole);
+}
+
+double tl_python_round(double value, int decimals)
+{
+    char text[400]; /* 309 digits, a sign, a point and decimals */
+
+    if (!isfinite(value))
+        return value;
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    return strtod(text, NULL);
+}
+
+double tl_numpy_round2(double value)
+{
+    return rint(value * 100) / 100;
+}
+
+/* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
+ * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions
+ * in the eighth digit of a small rest. */
+#define LANES 8
+#define BLOCK 128
+
+double tl_numpy_sum(const double *v, size_t n, size_t stride)
+{
+    double lane[LANES], sum = 0;
+    size_t i = 0;
+
+    if (n > BLOCK) {
+        size_t half = n / 2 / LANES * LANES;
+        return tl_numpy_sum(v, half, stride) + tl_numpy_sum(v + half * stride, n - half, stride);
+    }
+    if (n >= LANES) {
+        for (; i < LANES; i++)
+            lane[i] = v[i * stride];
+        for (; i < n / LANES * LANES; i++)
+            lane[i % LANES] += v[i * stride];
+        sum = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    }
+    for (; i < n; i++)
+        sum += v[i * stride];
+    return sum;
+}
+
+double tl_numpy_mean(const double *v, size_t n)
+{
+    return n > 0 ? tl_numpy_sum(v, n, 1) / (double)n : NAN;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double tl_numpy_median(double *v, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    qsort(v, n, sizeof *v, by_value);
+    return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+double tl_numpy_std(const double *v, size_t n, size_t less)
+{
+    double mean = tl_numpy_mean(v, n), sum = 0;
+
+    if (n <= less)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        sum += (v[i] - mean) * (v[i] - mean);
+    return sqrt(sum / (double)(n - less));
+}

@@ -1,0 +1,33 @@
+/* python.h - values as Python shows them, and numbers as numpy adds them up. */
+#ifndef TLMPI_COMPAT_PYTHON_H
+#define TLMPI_COMPAT_PYTHON_H
+
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/text.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The double as Python's repr writes it ("0.1", "1e+16", "-0.0", "inf", "nan"). */
+#define TL_PYTHON_REPR_SIZE 32
+void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value);
+
+/* Half to even at that many decimals (up to 9) of the exact binary value, as Python's round does. */
+double tl_python_round(double value, int decimals);
+
+/* Half to even at the second decimal, by way of the scaled double, as numpy does. */
+double tl_numpy_round2(double value);
+
+/* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
+double tl_numpy_sum(const double *v, size_t n, size_t stride);
+
+/* Mean, median and standard deviation of n doubles; NaN where there are too few.  `less` is what n is diminished by:
+ * 0 as numpy has it, 1 as pandas has it.  The median sorts v. */
+double tl_numpy_mean(const double *v, size_t n);
+double tl_numpy_median(double *v, size_t n);
+double tl_numpy_std(const double *v, size_t n, size_t less);
+
+/* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
+ * is appended as it is.  False: memory is out. */
+bool tl_python_tuple(tl_text json, tl_bytes *out);
+
+#endif

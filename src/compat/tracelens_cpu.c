@@ -1,0 +1,399 @@
+/* tracelens_cpu.c - what the host did in a gap: the launch, the runtime calls, the operators.
+ *
+ *     gap          |--------------------|
+ *     launch       ..[ call ]<- L ----->|             launch to execution
+ *     operators  [ a   [ b ][ b [ c ]]     ]          self times: a less its b's, b less c, c
+ *
+ * The first line that holds names it; the first three need a launch, `dur` is the length of the gap:
+ *
+ *     LAUNCH_ANOMALY          not prequeued, L > 10, L > dur / 4:  the device was slow to begin
+ *     LAUNCH_ANOMALY          prequeued, dur > 5:                  likewise
+ *     LAUNCH_OVERHEAD_ONLY    dur - L < 4:                         hardly anything but the launch
+ *     RUNTIME_DOMINATED       one class of runtime calls has dur / 4 or more
+ *     CPU_UNTRACED            operators have less than dur / 5 in all
+ *     CPU_DOMINATED           else
+ *
+ * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
+ */
+#include "tlmpi/base/bytes.h"
+#include "tracelens_gap.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ANOMALY_US        10.0
+#define ANOMALY_SHARE     0.25
+#define QUEUED_ANOMALY_US 5.0
+#define OVERHEAD_US       4.0
+#define RUNTIME_SHARE     0.25
+#define TRACED_SHARE      0.20
+#define TOLD_NAMES        3
+#define MICRO             "\302\265"
+
+/* Events of one sort, and those of them that overlap the gap at hand. */
+typedef struct sweep {
+    uint32_t *all;  /* by ts */
+    size_t n, next; /* those before `next` have begun before the last gap asked for ended */
+    TL_VEC(uint32_t) now;
+} sweep;
+
+/* An operator in a gap: as it is, and clipped to the gap. */
+typedef struct frame {
+    double ts, end, from, to;
+    uint32_t name;
+    size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
+} frame;
+
+typedef struct share {
+    uint32_t name; /* of the trace; TL_NO_NAME: none */
+    double us;
+} share;
+
+struct tl_lens_host {
+    const tl_lens *lens;
+    tl_names *words;
+    sweep calls, ops;
+    uint8_t *class; /* of each event that is a call */
+    TL_VEC(frame) frames;
+    TL_VEC(share) shares; /* names in order of first sight */
+    uint32_t *place;      /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
+    tl_bytes text;
+};
+
+static bool is_call(const tl_lens *lens, uint32_t i)
+{
+    return lens->set[i] == TL_LENS_RUNTIME && tl_lens_is_complete(lens, i);
+}
+
+static bool is_op(const tl_lens *lens, uint32_t i)
+{
+    return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
+}
+
+enum { MEMORY_ALLOC, LAUNCH_STALL, SYNC_CALL, OTHER_RUNTIME, NCLASSES };
+static const char *const class_words[NCLASSES] = { "MEMORY_ALLOC: ", "LAUNCH_STALL: ", "SYNC_CALL: ",
+                                                   "OTHER_RUNTIME: " };
+
+static uint8_t class_of(const tl_lens *lens, uint32_t call)
+{
+    unsigned says = tl_lens_says(lens, call);
+    if (says & TL_LENS_ALLOC)
+        return MEMORY_ALLOC;
+    if (says & TL_LENS_LAUNCH_CALL)
+        return LAUNCH_STALL;
+    return tl_lens_sync_of(lens, call, TL_NONE) != TL_LENS_NO_SYNC ? SYNC_CALL : OTHER_RUNTIME;
+}
+
+tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
+{
+    tl_lens_host *host = tl_calloc(1, sizeof *host);
+    if (host == NULL)
+        return NULL;
+
+    host->lens = lens;
+    host->words = words;
+    host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
+    host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
+    host->place = tl_calloc(lens->e->names.n + 1, sizeof *host->place);
+    host->class = tl_calloc(lens->e->n + 1, sizeof *host->class);
+    if (host->calls.all == NULL || host->ops.all == NULL || host->place == NULL || host->class == NULL) {
+        tl_lens_host_free(host);
+        return NULL;
+    }
+    for (size_t i = 0; i < host->calls.n; i++)
+        host->class[host->calls.all[i]] = class_of(lens, host->calls.all[i]);
+    return host;
+}
+
+void tl_lens_host_free(tl_lens_host *host)
+{
+    if (host == NULL)
+        return;
+    free(host->calls.all);
+    free(host->calls.now.v);
+    free(host->ops.all);
+    free(host->ops.now.v);
+    free(host->frames.v);
+    free(host->shares.v);
+    free(host->place);
+    free(host->class);
+    free(host->text.v);
+    free(host);
+}
+
+/* Brings s->now to those with ts < hi and end > lo, in the order of s->all.  Gaps only go forward. */
+static bool overlap(const tl_lens *lens, sweep *s, const tl_lens_gap *gap)
+{
+    size_t kept = 0;
+
+    for (; s->next < s->n && tl_lens_ts(lens, s->all[s->next]) < gap->hi; s->next++) {
+        if (!tl_vec_room(&s->now))
+            return false;
+        s->now.v[s->now.n++] = s->all[s->next];
+    }
+    for (size_t i = 0; i < s->now.n; i++)
+        if (tl_lens_end(lens, s->now.v[i]) > gap->lo)
+            s->now.v[kept++] = s->now.v[i];
+    s->now.n = kept;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- shares */
+
+static void forget_shares(tl_lens_host *host)
+{
+    for (size_t i = 0; i < host->shares.n; i++)
+        host->place[host->shares.v[i].name == TL_NO_NAME ? host->lens->e->names.n : host->shares.v[i].name] = 0;
+    host->shares.n = 0;
+}
+
+static bool add_share(tl_lens_host *host, uint32_t name, double us)
+{
+    uint32_t *place = &host->place[name == TL_NO_NAME ? host->lens->e->names.n : name];
+    if (*place == 0) {
+        if (!tl_vec_room(&host->shares))
+            return false;
+        host->shares.v[host->shares.n++] = (share){ name, 0.0 };
+        *place = (uint32_t)host->shares.n;
+    }
+    host->shares.v[*place - 1].us += us;
+    return true;
+}
+
+/* The largest share, of equal ones the first, that is none of the n in `but`. */
+static const share *largest_share(const tl_lens_host *host, const share *const *but, size_t n)
+{
+    const share *best = NULL;
+    for (size_t i = 0; i < host->shares.n; i++) {
+        const share *s = &host->shares.v[i];
+        bool told = false;
+        for (size_t k = 0; k < n; k++)
+            told |= but[k] == s;
+        if (!told && (best == NULL || s->us > best->us))
+            best = s;
+    }
+    return best;
+}
+
+/* -------------------------------------------------------------------------------------------------------- texts */
+
+static bool say(tl_lens_host *host, tl_text text)
+{
+    return tl_bytes_put(&host->text, text.p, text.n);
+}
+
+static bool say_words(tl_lens_host *host, const char *words)
+{
+    return say(host, (tl_text){ words, strlen(words) });
+}
+
+static bool say_number(tl_lens_host *host, const char *before, int decimals, double value, const char *behind)
+{
+    char number[400]; /* 309 digits, a sign, a point and decimals */
+    snprintf(number, sizeof number, "%.*f", decimals, value);
+    return say_words(host, before) && say_words(host, number) && say_words(host, behind);
+}
+
+/* What has been said since the last call, as a word.  False: memory is out. */
+static bool take_word(tl_lens_host *host, uint32_t *word)
+{
+    *word = tl_names_intern(host->words, host->text.n > 0 ? host->text.v : "", host->text.n);
+    host->text.n = 0;
+    return *word != TL_NO_NAME;
+}
+
+static bool put_word(tl_lens_host *host, const char *text, uint32_t *word)
+{
+    return say_words(host, text) && take_word(host, word);
+}
+
+static tl_text name_text(const tl_lens_host *host, uint32_t name, const char *none)
+{
+    return name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : (tl_text){ none, strlen(none) };
+}
+
+/* ------------------------------------------------------------------------------------------------------ launch */
+
+static bool label_launch(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
+{
+    double dur = gap->hi - gap->lo, l = gap->launch_to_exec;
+    bool whole;
+
+    *labelled = true;
+    gap->cpu = TL_LENS_LAUNCH_ANOMALY;
+    if (!gap->prequeued && l > ANOMALY_US && l > ANOMALY_SHARE * dur) {
+        whole = say_number(host, "launch_to_exec=", 1, l, MICRO "s (launched_during_gap)");
+    } else if (gap->prequeued && dur > QUEUED_ANOMALY_US) {
+        whole = say_number(host, "gap=", 1, dur, MICRO "s, ") &&
+                say_number(host, "launch_to_exec=", 1, l, MICRO "s (prequeued)");
+    } else if (dur - l < OVERHEAD_US) {
+        gap->cpu = TL_LENS_LAUNCH_OVERHEAD_ONLY;
+        whole = say_number(host, "app_overhead=", 1, dur - l, MICRO "s, ") &&
+                say_number(host, "launch_to_exec=", 1, l, MICRO "s");
+    } else {
+        *labelled = false;
+        return true;
+    }
+    return whole && take_word(host, &gap->detail) &&
+           put_word(host, gap->prequeued ? "prequeued" : "launched_during_gap", &gap->key);
+}
+
+/* ------------------------------------------------------------------------------------------------------ runtime */
+
+/* The class with the largest sum, and the name with the largest sum of all classes: it need not belong to the class. */
+static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
+{
+    const tl_lens *lens = host->lens;
+    double sum[NCLASSES] = { 0 };
+    int met[NCLASSES], nmet = 0, best = -1;
+    bool seen[NCLASSES] = { false };
+
+    *labelled = false;
+    forget_shares(host);
+    if (!overlap(lens, &host->calls, gap))
+        return false;
+    for (size_t i = 0; i < host->calls.now.n; i++) {
+        uint32_t call = host->calls.now.v[i];
+        double us = fmin(tl_lens_end(lens, call), gap->hi) - fmax(tl_lens_ts(lens, call), gap->lo);
+        uint8_t class = host->class[call];
+        us = us > 0 ? us : 0;
+        if (!seen[class])
+            met[nmet++] = class;
+        seen[class] = true;
+        sum[class] += us;
+        if (!add_share(host, lens->e->name[call], us))
+            return false;
+    }
+    for (int i = 0; i < nmet; i++)
+        if (best < 0 || sum[met[i]] > sum[best])
+            best = met[i];
+    if (best < 0 || !(sum[best] >= (gap->hi - gap->lo) * RUNTIME_SHARE))
+        return true;
+
+    *labelled = true;
+    gap->cpu = TL_LENS_RUNTIME_DOMINATED;
+    if (!say_words(host, class_words[best]) ||
+        !say(host, name_text(host, largest_share(host, NULL, 0)->name, "unknown")) || !take_word(host, &gap->detail))
+        return false;
+    gap->key = gap->detail;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- operators */
+
+static bool take_frames(tl_lens_host *host, const tl_lens_gap *gap)
+{
+    const tl_lens *lens = host->lens;
+
+    host->frames.n = 0;
+    if (!overlap(lens, &host->ops, gap))
+        return false;
+    for (size_t i = 0; i < host->ops.now.n; i++) {
+        uint32_t op = host->ops.now.v[i];
+        frame f = { .ts = tl_lens_ts(lens, op), .end = tl_lens_end(lens, op), .name = lens->e->name[op] };
+        f.from = fmax(f.ts, gap->lo);
+        f.to = fmin(f.end, gap->hi);
+        if (!(f.to > f.from))
+            continue;
+        if (!tl_vec_room(&host->frames))
+            return false;
+        host->frames.v[host->frames.n++] = f;
+    }
+    for (size_t i = host->frames.n; i-- > 0;) {
+        frame *v = host->frames.v;
+        for (v[i].later = i + 1; v[i].later < host->frames.n && v[v[i].later].end <= v[i].end;)
+            v[i].later = v[v[i].later].later;
+        for (v[i].sooner = i + 1; v[i].sooner < host->frames.n && v[v[i].sooner].end > v[i].end;)
+            v[i].sooner = v[v[i].sooner].sooner;
+    }
+    return true;
+}
+
+/* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
+ * its end. Behind one of them, all up to the next that ends later lie within it, too, and add nothing; behind one that
+ * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
+ * of descendants. */
+static double covered(const tl_lens_host *host, size_t i, size_t first)
+{
+    const frame *v = host->frames.v;
+    double sum = 0, from = 0, to = 0;
+    bool open = false;
+
+    for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
+        if (v[k].end > v[i].end) {
+            k = v[k].sooner;
+            continue;
+        }
+        if (open && v[k].from <= to) {
+            to = fmax(to, v[k].to);
+        } else {
+            sum += open ? to - from : 0;
+            from = v[k].from;
+            to = v[k].to;
+            open = true;
+        }
+        k = v[k].later;
+    }
+    return sum + (open ? to - from : 0);
+}
+
+/* Self times of names to shares.  Frames of one extent stand side by side and do not contain each other. */
+static bool share_self_times(tl_lens_host *host)
+{
+    const frame *v = host->frames.v;
+
+    forget_shares(host);
+    for (size_t i = 0, next; i < host->frames.n; i = next) {
+        for (next = i + 1; next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end;)
+            next++;
+        double self = (v[i].to - v[i].from) - covered(host, i, next);
+        for (size_t k = i; self > 0 && k < next; k++)
+            if (!add_share(host, v[k].name, self))
+                return false;
+    }
+    return true;
+}
+
+static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
+{
+    double dur = gap->hi - gap->lo, all = 0;
+    const share *told[TOLD_NAMES] = { NULL };
+
+    if (!take_frames(host, gap) || !share_self_times(host))
+        return false;
+    gap->cpu = TL_LENS_CPU_UNTRACED;
+    if (host->shares.n == 0)
+        return put_word(host, "(no_cpu_op_overlap)", &gap->op) && put_word(host, "(no_cpu_op_overlap)", &gap->key) &&
+               put_word(host, "no cpu_op/python_function events overlap this gap", &gap->detail);
+
+    for (size_t i = 0; i < host->shares.n; i++)
+        all += host->shares.v[i].us;
+    told[0] = largest_share(host, NULL, 0);
+    if (!say(host, name_text(host, told[0]->name, "?")) || !take_word(host, &gap->op))
+        return false;
+    gap->key = gap->op;
+    if (all / dur < TRACED_SHARE)
+        return say_number(host, "self_time_coverage=", 0, all / dur * 100, "% of gap") && take_word(host, &gap->detail);
+
+    gap->cpu = TL_LENS_CPU_DOMINATED;
+    for (size_t n = 0; n < TOLD_NAMES; n++) {
+        told[n] = largest_share(host, told, n);
+        if (told[n] == NULL)
+            break;
+        if ((n > 0 && !say_words(host, ", ")) || !say(host, name_text(host, told[n]->name, "?")) ||
+            !say_number(host, ": ", 0, told[n]->us / dur * 100, "%"))
+            return false;
+    }
+    return take_word(host, &gap->detail);
+}
+
+bool tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap)
+{
+    bool labelled = false;
+
+    if (gap->launch != TL_NONE && !label_launch(host, gap, &labelled))
+        return false;
+    if (!labelled && !label_runtime(host, gap, &labelled))
+        return false;
+    return labelled || label_operators(host, gap);
+}

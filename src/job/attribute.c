@@ -1,0 +1,326 @@
+/* attribute.c - see attribute.h. */
+#include "attribute.h"
+#include "gains.h"
+#include "share.h"
+#include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/roles.h"
+#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------- on the owners */
+
+static bool is_pair(uint8_t kind)
+{
+    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+/* Late by more than what the time since the previous collective explains: it was behind before. */
+static void explain(const tl_collective_view *c, size_t i, int64_t late_ns, tl_parts *parts, int64_t *scratch,
+                    uint16_t share[TL_NPARTS])
+{
+    for (size_t k = 0; k < c->n; k++)
+        parts[k] = c->by_rank[k].since;
+    int64_t explained = tl_blame_shares(parts, c->n, i, share, scratch);
+    if (explained >= late_ns - late_ns / 4)
+        return;
+    uint16_t wider[TL_NPARTS];
+    for (size_t k = 0; k < c->n; k++)
+        parts[k] = c->by_rank[k].since_step;
+    if (tl_blame_shares(parts, c->n, i, wider, scratch) > explained)
+        memcpy(share, wider, sizeof wider);
+}
+
+bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
+{
+    tl_parts *parts = tl_malloc((c->n + 1) * sizeof *parts);
+    int64_t *scratch = tl_malloc((c->n + 1) * sizeof *scratch);
+    bool whole = parts != NULL && scratch != NULL;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        first = p->start_ns < first ? p->start_ns : first;
+        last = p->start_ns > last ? p->start_ns : last;
+    }
+    bool told = c->n > 0 && last - first >= 2 * c->uncertainty_ns;
+    bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        whole = tl_vec_room(rows);
+        if (!whole)
+            break;
+        tl_late_row *row = &rows->v[rows->n++];
+        *row = (tl_late_row){
+            .collective = c->number,
+            .start_ns = p->start_ns,
+            .end_ns = p->end_ns,
+            .rank = p->rank,
+            .step = c->by_rank[0].step,
+            .uid = p->uid,
+            .previous = p->previous,
+            .bytes = c->by_rank[0].bytes,
+            .kind = c->kind,
+            .fits = fits,
+            .charged = fits && told,
+            .pair = c->n == 2 && is_pair(c->kind),
+        };
+        if (p->start_ns > first) /* the others were never late */
+            explain(c, i, p->start_ns - first, parts, scratch, row->share);
+    }
+    free(parts);
+    free(scratch);
+    return whole;
+}
+
+/* --------------------------------------------------------------------------------------------- proc 0: the charges */
+
+typedef struct attributing {
+    tl_tables *tables;
+    const tl_late_row *rows;
+    size_t nrows;
+    int32_t *ranks; /* ascending */
+    int64_t *late_counts;
+    size_t nranks;
+    tl_blame_arrival *arrivals;
+    tl_blame_collective *collectives;
+    size_t ncollectives;
+    tl_map place; /* of a charge in the table of blame */
+} attributing;
+
+static size_t index_of(const attributing *a, int32_t rank)
+{
+    size_t low = 0, high = a->nranks;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (a->ranks[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool list_ranks(attributing *a)
+{
+    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
+    a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
+    a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
+    if (a->ranks == NULL || a->late_counts == NULL)
+        return false;
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_rank *row = tl_table_row(table, i);
+        if (row->intervals > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
+            a->ranks[a->nranks++] = row->rank;
+    }
+    return true;
+}
+
+static uint64_t kernel_key(int32_t rank, uint32_t uid)
+{
+    return (uint64_t)(uint32_t)rank << 32 | uid;
+}
+
+/* Rows come in the order of collectives. */
+static bool list_arrivals(attributing *a)
+{
+    tl_map arrival_of = { 0 };
+    a->arrivals = tl_malloc((a->nrows + 1) * sizeof *a->arrivals);
+    a->collectives = tl_malloc((a->nrows + 1) * sizeof *a->collectives);
+    bool whole = a->arrivals != NULL && a->collectives != NULL && a->nrows < UINT32_MAX;
+
+    for (uint32_t i = 0; whole && i < a->nrows; i++)
+        whole = tl_map_put(&arrival_of, kernel_key(a->rows[i].rank, a->rows[i].uid), i) == 0;
+    for (uint32_t i = 0; whole && i < a->nrows; i++) {
+        const tl_late_row *row = &a->rows[i];
+        if (i == 0 || row->collective != row[-1].collective)
+            a->collectives[a->ncollectives++] = (tl_blame_collective){
+                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED
+            };
+        a->collectives[a->ncollectives - 1].n++;
+        uint32_t previous =
+            row->previous == TL_NONE ? TL_MAP_NONE : tl_map_get(&arrival_of, kernel_key(row->rank, row->previous));
+        a->arrivals[i] = (tl_blame_arrival){ .start_ns = row->start_ns,
+                                             .end_ns = row->end_ns,
+                                             .rank = (uint32_t)index_of(a, row->rank),
+                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous };
+        for (int part = 0; part < TL_NPARTS; part++)
+            a->arrivals[i].share[part] = row->share[part];
+    }
+    tl_map_free(&arrival_of);
+    return whole;
+}
+
+/* Of equal ones the lowest rank was late. */
+static void count_late(attributing *a)
+{
+    for (size_t c = 0; c < a->ncollectives; c++) {
+        const tl_blame_collective *of = &a->collectives[c];
+        const tl_blame_arrival *late = &a->arrivals[of->first];
+        if (of->how != TL_BLAME_CHARGES)
+            continue;
+        for (uint32_t i = 1; i < of->n; i++)
+            if (a->arrivals[of->first + i].start_ns > late->start_ns)
+                late = &a->arrivals[of->first + i];
+        a->late_counts[late->rank]++;
+    }
+}
+
+static bool take_charge(void *arg, const tl_charge *charge)
+{
+    attributing *a = arg;
+    tl_table *blame = tl_tables_get(a->tables, &tl_blame_schema);
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)charge->from << 32 | charge->to, (uint64_t)(int64_t)charge->step),
+                               (uint64_t)charge->part);
+    uint32_t at = tl_map_get(&a->place, key);
+
+    if (at == TL_MAP_NONE) {
+        tl_blame row = { .to_rank = a->ranks[charge->to],
+                         .step = charge->step,
+                         .from_rank = charge->from == TL_NONE ? -1 : a->ranks[charge->from],
+                         .cause = (uint8_t)charge->part };
+        at = (uint32_t)blame->n;
+        if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->place, key, at) != 0)
+            return false;
+    }
+    tl_blame *row = tl_table_row(blame, at);
+    row->direct_ns += charge->direct_ns;
+    row->indirect_ns += charge->indirect_ns;
+    row->waiters = (int32_t)charge->waiters > row->waiters ? (int32_t)charge->waiters : row->waiters;
+    return true;
+}
+
+static tl_status charge(attributing *a, tl_error *err)
+{
+    if (!list_arrivals(a))
+        return tl_fail_memory(err, "the arrivals of all ranks");
+    const tl_blame_input input = { a->arrivals, a->nrows, a->collectives, a->ncollectives, a->nranks };
+    count_late(a);
+    tl_status st = tl_blame_charge(&input, take_charge, a, err);
+    tl_map_free(&a->place);
+    a->place = (tl_map){ 0 };
+    if (st == TL_EINPUT)
+        return TL_OK; /* times that are none: the quality table has them as suspect */
+    if (st == TL_OK && !tl_table_sort(tl_tables_get(a->tables, &tl_blame_schema)))
+        st = tl_fail_memory(err, "the blame");
+    return st;
+}
+
+/* -------------------------------------------------------------------------------------------- proc 0: the verdicts */
+
+static int by_number(const void *a, const void *b)
+{
+    const tl_job_step *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The steps of all ranks, each as long as it is in the middle; without steps one that is all of the time, -1. */
+static tl_job_step *list_steps(attributing *a, size_t *n)
+{
+    const tl_table *table = tl_tables_get(a->tables, &tl_step_schema),
+                   *ranks = tl_tables_get(a->tables, &tl_rank_schema);
+    tl_job_step *steps = tl_malloc((table->n + ranks->n + 1) * sizeof *steps);
+    size_t m = 0;
+
+    *n = 0;
+    for (size_t i = 0; steps != NULL && i < table->n; i++) {
+        const tl_step *row = tl_table_row(table, i);
+        if (row->end_ns > row->start_ns)
+            steps[m++] = (tl_job_step){ row->step, row->end_ns - row->start_ns };
+    }
+    for (size_t i = 0; steps != NULL && table->n == 0 && i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        if (row->intervals > 0 && row->last_ns > row->first_ns)
+            steps[m++] = (tl_job_step){ -1, row->last_ns - row->first_ns };
+    }
+    if (m > 1)
+        qsort(steps, m, sizeof *steps, by_number);
+    for (size_t i = 0, to; i < m; i = to) {
+        for (to = i; to < m && steps[to].number == steps[i].number; to++)
+            ;
+        steps[(*n)++] = steps[i + (to - i) / 2];
+    }
+    return steps;
+}
+
+/* Two ranks of a job of two are peers, unless one is said to send to the other. */
+static bool find_roles(const attributing *a, int32_t *roles)
+{
+    tl_rank_pair *pairs = tl_malloc((a->nrows + 1) * sizeof *pairs);
+    size_t n = 0;
+    for (size_t i = 1; pairs != NULL && i < a->nrows; i++) {
+        const tl_late_row *x = &a->rows[i - 1], *y = &a->rows[i];
+        if (y->collective == x->collective && x->fits && x->pair && (a->nranks > 2 || x->kind != TL_SEND_RECV))
+            pairs[n++] = (tl_rank_pair){ (uint32_t)index_of(a, x->rank), (uint32_t)index_of(a, y->rank) };
+    }
+    bool whole = pairs != NULL && tl_roles_of(pairs, n, a->nranks, roles);
+    free(pairs);
+    return whole;
+}
+
+static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
+{
+    size_t nsteps;
+    bool simulated = false;
+    int32_t *roles = tl_calloc(a->nranks + 1, sizeof *roles);
+    tl_job_step *steps = list_steps(a, &nsteps);
+    bool whole = roles != NULL && steps != NULL && find_roles(a, roles);
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
+    tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
+    const tl_verdict_input input = {
+        .blame = tl_tables_get(a->tables, &tl_blame_schema),
+        .ranks = a->ranks,
+        .roles = roles,
+        .late_counts = a->late_counts,
+        .nranks = a->nranks,
+        .steps = steps,
+        .nsteps = nsteps,
+    };
+    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, roles, a->nranks, programs };
+
+    if (st == TL_OK)
+        st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
+    if (st == TL_OK)
+        st = tl_gains_find(&gains, a->tables, &simulated, err);
+    if (st == TL_OK)
+        tl_verdict_judge(&input, simulated, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
+    free(roles);
+    free(steps);
+    return st;
+}
+
+tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+                       tl_error *err)
+{
+    attributing a = { .tables = tables };
+    tl_programs all_programs = { 0 };
+    void *all = NULL;
+
+    (void)details;
+    tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
+    free(rows->v);
+    *rows = (tl_late_rows){ 0 };
+    if (st == TL_OK)
+        st = tl_programs_collect(programs, &all_programs, err);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        a.rows = all;
+        st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
+        if (st == TL_OK)
+            st = charge(&a, err);
+        if (st == TL_OK)
+            st = judge(&a, &all_programs, err);
+    }
+    tl_programs_free(&all_programs);
+    free(all);
+    free(a.ranks);
+    free(a.late_counts);
+    free(a.arrivals);
+    free(a.collectives);
+    return tl_par_agree(st, err);
+}

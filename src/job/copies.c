@@ -1,0 +1,225 @@
+/* copies.c - what the copies of traces are called, and who makes them. */
+#include "copies.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/part.h"
+#include "tlmpi/base/sort.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ----------------------------------------------------------------------------------------------------------- names */
+
+/* Folders that lie in one another. */
+#define TL_FOLDERS_MAX 1000
+
+/* Where in a file's name its ".json", ".json.gz" or the like begins; its end where there is none. */
+static size_t ending_at(const char *name)
+{
+    size_t n = strlen(name), at = n;
+    for (size_t i = n; i-- > 1;)
+        if (strncasecmp(name + i, ".json", 5) == 0 && (name[i + 5] == '\0' || name[i + 5] == '.'))
+            at = i;
+    if (at == n && n > 3 && strcasecmp(name + n - 3, ".gz") == 0)
+        at = n - 3;
+    return at;
+}
+
+/* DIR/below, with another ending or the same; the caller frees it. */
+static char *path_of(const char *dir, const char *below, tl_copy_ending ending)
+{
+    const char *slash = strrchr(below, '/'), *name = slash != NULL ? slash + 1 : below;
+    bool same = ending == TL_COPY_SAME;
+    size_t ndir = strlen(dir), nkept = same ? strlen(below) : (size_t)(name - below) + ending_at(name);
+    const char *suffix = same ? "" : "_idle_augmented.json.gz";
+    size_t n = ndir + 1 + nkept + strlen(suffix) + 1;
+    char *path = tl_malloc(n);
+    if (path != NULL)
+        snprintf(path, n, "%s%s%.*s%s", dir, ndir > 0 && dir[ndir - 1] == '/' ? "" : "/", (int)nkept, below, suffix);
+    return path;
+}
+
+static int by_copy(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_copies *copies = context;
+    return strcmp(copies->v[a].path, copies->v[b].path);
+}
+
+static tl_status check_names(const tl_plan *plan, const tl_copies *copies, uint32_t *order, tl_error *err)
+{
+    if (!tl_sort_index(order, copies->n, by_copy, copies))
+        return tl_fail_memory(err, "the names of the copies");
+    for (size_t i = 1; i < copies->n; i++)
+        if (strcmp(copies->v[order[i - 1]].path, copies->v[order[i]].path) == 0)
+            return tl_fail(err, TL_EUSAGE, "%s and %s would both be copied to %s: copy them in two calls",
+                           plan->items[order[i - 1]].path, plan->items[order[i]].path, copies->v[order[i]].path);
+    return TL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sharing */
+
+static int largest_first(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_plan *plan = context;
+    return (plan->items[a].bytes < plan->items[b].bytes) - (plan->items[a].bytes > plan->items[b].bytes);
+}
+
+/* The largest trace that is left goes to the proc that has the least. */
+static tl_status share_out(const tl_plan *plan, tl_copies *copies, uint32_t *order, int nprocs, tl_error *err)
+{
+    uint64_t *load = tl_calloc((size_t)nprocs, sizeof *load);
+    if (load == NULL || !tl_sort_index(order, plan->n, largest_first, plan)) {
+        free(load);
+        return tl_fail_memory(err, "sharing out the traces");
+    }
+    for (size_t i = 0; i < plan->n; i++) {
+        int least = 0;
+        for (int p = 1; p < nprocs; p++)
+            if (load[p] < load[least])
+                least = p;
+        copies->v[order[i]].proc = least;
+        load[least] += plan->items[order[i]].bytes + 1;
+    }
+    free(load);
+    return TL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- files */
+
+static tl_file_id id_of(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return (tl_file_id){ 0, 0 };
+    return (tl_file_id){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
+}
+
+static bool same_file(tl_file_id a, tl_file_id b)
+{
+    return a.inode == b.inode && a.device == b.device;
+}
+
+static bool is_trace(const tl_copies *copies, const char *path)
+{
+    const tl_file_id id = id_of(path);
+    for (size_t i = 0; i < copies->n && id.inode != 0; i++)
+        if (same_file(copies->traces[i], id))
+            return true;
+    return false;
+}
+
+tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
+{
+    size_t n = strlen(copies->v[i].path) + sizeof ".part";
+    char *part = tl_malloc(n);
+    if (part == NULL)
+        return tl_fail_memory(err, "a file's name");
+    snprintf(part, n, "%s.part", copies->v[i].path);
+    bool bad = is_trace(copies, copies->v[i].path) || is_trace(copies, part);
+    free(part);
+    if (bad)
+        return tl_fail(err, TL_EOUTPUT, "%s is one of the traces to be copied, and is not written over",
+                       copies->v[i].path);
+    return TL_OK;
+}
+
+/* Cuts the path to the part of it that is there already. */
+static void cut_to_existing(char *path)
+{
+    while (id_of(path).inode == 0) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || slash == path) {
+            path[slash == NULL ? 0 : 1] = '\0';
+            break;
+        }
+        *slash = '\0';
+    }
+    if (path[0] == '\0')
+        memcpy(path, ".", 2);
+}
+
+/* The first of the paths that is the folder, or one above it; NULL for none.  The folder need not be there yet. */
+static const char *searched_above(const tl_options *options, const char *folder, tl_error *err)
+{
+    size_t n = strlen(folder), levels = 0;
+    const char *found = NULL;
+    char *at = tl_malloc(n + 3 * TL_FOLDERS_MAX + 2);
+    if (at == NULL) {
+        (void)tl_fail_memory(err, "a folder's name");
+        return NULL;
+    }
+    memcpy(at, folder, n + 1);
+    cut_to_existing(at);
+    n = strlen(at);
+    for (tl_file_id id = id_of(at), below = { 0, 0 }; found == NULL && !same_file(id, below); id = id_of(at)) {
+        for (size_t i = 0; found == NULL && i < options->npaths; i++)
+            if (same_file(id, id_of(options->paths[i])))
+                found = options->paths[i];
+        if (levels++ == TL_FOLDERS_MAX)
+            break;
+        memcpy(at + n, "/..", 4);
+        n += 3;
+        below = id;
+    }
+    free(at);
+    return found;
+}
+
+/* Makes the folder for the copies; outside those that are searched, where the next search would find them. */
+static tl_status make_folder(const tl_options *options, tl_error *err)
+{
+    tl_error why = { .status = TL_OK };
+    const char *above = searched_above(options, options->output, &why);
+
+    if (above != NULL)
+        return tl_fail(err, TL_EUSAGE,
+                       "%s lies in %s, where the copies would be found as more traces: choose a folder elsewhere",
+                       options->output, above);
+    return why.status == TL_OK ? tl_make_folders(options->output, err) : tl_fail(err, why.status, "%s", why.text);
+}
+
+static bool name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)
+{
+    out->v = tl_calloc(plan->n + 1, sizeof *out->v);
+    out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
+    if (out->v == NULL || out->traces == NULL)
+        return false;
+    for (size_t i = 0; i < plan->n; i++) {
+        const tl_plan_item *item = &plan->items[i];
+        out->v[i].path = path_of(dir, item->path + item->below, ending);
+        if (out->v[i].path == NULL)
+            return false;
+        out->traces[i] = id_of(item->path);
+        out->n++;
+    }
+    return true;
+}
+
+tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
+                         tl_copies *out, tl_error *err)
+{
+    uint32_t *order = tl_malloc((plan->n + 1) * sizeof *order);
+    if (order == NULL || !name_copies(plan, options->output, ending, out)) {
+        free(order);
+        return tl_fail_memory(err, "the names of the copies");
+    }
+    for (size_t i = 0; i < plan->n; i++)
+        order[i] = (uint32_t)i;
+    tl_status st = check_names(plan, out, order, err);
+    if (st == TL_OK)
+        st = make_folder(options, err);
+    if (st == TL_OK)
+        st = share_out(plan, out, order, nprocs, err);
+    free(order);
+    return st;
+}
+
+void tl_copies_free(tl_copies *copies)
+{
+    for (size_t i = 0; i < copies->n; i++)
+        free(copies->v[i].path);
+    free(copies->v);
+    free(copies->traces);
+    *copies = (tl_copies){ 0 };
+}

@@ -1,0 +1,271 @@
+/* gains.c - see gains.h. */
+#include "gains.h"
+#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beside those that stand out, so many ranks are repaired one by one. */
+enum { REPAIRED_MOST = 16 };
+
+typedef struct gaining {
+    const tl_gain_input *in;
+    tl_tables *tables;
+    tl_program *programs; /* [nranks], borrowed arrays */
+    int64_t *offsets;
+    tl_whatif_member *members;
+    tl_whatif_collective *collectives;
+    size_t nmembers, ncollectives;
+    tl_map comm_of; /* (rank index, uid) -> comm */
+    tl_map likes;   /* what is alike -> its number */
+    tl_whatif *whatif;
+    int64_t unchanged_ns, ideal_ns;
+    uint8_t *marked; /* scratch [nranks] */
+} gaining;
+
+/* --------------------------------------------------------------------------------------------------------- the job */
+
+static uint64_t comm_key(size_t rank, uint32_t uid)
+{
+    return (uint64_t)rank << 32 | uid;
+}
+
+static bool list_programs(gaining *g)
+{
+    const tl_programs *all = g->in->programs;
+    size_t at = 0;
+    g->programs = tl_calloc(g->in->nranks + 1, sizeof *g->programs);
+    g->offsets = tl_calloc(g->in->nranks + 1, sizeof *g->offsets);
+    g->marked = tl_calloc(g->in->nranks + 1, 1);
+    if (g->programs == NULL || g->offsets == NULL || g->marked == NULL)
+        return false;
+    for (size_t r = 0; r < g->in->nranks; r++) {
+        while (at < all->of.n && all->of.v[at].rank < g->in->ranks[r])
+            at++;
+        if (at < all->of.n && all->of.v[at].rank == g->in->ranks[r])
+            g->programs[r] = all->of.v[at].program;
+        for (uint32_t c = 0; c < g->programs[r].ncomms; c++)
+            if (tl_map_put(&g->comm_of, comm_key(r, g->programs[r].comms[c].kernel), c) != 0)
+                return false;
+    }
+    const tl_table *clocks = tl_tables_get(g->tables, &tl_clock_schema);
+    for (size_t i = 0, r = 0; i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        while (r < g->in->nranks && g->in->ranks[r] < row->rank)
+            r++;
+        if (r < g->in->nranks && g->in->ranks[r] == row->rank && row->applied)
+            g->offsets[r] = -row->offset_ns;
+    }
+    return true;
+}
+
+static size_t index_of(const gaining *g, int32_t rank)
+{
+    size_t low = 0, high = g->in->nranks;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (g->in->ranks[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Collectives of one kind, size and number of ranks should take the same. */
+static bool like_of(gaining *g, const tl_late_row *row, uint32_t n, uint32_t *like)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)row->bytes), n);
+    *like = tl_map_get(&g->likes, key);
+    if (*like != TL_MAP_NONE)
+        return true;
+    *like = (uint32_t)g->likes.n;
+    return tl_map_put(&g->likes, key, *like) == 0;
+}
+
+static bool list_collectives(gaining *g)
+{
+    const tl_late_row *rows = g->in->rows;
+    bool whole = true;
+    g->members = tl_malloc((g->in->nrows + 1) * sizeof *g->members);
+    g->collectives = tl_malloc((g->in->nrows + 1) * sizeof *g->collectives);
+    if (g->members == NULL || g->collectives == NULL)
+        return false;
+    for (size_t i = 0, to; whole && i < g->in->nrows; i = to) {
+        tl_whatif_collective c = { .first = (uint32_t)g->nmembers,
+                                   .loose = !tl_is_synchronising((tl_collective)rows[i].kind) };
+        for (to = i; to < g->in->nrows && rows[to].collective == rows[i].collective; to++) {
+            size_t r = index_of(g, rows[to].rank);
+            uint32_t comm = tl_map_get(&g->comm_of, comm_key(r, rows[to].uid));
+            if (rows[to].fits && r < g->in->nranks && comm != TL_MAP_NONE)
+                g->members[g->nmembers++] = (tl_whatif_member){ (uint32_t)r, comm };
+        }
+        c.n = (uint32_t)g->nmembers - c.first;
+        if (c.n < 2) {
+            g->nmembers = c.first;
+            continue;
+        }
+        whole = like_of(g, &rows[i], c.n, &c.like);
+        g->collectives[g->ncollectives++] = c;
+    }
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------- scenarios */
+
+static bool add_row(gaining *g, tl_scenario_kind scenario, int32_t rank, int part, int64_t gain_ns, double slowdown)
+{
+    tl_whatif_row row = { .scenario = (uint8_t)scenario,
+                          .rank = rank,
+                          .cause = (uint8_t)part,
+                          .time_ns = g->unchanged_ns - gain_ns,
+                          .gain_ns = gain_ns,
+                          .slowdown = slowdown,
+                          .model_error = NAN };
+    if (scenario == TL_SCENARIO_UNCHANGED) {
+        const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+        row.model_error = facts->measured_ns > 0 ? (double)facts->simulated_ns / (double)facts->measured_ns - 1 : NAN;
+    }
+    return tl_table_append(tl_tables_get(g->tables, &tl_whatif_row_schema), &row, 1);
+}
+
+static double over(int64_t a, int64_t b)
+{
+    return b > 0 ? (double)a / (double)b : NAN;
+}
+
+static int by_blame(const void *rows, uint32_t a, uint32_t b)
+{
+    const tl_straggler *r = rows;
+    if ((r[a].pattern != TL_PATTERN_NONE) != (r[b].pattern != TL_PATTERN_NONE))
+        return r[a].pattern != TL_PATTERN_NONE ? -1 : 1;
+    return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
+}
+
+static bool repair_ranks(gaining *g)
+{
+    tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
+    uint32_t *order = tl_malloc((stragglers->n + 1) * sizeof *order);
+    bool whole = order != NULL;
+
+    for (uint32_t i = 0; whole && i < stragglers->n; i++)
+        order[i] = i;
+    whole = whole && tl_sort_index(order, stragglers->n, by_blame, stragglers->rows);
+    for (size_t i = 0; whole && i < stragglers->n && i < REPAIRED_MOST; i++) {
+        tl_straggler *row = tl_table_row(stragglers, order[i]);
+        size_t r = index_of(g, row->rank);
+        if (r == g->in->nranks || row->blame_ns == 0)
+            continue;
+        g->marked[r] = 1;
+        row->gain_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+        int64_t own_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL);
+        g->marked[r] = 0;
+        row->gain_ns = row->gain_ns > 0 ? row->gain_ns : 0;
+        row->slowdown = over(g->unchanged_ns, g->unchanged_ns - row->gain_ns);
+        whole = add_row(g, TL_SCENARIO_RANK, row->rank, TL_NPARTS, row->gain_ns, over(own_ns, g->ideal_ns));
+    }
+    free(order);
+    return whole;
+}
+
+/* Ranks of each host together, where there are several hosts. */
+static bool repair_hosts(gaining *g)
+{
+    const tl_table *ranks = tl_tables_get(g->tables, &tl_rank_schema);
+    bool whole = true, several = false;
+
+    for (size_t i = 1; i < ranks->n; i++) {
+        const tl_rank *a = tl_table_row(ranks, i - 1), *b = tl_table_row(ranks, i);
+        several |= memcmp(a->host, b->host, sizeof a->host) != 0;
+    }
+    for (size_t i = 0, hosts = 0; whole && several && i < ranks->n && hosts < REPAIRED_MOST; i++) {
+        const tl_rank *first = tl_table_row(ranks, i);
+        size_t marked = 0;
+        bool seen = false;
+        for (size_t k = 0; k < ranks->n; k++) {
+            const tl_rank *row = tl_table_row(ranks, k);
+            size_t r = index_of(g, row->rank);
+            if (memcmp(row->host, first->host, sizeof row->host) != 0 || r == g->in->nranks ||
+                g->in->ranks[r] != row->rank)
+                continue;
+            seen |= k < i;
+            g->marked[r] = 1;
+            marked++;
+        }
+        if (!seen && marked > 0 && marked < g->in->nranks && first->host[0] != 0) {
+            int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+            whole = add_row(g, TL_SCENARIO_HOST, first->rank, TL_NPARTS, gain, NAN);
+            hosts++;
+        }
+        memset(g->marked, 0, g->in->nranks);
+    }
+    return whole;
+}
+
+static bool repair_causes(gaining *g)
+{
+    bool whole = true;
+    memset(g->marked, 1, g->in->nranks);
+    for (int part = 0; whole && part < TL_NPARTS; part++) {
+        const tl_scenario s = { .repaired = g->marked, .parts = 1u << part };
+        whole = add_row(g, TL_SCENARIO_CAUSE, -1, part, tl_whatif_gain(g->whatif, &s, NULL), NAN);
+    }
+    memset(g->marked, 0, g->in->nranks);
+    return whole;
+}
+
+static bool repair_links(gaining *g)
+{
+    uint8_t *all = tl_malloc(g->ncollectives + 1);
+    if (all == NULL)
+        return false;
+    memset(all, 1, g->ncollectives);
+    int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .links = all }, NULL);
+    free(all);
+    return add_row(g, TL_SCENARIO_LINKS, -1, TL_NPARTS, gain, NAN);
+}
+
+static tl_status replay(gaining *g, bool *simulated, tl_error *err)
+{
+    const tl_whatif_input input = { g->programs, g->offsets,  g->in->roles,   g->in->nranks,
+                                    g->members,  g->nmembers, g->collectives, g->ncollectives };
+    tl_status st = tl_whatif_new(&input, &g->whatif, err);
+    if (st != TL_OK)
+        return st;
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    g->unchanged_ns = facts->simulated_ns;
+    *simulated = facts->state == TL_WHATIF_OK;
+    if (!*simulated)
+        return add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN) ? TL_OK
+                                                                        : tl_fail_memory(err, "what would have been");
+    g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
+    bool whole = add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, over(g->unchanged_ns, g->ideal_ns)) &&
+                 add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
+                 repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
+                 tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
+    return whole ? TL_OK : tl_fail_memory(err, "what would have been");
+}
+
+tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, bool *simulated, tl_error *err)
+{
+    gaining g = { .in = input, .tables = tables };
+    *simulated = false;
+    tl_status st = list_programs(&g) && list_collectives(&g) ? TL_OK : tl_fail_memory(err, "what would have been");
+
+    if (st == TL_OK && g.in->nranks > 1)
+        st = replay(&g, simulated, err);
+    tl_whatif_free(g.whatif);
+    free(g.programs);
+    free(g.offsets);
+    free(g.marked);
+    free(g.members);
+    free(g.collectives);
+    tl_map_free(&g.comm_of);
+    tl_map_free(&g.likes);
+    return st;
+}

@@ -1,0 +1,21 @@
+/* gains.h - what repairs would gain: the programs of all ranks, joined by their matched collectives, replayed. */
+#ifndef TLMPI_JOB_GAINS_H
+#define TLMPI_JOB_GAINS_H
+
+#include "attribute.h"
+
+/* On proc 0.  The job as it was recorded. */
+typedef struct tl_gain_input {
+    const tl_late_row *rows; /* in order of collectives */
+    size_t nrows;
+    const int32_t *ranks, *roles; /* nranks, ascending by rank */
+    size_t nranks;
+    const tl_programs *programs; /* ascending by rank; those of `ranks` are among them */
+} tl_gain_input;
+
+/* Fills table whatif, and gain_ns and slowdown in the rows of table straggler: for all its ranks that stand out in some
+ * step, and those with most blame.  Where the model does not give the measured time, they stay 0 and 1, and only
+ * `unchanged` is in whatif.  *simulated: it does.  TL_ENOMEM. */
+tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, bool *simulated, tl_error *err);
+
+#endif

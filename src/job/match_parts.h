@@ -1,0 +1,41 @@
+/* match_parts.h - the steps of matching, each a file. */
+#ifndef TLMPI_JOB_MATCH_PARTS_H
+#define TLMPI_JOB_MATCH_PARTS_H
+
+#include "match.h"
+#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/match_key.h"
+
+/* What the steps hand on.  Every proc has one. */
+typedef struct tl_matching {
+    tl_participants *set; /* of the ranks that this proc has read; then of the keys or the times that it owns */
+    tl_fate *fates;       /* of its memberships */
+    tl_group_fact *groups;
+    size_t ngroups;
+    tl_rank_place *ranks;
+    size_t nranks;
+    tl_table *group_rows; /* on proc 0: the tables that these steps fill */
+    tl_table *clock_rows;
+    const tl_table *rank_rows; /* on proc 0, in rank order */
+} tl_matching;
+
+/* Collective.  Ranks and groups of the job, and the fates of memberships. */
+tl_status tl_match_groups(tl_matching *m, tl_error *err);
+
+/* Collective.  Every participant without a key gets one, by when it ended. */
+tl_status tl_match_align(tl_matching *m, tl_error *err);
+
+/* Collective.  Participants go to the owners of their keys, and lie there in order. */
+tl_status tl_match_to_owners(tl_matching *m, tl_error *err);
+
+/* Collective.  Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
+tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err);
+
+/* Collective.  Collectives go to procs by the time of their first arrival; *runs (the caller frees) are those of this
+ * proc, in order, and *first is the number of the first. */
+tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nruns, int64_t *first, tl_error *err);
+
+/* Participants of this proc as rows that go to procs. */
+tl_status tl_move_participants(tl_participants *set, const int32_t *to, tl_error *err);
+
+#endif

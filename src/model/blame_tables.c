@@ -1,0 +1,70 @@
+/* blame_tables.c - the schemas of blame_tables.h, and the words of their enums. */
+#include "tlmpi/model/blame_tables.h"
+
+const char *const tl_part_labels[] = {
+    [TL_PART_COMPUTE] = "compute",
+    [TL_PART_H2D] = "h2d",
+    [TL_PART_COPY] = "copy",
+    [TL_PART_COMM] = "other_group",
+    [TL_PART_HOST] = "host_late",
+    [TL_PART_INPUT] = "input",
+    [TL_PART_GC] = "gc",
+    [TL_PART_SYNC] = "sync_drain",
+    [TL_PART_ALLOCATOR] = "allocator",
+    [TL_PART_DEVICE] = "device",
+    [TL_NPARTS] = "unknown",
+    NULL,
+};
+
+const char *const tl_verdict_labels[] = {
+    [TL_VERDICT_OK] = "ok",
+    [TL_VERDICT_STRAGGLER] = "straggler",
+    [TL_VERDICT_INCONCLUSIVE] = "inconclusive",
+    NULL,
+};
+
+const char *const tl_cause_labels[] = {
+    [TL_CAUSE_UNKNOWN] = "unknown",
+    [TL_CAUSE_COMPUTE_SLOW] = "compute_slow",
+    [TL_CAUSE_THROTTLED] = "throttled",
+    [TL_CAUSE_MORE_WORK] = "more_work",
+    [TL_CAUSE_HOST_LATE] = "host_late",
+    [TL_CAUSE_INPUT] = "input",
+    [TL_CAUSE_H2D] = "h2d",
+    [TL_CAUSE_GC] = "gc",
+    [TL_CAUSE_SYNC_DRAIN] = "sync_drain",
+    [TL_CAUSE_ALLOCATOR] = "allocator",
+    [TL_CAUSE_SLOW_LINK] = "slow_link",
+    [TL_CAUSE_OTHER_GROUP] = "other_group",
+    [TL_CAUSE_MIXED] = "mixed",
+    NULL,
+};
+
+const char *const tl_pattern_labels[] = {
+    [TL_PATTERN_NONE] = "none",
+    [TL_PATTERN_PERSISTENT] = "persistent",
+    [TL_PATTERN_BOUNDED] = "bounded",
+    [TL_PATTERN_SPORADIC] = "sporadic",
+    [TL_PATTERN_DRIFTING] = "drifting",
+    [TL_PATTERN_ONE_OFF] = "one_off",
+    NULL,
+};
+
+const char *const tl_scenario_labels[] = {
+    [TL_SCENARIO_UNCHANGED] = "unchanged",
+    [TL_SCENARIO_IDEAL] = "ideal",
+    [TL_SCENARIO_LINKS] = "links",
+    [TL_SCENARIO_RANK] = "rank",
+    [TL_SCENARIO_HOST] = "host",
+    [TL_SCENARIO_CAUSE] = "cause",
+    NULL,
+};
+
+TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",
+                "Who made whom wait, in which steps, and by what?");
+TL_TABLE_DEFINE(blame_step, TL_BLAME_STEP_FIELDS, TL_SCOPE_JOB, "charges by rank and step",
+                "In which steps did a rank hold the others up?");
+TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each rank",
+                "Who holds the job up, in which steps, why, and what does it cost?");
+TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
+                   "What would the job take if a rank, a host or a cause were repaired?");

@@ -1,0 +1,58 @@
+/* coll_tables.c - the schemas of coll_tables.h, and the words of their enums. */
+#include "tlmpi/model/coll_tables.h"
+
+const char *const tl_coll_state_labels[] = {
+    [TL_COLL_WHOLE] = "whole",
+    [TL_COLL_PARTIAL] = "partial",
+    [TL_COLL_MISSING] = "missing",
+    [TL_COLL_UNMATCHED] = "unmatched",
+    NULL,
+};
+
+const char *const tl_suspicion_labels[] = {
+    [TL_SUSPECT_NOTHING] = "no",  [TL_SUSPECT_KIND] = "kind", [TL_SUSPECT_DTYPE] = "dtype", [TL_SUSPECT_SIZE] = "size",
+    [TL_SUSPECT_TWICE] = "twice", [TL_SUSPECT_WAIT] = "wait", [TL_SUSPECT_ENDS] = "ends",   NULL,
+};
+
+const char *const tl_skew_class_labels[] = {
+    [TL_SKEW_NONE] = "none",         [TL_SKEW_ARRIVAL] = "arrival",           [TL_SKEW_MIXED] = "mixed",
+    [TL_SKEW_TRANSFER] = "transfer", [TL_SKEW_INCONCLUSIVE] = "inconclusive", NULL,
+};
+
+const char *const tl_node_span_labels[] = {
+    [TL_SPAN_UNKNOWN] = "unknown",
+    [TL_SPAN_INTRA_NODE] = "intra_node",
+    [TL_SPAN_INTER_NODE] = "inter_node",
+    NULL,
+};
+
+const char *const tl_match_rule_labels[] = {
+    [TL_BY_NOTHING] = "none",    [TL_BY_SEQ] = "seq",   [TL_BY_LAUNCH] = "launch",
+    [TL_BY_ENDTIME] = "endtime", [TL_BY_PAIR] = "pair", NULL,
+};
+
+const char *const tl_coll_from_labels[] = {
+    [TL_COLL_FROM_KERNEL] = "kernel",
+    [TL_COLL_FROM_OPERATOR] = "operator",
+    [TL_COLL_FROM_ANNOTATION] = "annotation",
+    [TL_COLL_FROM_NAME] = "name",
+    NULL,
+};
+
+TL_TABLE_DEFINE_AS(collective_row, "collective", TL_COLLECTIVE_FIELDS, TL_SCOPE_COLLECTIVE, "collectives",
+                   "Which ranks met in which collective, who came last, and was the time waiting or transfer?");
+
+TL_TABLE_DEFINE(arrival, TL_ARRIVAL_FIELDS, TL_SCOPE_COLLECTIVE, "arrivals at collectives",
+                "When did each rank come to each collective, and how long did it wait for the last?");
+
+TL_TABLE_DEFINE_AS(group_row, "group", TL_GROUP_FIELDS, TL_SCOPE_JOB, "process groups",
+                   "Which ranks form the process groups, and how well do their collectives fit together?");
+
+TL_TABLE_DEFINE(bandwidth, TL_BANDWIDTH_FIELDS, TL_SCOPE_JOB, "bandwidth of collectives",
+                "How fast were messages moved once all ranks had come, by group, kind and size?");
+
+TL_TABLE_DEFINE(clock, TL_CLOCK_FIELDS, TL_SCOPE_JOB, "clocks of ranks",
+                "How far are the clocks of ranks and hosts apart, how sure is that, and were times shifted for it?");
+
+TL_TABLE_DEFINE(quality, TL_QUALITY_FIELDS, TL_SCOPE_JOB, "quality of the matching",
+                "How many collectives were matched, by which rule, and what speaks against it?");

@@ -1,0 +1,57 @@
+/* idle_tables.c - schemas and words of the tables that say why devices were idle. */
+#include "tlmpi/model/idle_tables.h"
+
+const char *const tl_drain_labels[TL_NDRAINS + 1] = {
+    [TL_DRAIN_ALL] = "ALL",
+    [TL_DRAIN_NOISE] = "noise",
+    [TL_DRAIN_STARVED] = "starved",
+    [TL_DRAIN_SYNC] = "sync_drain",
+};
+
+const char *const tl_wait_labels[TL_NWAITS + 1] = {
+    [TL_WAIT_NONE] = "none",           [TL_WAIT_DEVICE] = "DEVICE_SYNC", [TL_WAIT_STREAM] = "STREAM_SYNC",
+    [TL_WAIT_EVENT] = "EVENT_SYNC",    [TL_WAIT_H2D] = "H2D_COPY",       [TL_WAIT_D2H] = "D2H_COPY",
+    [TL_WAIT_IMPLICIT] = "IMPLICIT_SYNC",
+};
+
+const char *const tl_doing_labels[TL_NDOINGS + 1] = {
+    [TL_DOING_ALL] = "ALL",
+    [TL_DOING_NOISE] = "noise",
+    [TL_DOING_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",
+    [TL_DOING_LAUNCH_OVERHEAD] = "LAUNCH_OVERHEAD_ONLY",
+    [TL_DOING_RUNTIME] = "RUNTIME_DOMINATED",
+    [TL_DOING_CPU] = "CPU_DOMINATED",
+    [TL_DOING_UNTRACED] = "CPU_UNTRACED",
+    [TL_DOING_NO_TRACE] = "NO_CPU_TRACE",
+    [TL_DOING_GRAPH] = "GRAPH_INTERNAL",
+    [TL_DOING_DEPENDENCY] = "DEPENDENCY_WAIT",
+};
+
+const char *const tl_call_labels[TL_NCALLS + 1] = {
+    [TL_CALL_NONE] = "none",      [TL_CALL_ALLOC] = "MEMORY_ALLOC",   [TL_CALL_LAUNCH] = "LAUNCH_STALL",
+    [TL_CALL_SYNC] = "SYNC_CALL", [TL_CALL_OTHER] = "OTHER_RUNTIME",
+};
+
+const char *const tl_queued_labels[] = { "unknown", "no", "yes", NULL };
+
+TL_TABLE_DEFINE(gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
+                "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
+                "meanwhile?");
+
+TL_TABLE_DEFINE(gap_noise, TL_GAP_NOISE_FIELDS, TL_SCOPE_EVENT, "short gaps of the device timeline",
+                "When did a device stand idle for so short a time that no reason is looked for?");
+
+TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
+                "How much of the time was a device idle, and how far can the reasons be trusted?");
+
+TL_TABLE_DEFINE(idle_overview, TL_IDLE_OVERVIEW_FIELDS, TL_SCOPE_RANK, "idle time by its two axes",
+                "How did the devices run dry, and what did the host do meanwhile: per rank, device and step?");
+
+TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
+                "In which calls and operators was the host while the devices of a rank were idle?");
+
+TL_TABLE_DEFINE(idle_job, TL_IDLE_JOB_FIELDS, TL_SCOPE_JOB, "idle time of all ranks by its reasons",
+                "Which reasons of idle time cost the whole job most, and on which ranks?");
+
+TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
+                "How long was a stream idle, and was the device idle with it?");

@@ -1,0 +1,219 @@
+/* par_mpi_shuffle.c - rows from every proc to every proc.
+ *
+ *     counts   all tell all how many rows they will get                 (one small exchange)
+ *     room     all make it, and agree that all have it
+ *     rows     one block to come from each proc, straight to its place; a few blocks to go, copied together from where
+ *              their rows lie
+ *
+ * A block is sent only when all procs are in here, so no message of this stands in for one that tl_par_probe looks for.
+ */
+#include "tlmpi/par/par.h"
+
+#include "tlmpi/base/mem.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHUFFLE_TAG = 32766, BLOCK_BYTES = 1 << 20, BLOCKS_OUT = 8 };
+
+typedef struct exchange {
+    const unsigned char *rows;
+    size_t size, block_rows;
+    int nprocs, proc;
+    uint64_t *give, *take; /* rows to and from each proc */
+    size_t *order;         /* rows by the proc they go to, in their order */
+    size_t *first;         /* of each proc in `order` */
+    size_t *place, *taken; /* of each proc's rows in `out`, and how many have come */
+    unsigned char *out;
+    size_t nout;
+    MPI_Request *requests; /* a receive for each proc, then BLOCKS_OUT sends */
+    int *done;             /* which of them have ended */
+    unsigned char *blocks; /* BLOCKS_OUT of them */
+    int to;                /* blocks go to this proc next, counted from the one behind us ... */
+    size_t sent;           /* ... which has got so many rows */
+    int open;              /* requests under way */
+} exchange;
+
+static void wait_for(MPI_Request *request)
+{
+    unsigned spins = 0;
+    int done = 0;
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE), !done)
+        tl_par_nap(&spins);
+}
+
+static size_t rows_of_block(const exchange *x, size_t left)
+{
+    return left < x->block_rows ? left : x->block_rows;
+}
+
+/* The next block from proc p, if there is one. */
+static void receive(exchange *x, int p)
+{
+    size_t left = (size_t)x->take[p] - x->taken[p];
+    if (left == 0 || p == x->proc)
+        return;
+    size_t n = rows_of_block(x, left);
+    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, SHUFFLE_TAG,
+              MPI_COMM_WORLD, &x->requests[p]);
+    x->taken[p] += n;
+    x->open++;
+}
+
+static void copy_rows(const exchange *x, size_t from, size_t n, unsigned char *to)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * x->size, x->rows + x->order[from + i] * x->size, x->size);
+}
+
+/* The next block to anybody, from block buffer b, if there is one. */
+static void send(exchange *x, int b)
+{
+    for (; x->to < x->nprocs; x->to++, x->sent = 0) {
+        int p = (x->proc + x->to) % x->nprocs;
+        size_t left = (size_t)x->give[p] - x->sent;
+        if (left == 0)
+            continue;
+        size_t n = rows_of_block(x, left);
+        unsigned char *block = x->blocks + (size_t)b * x->block_rows * x->size;
+        copy_rows(x, x->first[p] + x->sent, n, block);
+        MPI_Isend(block, (int)(n * x->size), MPI_BYTE, p, SHUFFLE_TAG, MPI_COMM_WORLD, &x->requests[x->nprocs + b]);
+        x->sent += n;
+        x->open++;
+        return;
+    }
+}
+
+static void move_rows(exchange *x)
+{
+    int total = x->nprocs + BLOCKS_OUT;
+    unsigned spins = 0;
+
+    for (int i = 0; i < total; i++)
+        x->requests[i] = MPI_REQUEST_NULL;
+    for (int p = 0; p < x->nprocs; p++)
+        receive(x, p);
+    copy_rows(x, x->first[x->proc], (size_t)x->give[x->proc], x->out + x->place[x->proc] * x->size);
+    x->to = 1;
+    for (int b = 0; b < BLOCKS_OUT; b++)
+        send(x, b);
+    while (x->open > 0) {
+        int n = 0;
+        MPI_Testsome(total, x->requests, &n, x->done, MPI_STATUSES_IGNORE);
+        if (n <= 0) {
+            tl_par_nap(&spins);
+            continue;
+        }
+        spins = 0;
+        x->open -= n;
+        for (int i = 0; i < n; i++) {
+            if (x->done[i] < x->nprocs)
+                receive(x, x->done[i]);
+            else
+                send(x, x->done[i] - x->nprocs);
+        }
+    }
+}
+
+/* Rows sorted by where they go. */
+static void sort_rows(exchange *x, size_t n, const int32_t *to)
+{
+    size_t at = 0;
+    for (int p = 0; p < x->nprocs; p++) {
+        x->first[p] = at;
+        at += (size_t)x->give[p];
+    }
+    for (size_t i = 0; i < n; i++)
+        x->order[x->first[to[i]]++] = i;
+    for (int p = 0; p < x->nprocs; p++)
+        x->first[p] -= (size_t)x->give[p];
+}
+
+static bool make_room(exchange *x, size_t n)
+{
+    size_t procs = (size_t)x->nprocs;
+    x->nout = 0;
+    for (size_t p = 0; p < procs; p++) {
+        x->place[p] = x->nout;
+        x->nout += (size_t)x->take[p];
+    }
+    x->order = tl_calloc(n + 1, sizeof *x->order);
+    x->out = tl_calloc(x->nout + 1, x->size);
+    x->blocks = tl_calloc(BLOCKS_OUT * x->block_rows, x->size);
+    return x->order != NULL && x->out != NULL && x->blocks != NULL;
+}
+
+static bool make_counts(exchange *x)
+{
+    size_t procs = (size_t)x->nprocs;
+    x->give = tl_calloc(procs, sizeof *x->give);
+    x->take = tl_calloc(procs, sizeof *x->take);
+    x->first = tl_calloc(procs, sizeof *x->first);
+    x->place = tl_calloc(procs, sizeof *x->place);
+    x->taken = tl_calloc(procs, sizeof *x->taken);
+    x->requests = tl_calloc(procs + BLOCKS_OUT, sizeof *x->requests);
+    x->done = tl_calloc(procs + BLOCKS_OUT, sizeof *x->done);
+    return x->give != NULL && x->take != NULL && x->first != NULL && x->place != NULL && x->taken != NULL &&
+           x->requests != NULL && x->done != NULL;
+}
+
+static void count_rows(exchange *x, size_t n, const int32_t *to)
+{
+    MPI_Request request;
+    for (size_t i = 0; i < n; i++)
+        x->give[to[i]]++;
+    MPI_Ialltoall(x->give, 1, MPI_UINT64_T, x->take, 1, MPI_UINT64_T, MPI_COMM_WORLD, &request);
+    wait_for(&request);
+}
+
+static tl_status agree_on(bool room, tl_error *err)
+{
+    return tl_par_agree(room ? TL_OK : tl_fail_memory(err, "rows on their way"), err);
+}
+
+tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
+                         tl_error *err)
+{
+    exchange x = { .rows = rows,
+                   .size = size,
+                   .nprocs = tl_par_nprocs(),
+                   .proc = tl_par_proc(),
+                   .block_rows = size < BLOCK_BYTES ? BLOCK_BYTES / size : 1 };
+
+    *out = NULL;
+    *nout = 0;
+    if (x.nprocs == 1) {
+        *out = tl_calloc(n + 1, size);
+        if (*out == NULL)
+            return tl_fail_memory(err, "rows on their way");
+        if (n > 0)
+            memcpy(*out, rows, n * size);
+        *nout = n;
+        return TL_OK;
+    }
+    tl_status st = agree_on(make_counts(&x), err);
+    if (st == TL_OK) {
+        count_rows(&x, n, to);
+        st = agree_on(make_room(&x, n), err);
+    }
+    if (st == TL_OK) {
+        sort_rows(&x, n, to);
+        move_rows(&x);
+        *out = x.out;
+        *nout = x.nout;
+        x.out = NULL;
+    }
+    free(x.give);
+    free(x.take);
+    free(x.first);
+    free(x.place);
+    free(x.taken);
+    free(x.requests);
+    free(x.done);
+    free(x.order);
+    free(x.blocks);
+    free(x.out);
+    return st;
+}

@@ -1,0 +1,375 @@
+/* split_doc.c - the text around the array: byte by byte, for it is small.
+ *
+ *     DOC    while it is JSON; the array is found as the value of the document's traceEvents
+ *     LOST   behind a byte that cannot be there: quotes and brackets count for nothing any more, words do
+ *
+ *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
+ *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then entries
+ */
+#include "split_parts.h"
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------------------------------------ faults */
+
+static uint64_t offset_of(const tl_split *s, size_t i)
+{
+    return s->base + i;
+}
+
+/* Keeps the first fault of the document. */
+static void note_fault(tl_split *s, uint64_t at, const char *expected, const char *found)
+{
+    if (at >= s->fault_at)
+        return;
+    s->fault_at = at;
+    snprintf(s->fault, sizeof s->fault, "expected %s, found %s", expected, found);
+}
+
+static void note_byte(tl_split *s, const char *expected)
+{
+    unsigned char c = (unsigned char)s->buf[s->scan];
+    char found[16];
+
+    snprintf(found, sizeof found, c > ' ' && c < 0x7f ? "'%c'" : "byte 0x%02x", (unsigned)c);
+    note_fault(s, offset_of(s, s->scan), expected, found);
+}
+
+/* A document that does not close held a key too deep: the bracket is missing before it. */
+static void note_unclosed(tl_split *s)
+{
+    if (s->misplaced_at == UINT64_MAX)
+        return;
+    note_fault(s, s->misplaced_at, "a closing bracket", "a key of the document");
+    s->unclosed = true;
+    s->nested = false;
+}
+
+/* From the byte at scan on the document is no JSON. */
+static int lose(tl_split *s, const char *expected)
+{
+    note_byte(s, expected);
+    if (s->nested)
+        note_unclosed(s);
+    s->complete = false;
+    s->state = LOST;
+    s->at = s->scan;
+    s->restart_at = tl_split_restart_near(s, s->scan, s->scan > LOOK_BEHIND ? s->scan - LOOK_BEHIND : 0);
+    return STEP_ON;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the text */
+
+/* One byte more of the text around the array; what does not fit is passed over. */
+static bool keep(tl_split *s, char c)
+{
+    if (s->ndoc >= TL_DOC_MAX) {
+        s->doc_full = true;
+        return true;
+    }
+    if (s->ndoc == s->doc_cap && !tl_grow((void **)&s->doc, &s->doc_cap, s->ndoc + 1, 1))
+        return false;
+    s->doc[s->ndoc++] = c;
+    return true;
+}
+
+static bool take_byte(tl_split *s)
+{
+    char c = s->buf[s->scan++];
+
+    if (!tl_split_is_space(c))
+        s->solid = c;
+    return keep(s, c);
+}
+
+/* ------------------------------------------------------------------------------------------------- where it is JSON */
+
+bool tl_split_enter_array(tl_split *s)
+{
+    const char *way = s->bare ? "[" : "{\"\":[";
+    size_t n = strlen(way);
+
+    tl_grammar_reset(&s->outer);
+    return tl_grammar_run(&s->outer, way, n) == n;
+}
+
+static int begin_array(tl_split *s)
+{
+    bool restart = s->nested;
+
+    s->found = true;
+    s->closed = s->nested = false;
+    s->array_begin = offset_of(s, s->scan);
+    s->array_end = UINT64_MAX;
+    s->state = GAP;
+    s->behind = NOTHING_BEHIND;
+    s->at = s->scan;
+    s->nkey = 0;
+    if (restart) {
+        s->nentries = 0;
+        s->first_entry = UINT64_MAX;
+    }
+    return restart ? TL_PIECE_RESTART : STEP_ON;
+}
+
+bool tl_split_end_array(tl_split *s)
+{
+    static const char lost[] = "],";
+
+    note_byte(s, "']'");
+    for (const char *c = lost; *c != 0; c++)
+        if ((s->outer.depth == 0 && !tl_split_enter_array(s)) || !tl_grammar_step(&s->outer, *c) || !keep(s, *c))
+            return false;
+    s->closed = true;
+    s->state = DOC;
+    return true;
+}
+
+/* The outermost byte is '['.  A document behind it makes it a stray one. */
+static int begin_bare(tl_split *s)
+{
+    if (!tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
+    if (next < to && s->buf[next] == '{' && tl_split_key_at(s, next + 1, to, tl_document_keys) == TL_SIGHT_YES) {
+        note_byte(s, "'{'");
+        s->scan++;
+        return STEP_ON;
+    }
+    s->bare = true;
+    s->scan++;
+    return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+}
+
+static bool key_is(const tl_split *s, const char *word)
+{
+    size_t n = strlen(word);
+    return s->nkey == n && memcmp(s->key, word, n) == 0;
+}
+
+/* Whether the value that begins with c belongs to a key of the document. */
+static bool is_of_document(const tl_split *s, char c)
+{
+    static const struct {
+        const char *key, *begins;
+    } words[] = {
+        { "traceEvents", "[" }, { "distributedInfo", "{" }, { "baseTimeNanoseconds", "\"0123456789" },
+        { "deviceProperties", "[" }, { "schemaVersion", "0123456789" }, { "displayTimeUnit", "\"" }, { "traceName", "\"" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (key_is(s, words[i].key))
+            return strchr(words[i].begins, c) != NULL;
+    return false;
+}
+
+/* The first byte of a member's value has been taken. */
+static int value_has_begun(tl_split *s, char c)
+{
+    bool bracket = c == '[' || c == '{';
+    uint64_t depth = s->outer.depth - bracket;
+    bool events = c == '[' && key_is(s, "traceEvents");
+
+    if (depth != 1 && s->misplaced_at == UINT64_MAX && is_of_document(s, c))
+        s->misplaced_at = s->key_at;
+    if (events && depth == 1) {
+        s->misplaced_at = UINT64_MAX;           /* all brackets before it are in order */
+        return begin_array(s);
+    }
+    if (events && !s->found) {
+        (void)begin_array(s);
+        s->nested = true;
+    }
+    return STEP_ON;
+}
+
+/* The bytes of a key, as they are written. */
+static void follow_key(tl_split *s, tl_grammar_state before, char c)
+{
+    if (s->outer.state == TL_IN_STRING && (before == TL_WANT_FIRST_KEY || before == TL_WANT_KEY)) {
+        s->nkey = 0;
+        s->key_at = offset_of(s, s->scan - 1);
+    } else if (s->outer.key && (s->outer.state == TL_IN_STRING || s->outer.state == TL_IN_ESCAPE)) {
+        if (s->nkey < sizeof s->key)
+            s->key[s->nkey] = c;
+        s->nkey += s->nkey <= sizeof s->key;
+    }
+}
+
+/* Whether the key is traceEvents but for one place where letters are lost or came in. */
+static bool is_like_events(const tl_split *s)
+{
+    static const char word[] = "traceEvents";
+    const size_t n = sizeof word - 1, lost = 2, more = 4;
+    size_t same = 0, same_end = 0;
+
+    if (s->nkey + lost < n || s->nkey > n + more)
+        return false;
+    while (same < n && same < s->nkey && s->key[same] == word[same])
+        same++;
+    while (same_end < n - same && same_end < s->nkey - same && s->key[s->nkey - 1 - same_end] == word[n - 1 - same_end])
+        same_end++;
+    return same + same_end + lost >= n;
+}
+
+/* Whether entries begin at scan though traceEvents has lost its bracket, or letters: then scan is at the first of them. */
+static bool begins_damaged(tl_split *s, char c)
+{
+    static const char *const ph[] = { "ph", NULL };
+    size_t to = tl_split_horizon(s, s->scan), next = c == '[' ? tl_split_skip(s, s->scan + 1, to) : s->scan;
+    bool entry = next < to && s->buf[next] == '{' && tl_split_key_at(s, next + 1, to, ph) == TL_SIGHT_YES;
+
+    if (!entry)
+        return false;
+    if (c == '{')
+        note_byte(s, "'['");
+    else
+        note_fault(s, s->key_at, "the key traceEvents", "one like it");
+    s->scan = next;
+    return true;
+}
+
+/* After a byte of the document: whether it could end here, but for what is open.  A number may go on until the comma. */
+static void note_whole(tl_split *s, char c)
+{
+    tl_grammar_state state = s->outer.state;
+    bool opened = state == TL_WANT_FIRST || state == TL_WANT_FIRST_KEY;
+    bool comma = c == ',' && (state == TL_WANT_KEY || state == TL_WANT_ELEMENT);
+
+    if (!opened && !comma && state != TL_WANT_COMMA)
+        return;
+    s->whole_to = offset_of(s, s->scan) - comma;
+    s->whole_depth = s->outer.depth;
+}
+
+/* One byte of what is JSON so far. */
+static int take_outer(tl_split *s)
+{
+    tl_grammar_state before = s->outer.state;
+    char c = s->buf[s->scan];
+
+    bool named = key_is(s, "traceEvents");
+    if (before == TL_WANT_VALUE && s->outer.depth == 1 && (c == '{' ? named : c == '[' && !named && is_like_events(s))) {
+        if (!tl_split_sees(s, s->scan))
+            return STEP_MORE;
+        if (begins_damaged(s, c))
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
+    if (!tl_grammar_step(&s->outer, c))
+        return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s, tl_grammar_wants(&s->outer));
+    if (!take_byte(s))
+        return TL_PIECE_NO_MEMORY;
+    s->complete = tl_grammar_is_over(&s->outer);
+    note_whole(s, c);
+    follow_key(s, before, c);
+    return before == TL_WANT_VALUE && s->outer.state != TL_WANT_VALUE ? value_has_begun(s, c) : STEP_ON;
+}
+
+int tl_split_doc(tl_split *s)
+{
+    int taken = STEP_ON;
+
+    while (taken == STEP_ON && s->state == DOC && s->scan < s->end) {
+        char c = s->buf[s->scan];
+        bool first = s->outer.depth == 0 && s->outer.state == TL_WANT_VALUE;
+        bool over = tl_grammar_is_over(&s->outer);
+        if (over && (tl_split_is_space(c) || c == 0))
+            s->scan++;
+        else if (over)
+            taken = lose(s, "the end of the file");
+        else if (first && (tl_split_is_space(c) || (offset_of(s, s->scan) < 3 && (c & 0x80))))
+            s->scan++;          /* white space and a byte order mark before the document */
+        else if (first && c == '[')
+            taken = begin_bare(s);
+        else if (first && c != '{')
+            taken = lose(s, "'{' or '['");
+        else
+            taken = take_outer(s);
+    }
+    s->at = s->scan;
+    return taken == STEP_ON && s->state == DOC ? STEP_MORE : taken;
+}
+
+/* ------------------------------------------------------------------------------------------------ where it is not */
+
+/* `"traceEvents": [` at i: the index behind it, else 0. */
+static size_t behind_events_key(const tl_split *s, size_t i, size_t to)
+{
+    static const char word[] = "\"traceEvents\"";
+    const size_t n = sizeof word - 1;
+
+    if (to - i < n || memcmp(s->buf + i, word, n) != 0)
+        return 0;
+    i = tl_split_skip(s, i + n, to);
+    if (i == to || s->buf[i] != ':')
+        return 0;
+    i = tl_split_skip(s, i + 1, to);
+    return i < to && s->buf[i] == '[' ? i + 1 : 0;
+}
+
+/* Whether something is called "ph" between i and `to`.  No place is searched twice. */
+static bool has_ph(tl_split *s, size_t i, size_t to)
+{
+    size_t known = s->ph_free_to > s->base + i ? (size_t)(s->ph_free_to - s->base) : i;
+    if (known >= to || tl_text_has((tl_text){ s->buf + known, to - known }, "\"ph\""))
+        return known < to;
+    s->ph_free_to = s->base + to - (to - i < 3 ? to - i : 3);
+    return false;
+}
+
+/* An entry at i, beyond doubt: other objects have keys like name and id, too. */
+static bool is_surely_entry(tl_split *s, size_t i, size_t to)
+{
+    char before = tl_split_before(s, i);
+    return (before == ',' || before == '[') && tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES &&
+           has_ph(s, i, to);
+}
+
+/* Whether the byte behind which all is lost belongs to the beginning of an entry: then scan is there. */
+static bool begins_here(tl_split *s)
+{
+    size_t i = (size_t)(s->restart_at - s->base), to = tl_split_horizon(s, i);
+    bool entry = tl_split_key_at(s, i + 1, to, tl_entry_keys) == TL_SIGHT_YES && has_ph(s, i, to);
+    s->restart_at = UINT64_MAX;
+    if (entry)
+        s->scan = i;
+    return entry;
+}
+
+int tl_split_lost(tl_split *s)
+{
+    if (s->restart_at != UINT64_MAX) {          /* just lost */
+        if (!tl_split_sees(s, s->scan))
+            return STEP_MORE;
+        if (begins_here(s))
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
+    for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
+        char c = s->buf[s->scan];
+        size_t to = tl_split_horizon(s, s->scan);
+        size_t behind = c == '"' ? behind_events_key(s, s->scan, to) : 0;
+        bool entry = c == '{' && is_surely_entry(s, s->scan, to);
+        do
+            if (!entry && !take_byte(s))
+                return TL_PIECE_NO_MEMORY;
+        while (s->scan < behind);
+        if (entry || behind > 0)
+            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    }
+    return STEP_MORE;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the end */
+
+void tl_split_finish(tl_split *s)
+{
+    bool in_document = s->state == DOC || s->state == LOST;
+    bool whole = s->state == DOC && tl_grammar_is_over(&s->outer);
+
+    if (s->nested && whole)
+        s->found = s->nested = false;           /* it was another's array */
+    else if (s->found && !s->stopped && !whole)
+        note_unclosed(s);
+    /* What became of the brackets of a damaged document cannot be told: it ends with one, or it is cut. */
+    if (in_document && s->closed && s->fault_at != UINT64_MAX && (s->solid == '}' || s->solid == ']') &&
+        (s->state == LOST || s->outer.state == TL_WANT_COMMA))
+        s->complete = true;
+}

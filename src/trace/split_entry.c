@@ -1,0 +1,164 @@
+/* split_entry.c - where does this entry end?
+ *
+ * The grammar tells, and stops at the byte that cannot be there, not at the end of the file.  Where no probe has looked at the
+ * entry before, it is likely to be whole: then its first bytes go 64 at a time, by masks of quotes and braces, and whoever reads it
+ * finds what else is wrong.
+ */
+#include "split_parts.h"
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
+#include <emmintrin.h>
+#endif
+
+/* So far an entry is looked at for its braces alone. */
+#define SHORT_ENTRY ((size_t)1 << 10)
+
+/* ---------------------------------------------------------------------------------------------------------- braces */
+
+/* Walks on to the closing brace of the entry.  True when it has been found: scan is then behind it.  A backslash is left to the
+ * grammar: checking is then set. */
+static bool braces_close_bytes(tl_split *s, size_t to)
+{
+    while (s->scan < to) {
+        char c = s->buf[s->scan++];
+        if (c == '\\') {
+            s->checking = true;
+            return false;
+        }
+        if (c == '"') {
+            s->in_string = !s->in_string;
+        } else if (s->in_string) {
+            continue;
+        } else if (c == '{') {
+            s->entry_depth++;
+        } else if (c == '}' && --s->entry_depth == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
+static uint64_t mask_of(const __m128i v[4], char c)
+{
+    const __m128i x = _mm_set1_epi8(c);
+    uint64_t m = 0;
+    for (int i = 3; i >= 0; i--)
+        m = m << 16 | (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v[i], x));
+    return m;
+}
+
+/* Bit i of the result is the parity of bits 0..i: the inside of strings from the mask of their quotes. */
+static uint64_t prefix_xor(uint64_t m)
+{
+    for (int shift = 1; shift < 64; shift *= 2)
+        m ^= m << shift;
+    return m;
+}
+
+static bool braces_close(tl_split *s, size_t to)
+{
+    while (to - s->scan >= 64) {
+        const char *p = s->buf + s->scan;
+        __m128i v[4];
+        for (int i = 0; i < 4; i++)
+            v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+
+        /* Backslashes are rare (Kineto turns them into slashes): such an entry goes byte by byte. */
+        if (mask_of(v, '\\') != 0) {
+            s->checking = true;
+            return false;
+        }
+        uint64_t inside = prefix_xor(mask_of(v, '"')) ^ (s->in_string ? ~UINT64_C(0) : 0);
+        uint64_t open = mask_of(v, '{') & ~inside;
+        uint64_t close = mask_of(v, '}') & ~inside;
+        if (close == 0) {
+            s->entry_depth += (uint64_t)__builtin_popcountll(open);
+        } else {
+            for (uint64_t braces = open | close; braces != 0; braces &= braces - 1) {
+                uint64_t bit = braces & (~braces + 1);
+                if (open & bit) {
+                    s->entry_depth++;
+                } else if (--s->entry_depth == 0) {
+                    s->scan += (size_t)__builtin_ctzll(bit) + 1;
+                    s->in_string = false;
+                    return true;
+                }
+            }
+        }
+        s->in_string = inside >> 63;
+        s->scan += 64;
+    }
+    return braces_close_bytes(s, to);
+}
+#else
+static bool braces_close(tl_split *s, size_t to)
+{
+    return braces_close_bytes(s, to);
+}
+#endif
+
+/* ------------------------------------------------------------------------------------------------------- the entry */
+
+/* Whether the last value before the closing brackets is a number or word: such a one may be short of its end. */
+static bool ends_bare(tl_text entry)
+{
+    size_t i = entry.n;
+    while (i > 0 && (entry.p[i - 1] == '}' || entry.p[i - 1] == ']' || tl_split_is_space(entry.p[i - 1])))
+        i--;
+    return i > 0 && strchr("\"{[", entry.p[i - 1]) == NULL;
+}
+
+int tl_split_give(tl_split *s, bool probed, tl_piece *piece)
+{
+    s->state = GIVEN;
+    *piece = tl_split_piece(s, s->base + s->at);
+    piece->probed = probed;
+    return TL_PIECE_ENTRY;
+}
+
+/* How the entry ends matters only where no comma follows. */
+void tl_split_leave_entry(tl_split *s)
+{
+    bool comma = s->scan < s->end && s->buf[s->scan] == ',';
+
+    if (!comma)
+        s->bare_end = ends_bare((tl_text){ s->buf + s->at, s->scan - s->at });
+    s->scan += comma;
+    s->at = s->scan;
+    s->state = GAP;
+    s->behind = comma ? COMMA_BEHIND : ENTRY_BEHIND;
+}
+
+/* The entry ends neither before scan nor, for what is known, behind it. */
+static int give_up(tl_split *s, bool broken, tl_piece *piece)
+{
+    bool holds = false, cut = !broken && s->scan < s->at + TL_ENTRY_MAX;
+
+    *piece = tl_split_piece(s, s->base + s->scan);
+    if (!tl_split_doom(s, s->scan, broken, &holds))
+        return TL_PIECE_NO_MEMORY;
+    return cut ? (int)TL_PIECE_CUT : (int)TL_PIECE_BROKEN;
+}
+
+int tl_split_entry(tl_split *s, tl_piece *piece)
+{
+    size_t most = s->end - s->at < TL_ENTRY_MAX ? s->end : s->at + TL_ENTRY_MAX;
+
+    if (!s->checking) {
+        size_t to = s->end - s->at < SHORT_ENTRY ? s->end : s->at + SHORT_ENTRY;
+        if (braces_close(s, to))
+            return tl_split_give(s, false, piece);
+        if (!s->checking && to < s->at + SHORT_ENTRY && !s->eof)
+            return STEP_MORE;
+        s->checking = true;
+        s->scan = s->at;
+    }
+    s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
+    if (s->inner.no_memory)
+        return TL_PIECE_NO_MEMORY;
+    if (tl_grammar_is_over(&s->inner))
+        return tl_split_give(s, false, piece);
+    if (s->scan < most)
+        return give_up(s, true, piece);
+    return s->scan == s->at + TL_ENTRY_MAX || s->eof ? give_up(s, false, piece) : STEP_MORE;
+}

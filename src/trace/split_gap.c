@@ -1,0 +1,214 @@
+/* split_gap.c - in the array, between two elements.
+ *
+ * An entry is whole when a comma, the end of the array or the end of the text stands behind it.  Where something else does,
+ * bytes are missing or too many, and nobody knows where:
+ *
+ *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry has lost some of its own before
+ *     {..., "dur": 12}, "args": {...     torn: its members go on
+ *     {..., "dur": 12} 34 {...           torn: its last value is a number, which may be the beginning of a longer one
+ *     {..., "dur": 12} {...              likewise
+ *     {..., "name": "a"} {...            whole, without its comma: a text that has both its quotes has not been cut
+ *     {..., "name": "a"} 34 {...         whole, and behind it something that is no entry
+ */
+#include "split_parts.h"
+
+#define ELEMENT_MAX ((size_t)64 << 10)
+
+static tl_piece one_byte(const tl_split *s)
+{
+    return (tl_piece){ { s->buf + s->scan, 1 }, s->base + s->scan, s->base + s->scan, s->nentries - 1, false };
+}
+
+/* Something that is no entry, from scan to `end`; 0: nobody knows where it ends. */
+static int bad(tl_split *s, size_t end, tl_piece *piece)
+{
+    s->nentries++;
+    s->behind = NOTHING_BEHIND;
+    *piece = one_byte(s);
+    if (end > 0)
+        s->scan = end;
+    else
+        tl_split_seek_from(s, s->scan + 1);
+    return TL_PIECE_BAD;
+}
+
+/* Behind an entry stands neither a comma nor the end of the array, but the byte at scan. */
+static int unseparated(tl_split *s, char c, tl_piece *piece)
+{
+    bool torn = c == '}' || s->bare_end;
+
+    s->behind = NOTHING_BEHIND;
+    *piece = one_byte(s);
+    if (torn && c != '{')
+        tl_split_seek_from(s, s->scan + 1);
+    return torn ? (int)TL_PIECE_TORN : c == '{' ? (int)TL_PIECE_LOOSE : STEP_ON;
+}
+
+/* -------------------------------------------------------------------------------------------------------- elements */
+
+static int entry_begins(tl_split *s, tl_piece *piece)
+{
+    if (s->base + s->scan >= s->stop_at) {
+        s->stopped = true;
+        s->last_start = s->base + s->scan;
+        return STEP_ON;
+    }
+    if (s->first_entry == UINT64_MAX)
+        s->first_entry = s->base + s->scan;
+    s->behind = NOTHING_BEHIND;
+    s->nentries++;
+    if (tl_split_is_doomed(s, s->scan)) {
+        *piece = one_byte(s);
+        piece->fault = s->doomed_by;
+        tl_split_seek_from(s, s->scan + 1);
+        return TL_PIECE_BROKEN;
+    }
+    size_t n = s->probe != NULL ? s->probe(s->probe_arg, s->buf + s->scan) : 0;
+    if (n > 0 && n <= TL_ENTRY_MAX) {
+        s->scan += n;
+        return tl_split_give(s, true, piece);
+    }
+    s->state = ENTRY;
+    s->entry_depth = 0;
+    s->in_string = false;
+    s->checking = s->probe != NULL;
+    tl_grammar_reset(&s->inner);
+    return STEP_ON;
+}
+
+/* Whether the ']' at scan can be the end of the array: it is, unless another entry goes on behind it. */
+static bool may_end_array(const tl_split *s)
+{
+    size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
+    bool brace = !s->bare && next < to && s->buf[next] == '}';
+
+    if (brace)
+        next = tl_split_skip(s, next + 1, to);
+    if (next == to)
+        return true;                    /* of the text, or far away */
+    size_t behind_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
+    bool entry = behind_comma < to && s->buf[behind_comma] == '{' &&
+                 tl_split_key_at(s, behind_comma + 1, to, tl_entry_keys) != TL_SIGHT_NO;
+    return !entry && (brace || s->bare || s->buf[next] == ',');
+}
+
+static int array_ends(tl_split *s, tl_piece *piece)
+{
+    if (!tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    if (!may_end_array(s))
+        return bad(s, s->scan + 1, piece);
+    if (s->outer.depth == 0 && !tl_split_enter_array(s))
+        return TL_PIECE_NO_MEMORY;
+    s->closed = true;
+    s->array_end = s->base + s->scan;
+    s->state = DOC;
+    if (s->bare) {                      /* of a bare array nothing is kept */
+        s->complete = tl_grammar_step(&s->outer, ']');
+        s->solid = ']';
+        s->scan++;
+    }
+    return STEP_ON;
+}
+
+/* A number or word, where an entry should be. */
+static int bare_element(tl_split *s, tl_piece *piece)
+{
+    if (!tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    size_t to = tl_split_horizon(s, s->scan), i = s->scan;
+    while (i < to && ((s->buf[i] >= '0' && s->buf[i] <= '9') || (s->buf[i] >= 'a' && s->buf[i] <= 'z') ||
+                      (s->buf[i] >= 'A' && s->buf[i] <= 'Z') || s->buf[i] == '-' || s->buf[i] == '+' || s->buf[i] == '.'))
+        i++;
+    size_t next = tl_split_skip(s, i, to);
+    bool over = next < to && (s->buf[next] == ',' || s->buf[next] == ']');
+    return bad(s, i > s->scan && over ? i : 0, piece);
+}
+
+/* A string or array, where an entry should be.  A bracket right before an entry is a stray one. */
+static int element_begins(tl_split *s, tl_piece *piece)
+{
+    if (!tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
+    if (s->buf[s->scan] == '[' && next < to && s->buf[next] == '{' && tl_split_entry_at(s, next, to) == TL_SIGHT_YES)
+        return bad(s, s->scan + 1, piece);
+    if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES)
+        return tl_split_end_array(s) ? STEP_ON : TL_PIECE_NO_MEMORY;
+    s->state = ELEMENT;
+    tl_grammar_reset(&s->inner);
+    return STEP_ON;
+}
+
+/* The element reaches from at to scan. */
+static int element_ends(tl_split *s, tl_piece *piece)
+{
+    size_t end = s->scan, to = tl_split_horizon(s, end), next = tl_split_skip(s, end, to);
+    char c = next < to ? s->buf[next] : ',';
+    bool holds = false;
+
+    s->state = GAP;
+    if (c == ':' && s->buf[s->at] == '"' && s->behind == COMMA_BEHIND) {
+        s->behind = NOTHING_BEHIND;
+        s->scan = s->at;
+        *piece = one_byte(s);
+        tl_split_seek_from(s, end);
+        return TL_PIECE_TORN;
+    }
+    if (s->buf[s->at] == '[' && !tl_split_doom(s, end, false, &holds))
+        return TL_PIECE_NO_MEMORY;
+    s->scan = s->at;
+    s->state = GAP;
+    return bad(s, (c == ',' || c == ']') && !holds ? end : 0, piece);
+}
+
+int tl_split_element(tl_split *s, tl_piece *piece)
+{
+    size_t most = s->end - s->at < ELEMENT_MAX ? s->end : s->at + ELEMENT_MAX;
+
+    s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
+    if (s->inner.no_memory)
+        return TL_PIECE_NO_MEMORY;
+    if (tl_grammar_is_over(&s->inner) && !tl_split_sees(s, s->scan))
+        return STEP_MORE;
+    if (tl_grammar_is_over(&s->inner))
+        return element_ends(s, piece);
+    if (s->scan == s->end && s->scan < s->at + ELEMENT_MAX && !s->eof)
+        return STEP_MORE;
+    s->scan = s->at;                    /* nothing that ends */
+    s->state = GAP;
+    return bad(s, 0, piece);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the gap */
+
+int tl_split_gap(tl_split *s, tl_piece *piece)
+{
+    if (s->stopped)
+        return TL_PIECE_END;
+    for (; s->scan < s->end; s->scan++) {
+        char c = s->buf[s->scan];
+        if (tl_split_is_space(c))
+            continue;
+        if (c == ',') {
+            s->behind = s->behind == ENTRY_BEHIND ? COMMA_BEHIND : s->behind;
+            continue;
+        }
+        s->at = s->scan;
+        if (s->behind == ENTRY_BEHIND && c != ']')
+            return unseparated(s, c, piece);
+        switch (c) {
+        case '{':
+            return entry_begins(s, piece);
+        case ']':
+            return array_ends(s, piece);
+        case '"':
+        case '[':
+            return element_begins(s, piece);
+        default:
+            return bare_element(s, piece);
+        }
+    }
+    s->at = s->scan;
+    return STEP_MORE;
+}

@@ -1,0 +1,108 @@
+/* idle.c - idle time of a device as tracks in its trace. */
+#include "tlmpi/trace_out/idle.h"
+#include "tlmpi/base/mem.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *err)
+{
+    for (size_t i = 0; i < e->categories.n; i++) {
+        uint32_t text = e->categories.v[i].text;
+        if (text != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, text), TL_OUT_IDLE_CAT))
+            return tl_fail(err, TL_EINPUT,
+                           "%s: has tracks of idle time already; augment the trace that it was made from", path);
+    }
+    return TL_OK;
+}
+
+static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
+
+enum { MACRO, DRAIN, CPU, NTRACKS };
+
+static tl_out_track track_of(const tl_out_track *first, int which)
+{
+    tl_out_track track = *first;
+    track.tid += which;
+    return track;
+}
+
+void tl_out_idle_begin(tl_out_writer *w, const tl_out_track *first, const char *of)
+{
+    char name[64];
+    for (int i = 0; i < NTRACKS; i++) {
+        const tl_out_track track = track_of(first, i);
+        snprintf(name, sizeof name, "%s%s", names[i], of);
+        tl_out_name_track(w, &track, name);
+    }
+}
+
+static void put(tl_out_writer *w, const tl_out_track *first, int which, const tl_out_gap *gap, tl_text name,
+                const tl_out_arg *args, size_t nargs)
+{
+    tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                   .track = track_of(first, which),
+                                   .name = name,
+                                   .cat = TL_OUT_IDLE_CAT,
+                                   .ts = gap->ts,
+                                   .dur = gap->dur,
+                                   .args = args,
+                                   .nargs = nargs });
+}
+
+/* "idle#3 a: b", or without the colon where b is empty; the caller frees it. */
+static char *name_of(int64_t id, tl_text a, tl_text b, size_t *n)
+{
+    char head[32];
+    size_t nhead = (size_t)snprintf(head, sizeof head, "idle#%" PRId64 " ", id), nb = b.n > 0 ? b.n + 2 : 0;
+    char *text = tl_malloc(nhead + a.n + nb + 1);
+
+    if (text == NULL)
+        return NULL;
+    memcpy(text, head, nhead);
+    if (a.n > 0)
+        memcpy(text + nhead, a.p, a.n);
+    if (b.n > 0) {
+        memcpy(text + nhead + a.n, ": ", 2);
+        memcpy(text + nhead + a.n + 2, b.p, b.n);
+    }
+    *n = nhead + a.n + nb;
+    return text;
+}
+
+static void put_macro(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap)
+{
+    const tl_out_arg args[] = { { "idle_id", tl_out_int(gap->id) }, { "duration_us", gap->duration } };
+    char name[32] = "noise";
+    if (!gap->noise)
+        snprintf(name, sizeof name, "idle#%" PRId64, gap->id);
+    put(w, first, MACRO, gap, (tl_text){ name, strlen(name) }, args, 2);
+}
+
+tl_status tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap, tl_error *err)
+{
+    const tl_text none = TL_TEXT("none");
+    const tl_out_arg drain[] = { { "idle_id", tl_out_int(gap->id) },
+                                 { "drain_type", tl_out_text(gap->drain) },
+                                 { "sync_type", tl_out_text(gap->sync.n > 0 ? gap->sync : none) } };
+    const tl_out_arg cpu[] = { { "idle_id", tl_out_int(gap->id) },
+                               { "cpu_during_gap", tl_out_text(gap->label) },
+                               { "detail", tl_out_text(gap->detail) } };
+    /* What waited is in the name of a drain alone: on a starved gap it was a wait for a queue already empty. */
+    bool drained = tl_text_is(gap->drain, "sync_drain");
+    size_t ndrain = 0, ncpu = 0;
+
+    put_macro(w, first, gap);
+    if (gap->noise)
+        return TL_OK;
+    char *drain_name = name_of(gap->id, gap->drain, drained ? gap->sync : (tl_text){ "", 0 }, &ndrain);
+    char *cpu_name = name_of(gap->id, gap->label, gap->detail, &ncpu);
+    if (drain_name != NULL && cpu_name != NULL) {
+        put(w, first, DRAIN, gap, (tl_text){ drain_name, ndrain }, drain, 3);
+        put(w, first, CPU, gap, (tl_text){ cpu_name, ncpu }, cpu, 3);
+    }
+    bool whole = drain_name != NULL && cpu_name != NULL;
+    free(drain_name);
+    free(cpu_name);
+    return whole ? TL_OK : tl_fail_memory(err, "the name of a gap");
+}

@@ -1,0 +1,140 @@
+/* splice.c - a copy of a trace with more events in it. */
+#include "tlmpi/trace_out/splice.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/trace/source.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK ((size_t)256 << 10)
+
+typedef struct copying {
+    const char *path;
+    tl_source *source;
+    tl_sink *sink;
+    tl_error fault; /* what ended the text early */
+    uint64_t at;    /* offset in the text of buf[0] */
+    size_t n, used; /* bytes in buf; how many of them have been copied, or passed over */
+    char last;      /* the last byte copied that is no white space */
+    char buf[BLOCK];
+} copying;
+
+tl_splice tl_splice_of(const tl_read_report *r)
+{
+    tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes, .place = TL_BEHIND_BEGIN };
+
+    s.insert_at = r->array_begin;
+    if (r->entries_end > r->array_begin) {
+        s.place = TL_BEHIND_ENTRY;
+        s.insert_at = r->entries_end;
+    } else if (r->array_end != UINT64_MAX) {
+        s.place = TL_BEFORE_END;
+        s.insert_at = r->array_end;
+    }
+    if (!r->closed) {
+        s.copy_to = s.insert_at;
+        snprintf(s.closing, sizeof s.closing, "\n%s\n", r->closing);
+    } else if (r->cut && r->whole_to > 0) {
+        s.copy_to = r->whole_to;
+        snprintf(s.closing, sizeof s.closing, "%s\n", r->closing);
+    }
+    return s;
+}
+
+/* The next block of text into the buffer, when that is used up.  False at the end, which in a damaged file is early. */
+static bool refill(copying *c)
+{
+    if (c->used < c->n)
+        return true;
+    c->at += c->n;
+    c->used = c->n = 0;
+    return tl_source_read(c->source, c->buf, sizeof c->buf, &c->n, &c->fault) == TL_OK && c->n > 0;
+}
+
+static void note_last(copying *c, const char *p, size_t n)
+{
+    while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\n' || p[n - 1] == '\r' || p[n - 1] == '\t'))
+        n--;
+    if (n > 0)
+        c->last = p[n - 1];
+}
+
+static tl_status fail_changed(const copying *c, tl_error *err)
+{
+    if (c->fault.status != TL_OK)
+        return tl_fail(err, c->fault.status, "%s", c->fault.text);
+    return tl_fail(err, TL_EINPUT, "%s: has changed since it was read, at byte %llu of the text", c->path,
+                   (unsigned long long)(c->at + c->used));
+}
+
+/* Copies, or with `sink` NULL passes over, the text up to an offset. */
+static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
+{
+    while (c->at + c->used < to) {
+        if (!refill(c))
+            return fail_changed(c, err);
+        uint64_t left = to - (c->at + c->used);
+        size_t here = c->n - c->used, n = left < here ? (size_t)left : here;
+        if (sink != NULL) {
+            note_last(c, c->buf + c->used, n);
+            if (!tl_sink_put(sink, c->buf + c->used, n))
+                return tl_sink_end(sink, err);
+        }
+        c->used += n;
+    }
+    return TL_OK;
+}
+
+/* Whether the text around the place is what it was when it was read. */
+static bool is_unchanged(copying *c, tl_splice_place place)
+{
+    if (place == TL_BEFORE_END)
+        return refill(c) && c->buf[c->used] == ']';
+    return place == TL_BEHIND_BEGIN || c->last == '}';
+}
+
+static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *add, void *arg, uint64_t *nevents,
+                            tl_error *err)
+{
+    tl_out_writer w = { .sink = c->sink, .behind_entry = splice->place == TL_BEHIND_ENTRY };
+    if (!is_unchanged(c, splice->place))
+        return fail_changed(c, err);
+    if (splice->place == TL_BEFORE_END)         /* there may be something that is no entry */
+        w.behind_entry = c->last != '[' && c->last != ',';
+    tl_status st = add(arg, &w, err);
+    if (w.nevents > 0 && splice->place == TL_BEFORE_END)
+        (void)tl_sink_put(c->sink, "\n", 1);
+    *nevents = w.nevents;
+    return st;
+}
+
+tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sink, tl_splice_add *add, void *arg,
+                         uint64_t *nevents, tl_error *err)
+{
+    uint64_t added = 0;
+    copying *c = tl_calloc(1, sizeof *c);
+    if (c == NULL)
+        return tl_fail_memory(err, "copying a trace");
+    c->path = path;
+    c->sink = sink;
+
+    tl_status st = tl_source_open(path, &c->source, err);
+    if (st == TL_OK)
+        st = copy_to(c, splice->insert_at, sink, err);
+    if (st == TL_OK)
+        st = add_events(c, splice, add, arg, &added, err);
+    if (st == TL_OK)
+        st = copy_to(c, splice->copy_to, sink, err);
+    if (st == TL_OK)
+        (void)tl_sink_put(sink, splice->closing, strlen(splice->closing));
+    if (st == TL_OK)
+        st = copy_to(c, splice->text_bytes, NULL, err);
+    if (st == TL_OK && refill(c))
+        st = fail_changed(c, err);
+    if (st == TL_OK)
+        st = tl_sink_end(sink, err);
+    if (nevents != NULL)
+        *nevents = added;
+    tl_source_close(c->source);
+    free(c);
+    return st;
+}

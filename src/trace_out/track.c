@@ -1,0 +1,149 @@
+/* track.c - events as JSON. */
+#include "tlmpi/trace_out/track.h"
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put_word(tl_out_writer *w, const char *word)
+{
+    (void)tl_sink_put(w->sink, word, strlen(word));
+}
+
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* What stands in a string for the first *n bytes of t; NULL: those bytes as they are. */
+static const char *escaped(tl_text t, char room[8], size_t *n)
+{
+    enum { AT_ONCE = 256 };
+    size_t run = 0, most = t.n < AT_ONCE ? t.n : AT_ONCE;
+
+    while (run < most && is_plain(t.p[run]))
+        run++;
+    *n = run > 0 ? run : 1;
+    if (run > 0)
+        return NULL;
+    if (t.p[0] == '"' || t.p[0] == '\\')
+        return t.p[0] == '"' ? "\\\"" : "\\\\";
+    if ((unsigned char)t.p[0] < 0x80) {
+        snprintf(room, 8, "\\u%04x", (unsigned)t.p[0]);
+        return room;
+    }
+    while (run < most && (unsigned char)t.p[run] >= 0x80)
+        run++;
+    run = tl_text_utf8((tl_text){ t.p, run });
+    *n = run > 0 ? run : 1;
+    return run > 0 ? NULL : "\xEF\xBF\xBD";
+}
+
+static void put_text(tl_out_writer *w, tl_text t)
+{
+    char room[8];
+
+    put_word(w, "\"");
+    while (t.n > 0) {
+        size_t n;
+        const char *instead = escaped(t, room, &n);
+        if (instead != NULL)
+            put_word(w, instead);
+        else
+            (void)tl_sink_put(w->sink, t.p, n);
+        t.p += n;
+        t.n -= n;
+    }
+    put_word(w, "\"");
+}
+
+static void put_us(tl_out_writer *w, int64_t ns)
+{
+    char text[32];
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    snprintf(text, sizeof text, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000, (unsigned)(size % 1000));
+    put_word(w, text);
+}
+
+/* A whole number keeps a ".0": some readers tell integers from others. */
+static void put_double(tl_out_writer *w, double d)
+{
+    char text[40] = "null";
+    for (int digits = DBL_DIG; isfinite(d) && digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, d);
+        if (strtod(text, NULL) == d)
+            break;
+    }
+    put_word(w, text);
+    if (isfinite(d) && strpbrk(text, ".e") == NULL)
+        put_word(w, ".0");
+}
+
+static void put_value(tl_out_writer *w, const tl_out_value *value)
+{
+    char text[32];
+
+    switch (value->kind) {
+    case TL_OUT_INT:
+        snprintf(text, sizeof text, "%" PRId64, value->i);
+        put_word(w, text);
+        break;
+    case TL_OUT_US:
+        put_us(w, value->i);
+        break;
+    case TL_OUT_DOUBLE:
+        put_double(w, value->d);
+        break;
+    case TL_OUT_TEXT:
+        put_text(w, value->text);
+        break;
+    case TL_OUT_ABSENT:
+        put_word(w, "null");
+        break;
+    }
+}
+
+static void put_member(tl_out_writer *w, bool first, const char *key, tl_out_value value)
+{
+    if (value.kind == TL_OUT_ABSENT)
+        return;
+    put_word(w, first ? "" : ", ");
+    put_text(w, (tl_text){ key, strlen(key) });
+    put_word(w, ": ");
+    put_value(w, &value);
+}
+
+void tl_out_put(tl_out_writer *w, const tl_out_event *e)
+{
+    const tl_out_track *track = &e->track;
+
+    put_word(w, w->behind_entry ? ",\n{" : "\n{");
+    put_member(w, true, "ph", tl_out_text((tl_text){ &e->ph, 1 }));
+    if (e->cat != NULL)
+        put_member(w, false, "cat", tl_out_text((tl_text){ e->cat, strlen(e->cat) }));
+    put_member(w, false, "name", tl_out_text(e->name));
+    put_member(w, false, "pid", track->pid_text.p != NULL ? tl_out_text(track->pid_text) : tl_out_int(track->pid));
+    put_member(w, false, "tid", tl_out_int(track->tid));
+    put_member(w, false, "ts", e->ts);
+    put_member(w, false, "dur", e->dur);
+    put_word(w, ", \"args\": {");
+    for (size_t i = 0, written = 0; i < e->nargs; i++) {
+        put_member(w, written == 0, e->args[i].key, e->args[i].value);
+        written += e->args[i].value.kind != TL_OUT_ABSENT;
+    }
+    put_word(w, "}}");
+    w->behind_entry = true;
+    w->nevents++;
+}
+
+void tl_out_name_track(tl_out_writer *w, const tl_out_track *track, const char *name)
+{
+    const tl_out_arg named = { "name", tl_out_text((tl_text){ name, strlen(name) }) };
+    const tl_out_arg ordered = { "sort_index", tl_out_int(track->tid) };
+
+    tl_out_put(
+        w, &(tl_out_event){ .ph = 'M', .track = *track, .name = TL_TEXT("thread_name"), .args = &named, .nargs = 1 });
+    tl_out_put(w, &(tl_out_event){
+                      .ph = 'M', .track = *track, .name = TL_TEXT("thread_sort_index"), .args = &ordered, .nargs = 1 });
+}

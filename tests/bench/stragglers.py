@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""stragglers.py BUILD_DIR - who holds the job up, and why: what tlmpi says of simulated jobs, against what is true of them.
+
+    python3 tests/bench/stragglers.py build                     the whole grid, some 600 jobs: about five minutes
+    python3 tests/bench/stragglers.py build --only gc --limit 20
+    python3 tests/bench/stragglers.py build --keep DIR --list   what there is, and the traces to look at
+    python3 tests/bench/stragglers.py --self-test               the arithmetic alone, on answers made up here
+
+The jobs are made by BUILD_DIR/make_trace: all kinds of parallelism, all causes, costs of 2, 5, 10 and 30 % of a step,
+all patterns, both vendors, old and new metadata, healthy ones among them.  Each is read by tlmpi; the table `straggler` of
+its result is compared with truth.json (data/truth.md).  Exit status 0: all goals are met; 1: some are not; 2: there is
+nothing to judge.
+
+What is counted, over jobs with a fault whose rank has a trace:
+
+    recall          the first of the ranks called straggler (by gain_ns, then blame_ns) is one of those that have the fault
+    precision       of all ranks called straggler, those that have the fault; named on healthy jobs are wrong, too
+    cause           of the jobs whose rank is named right, those whose cause is, too
+    window          ... those whose first_step and last_step are both within one step
+    gain            ... those whose gain_ns is within 10 % of the simulated one; faults of one rank
+    false alarms    of the healthy jobs, those in which any rank is called straggler
+
+Jobs are counted by what the fault costs of each step it acts in, as it was simulated, not by what was planted.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = ("rank", "verdict", "blame_ns", "late_count", "z", "share_steps", "pattern", "first_step", "last_step", "p_value",
+           "cause", "cause_share", "place", "gain_ns", "slowdown")
+CAUSES = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d", "gc", "sync_drain", "allocator", "slow_link")
+COSTS = (0.02, 0.05, 0.10, 0.30)
+PATTERNS = ("bounded", "sporadic", "one_off", "drifting")
+
+# Kinds of jobs: name, options of make_trace, ranks, layers that keep a trace small.
+KINDS = (
+    ("dp8", (), 8, 2),
+    ("dp16", (), 16, 2),
+    ("dp8-small-kernels", ("--scale", "12"), 8, 8),     # the host is hardly ahead of the device
+    ("fsdp8", ("--shard",), 8, 3),
+    ("tp4", ("--tp", "4"), 8, 2),
+    ("pp4", ("--pp", "4"), 8, 1),
+    ("ep4", ("--ep", "4"), 8, 2),
+    ("tp2-pp2-dp4", ("--tp", "2", "--pp", "2", "--microbatches", "3"), 16, 1),
+    ("tp2-ep4", ("--tp", "2", "--ep", "4", "--tp-stream", "compute"), 8, 1),
+)
+
+# Goals: what, at least (or at most, for alarms).  By cost: 5 % and more, 2 %.
+GOALS = {"recall": (0.99, 0.90), "cause": 0.95, "window": 0.95, "gain": 0.95, "alarms": 0.01}
+BINS = (("below", 0.0, 0.015), ("2 %", 0.015, 0.035), ("5 %", 0.035, 0.075), ("10 %", 0.075, 0.2), ("30 %", 0.2, 1e9))
+
+
+# ------------------------------------------------------------------------------------------------------------ jobs
+
+
+class Job:
+    """A job of the grid: its name, and the options that make it."""
+
+    def __init__(self, name, options):
+        self.name, self.options = name, options
+
+
+def surroundings(rng, kind, cause=None):
+    """Everything that is no matter of the fault: vendor, age of the software, clocks, windows, noise."""
+    name, options, ranks, layers = kind
+    age = rng.choices(("2026", "2024", "2022"), (6, 3, 1))[0]
+    out = ["--ranks", str(ranks), "--layers", str(layers), "--seed", str(rng.randrange(1, 10**9)), "--age", age,
+           "--flavour", rng.choice(("nvidia", "rocm")), "--steps", str(rng.choice((8, 10, 12))),
+           "--first-step", str(rng.choice((1, 5, 100))), "--op-share", "0.15",
+           "--scale", str(rng.choice((100, 200, 400, 800))), "--jitter", str(rng.choice((2, 4, 6))),
+           "--group-names", rng.choice(("mesh", "megatron", "undefined", "local")), "--gpus", rng.choice(("4", "8"))]
+    if rng.random() < 0.3:
+        out += ["--clock-offset-us", rng.choice(("50", "500", "20000")), "--clock-drift-ppb", rng.choice(("0", "5000"))]
+    if rng.random() < 0.2:
+        out += ["--device-clock-us", "8"]
+    if rng.random() < 0.3:
+        out += ["--cut-head-us", rng.choice(("500", "3000"))]
+    if rng.random() < 0.1:
+        out += ["--cut-tail-us", "1000"]
+    if rng.random() < 0.15:
+        out += ["--no-seq"]
+    if rng.random() < 0.15:
+        out += ["--sync", rng.choice(("0", "3"))]
+    if rng.random() < (0.8 if cause == "gc" else 0.2):     # nothing tells of the collector where there are no frames
+        out += ["--python-share", "0.2"]
+    if name == "pp4" and rng.random() < 0.5:
+        out += ["--p2p", "batch"]
+    return out + list(options)
+
+
+def option(options, name):
+    return options[options.index(name) + 1]
+
+
+def planted(rng, kind, cause, cost, pattern):
+    out = surroundings(rng, kind, cause)
+    first, steps = int(option(out, "--first-step")), int(option(out, "--steps"))
+    out += ["--fault", cause, "--fault-rank", str(rng.randrange(kind[2])), "--fault-cost", str(cost), "--fault-pattern", pattern]
+    if pattern != "persistent":
+        a = first + rng.randrange(1, steps - 4)
+        b = a + rng.randrange(3, steps - 1 - (a - first))
+        out += ["--fault-steps", "%d-%d" % (a, b)]
+    return Job("%s %s %s %.0f %%" % (kind[0], cause, pattern, 100 * cost), out)
+
+
+def odd_jobs(rng):
+    """A whole host, a wire between hosts, the culprit or others without a trace, collectives without arguments."""
+    for cause in CAUSES:
+        for cost in (0.05, 0.10):
+            out = surroundings(rng, KINDS[1], cause)
+            out[out.index("--gpus") + 1] = "4"
+            out += ["--fault", cause, "--fault-host", str(rng.randrange(4)), "--fault-cost", str(cost)]
+            yield Job("host %s %.0f %%" % (cause, 100 * cost), out)
+    for cause in CAUSES[:6]:
+        out = planted(rng, KINDS[0], cause, 0.1, "persistent").options
+        yield Job("missing-culprit " + cause, out + ["--missing", option(out, "--fault-rank")])
+        out = planted(rng, KINDS[4], cause, 0.1, "persistent").options
+        yield Job("missing-peers " + cause, out + ["--missing", ",".join(str(r) for r in (1, 4, 6)
+                                                                           if str(r) != option(out, "--fault-rank"))])
+        out = planted(rng, rng.choice(KINDS), cause, 0.1, "persistent").options
+        yield Job("no-arguments " + cause, out + ["--no-groups"])
+
+
+def grid(seed):
+    rng = random.Random(seed)
+    for kind in KINDS:
+        for cause in CAUSES:
+            for cost in COSTS:
+                yield planted(rng, kind, cause, cost, "persistent")
+    for pattern in PATTERNS:
+        for cause in CAUSES:
+            for cost in COSTS[1:]:
+                yield planted(rng, rng.choice(KINDS), cause, cost, pattern)
+    yield from odd_jobs(rng)
+    for i in range(160):
+        kind = KINDS[i % len(KINDS)]
+        yield Job("%s healthy %d" % (kind[0], i // len(KINDS)), surroundings(rng, kind))
+
+
+# ------------------------------------------------------------------------------------------------------- one answer
+
+
+class Verdict:
+    """What came of one job.  Where `named` is None nothing could be read; the rest is None where it does not apply."""
+
+    def __init__(self, job, truth, rows):
+        fault = truth["fault"]
+        self.name = job.name
+        self.healthy = fault is None
+        self.traced = fault is not None and fault["traced"]
+        self.cause = fault["cause"] if fault else None
+        self.pattern = fault["pattern"] if fault else None
+        self.cost = fault["cost_share"] if fault else None
+        self.named = sorted((r for r in rows if r["rank"] >= 0 and r["verdict"] == "straggler"),
+                            key=lambda r: (-r["gain_ns"], -r["blame_ns"], r["rank"]))
+        self.right = [r for r in self.named if fault and r["rank"] in fault["ranks"]]
+        self.recalled = bool(self.right) and self.named[0] is self.right[0]
+        self.cause_right = self.window_error = self.gain_error = None
+        if self.recalled:
+            row = self.named[0]
+            self.cause_right = row["cause"] in fault["causes"]
+            self.window_error = max(abs(row["first_step"] - fault["first_step"]), abs(row["last_step"] - fault["last_step"]))
+            if fault["host"] is None and fault["gain_ns"] > 0:
+                self.gain_error = abs(row["gain_ns"] - fault["gain_ns"]) / fault["gain_ns"]
+
+    def line(self):
+        if self.healthy:
+            return "healthy" if not self.named else "FALSE ALARM: rank %d, %s" % (self.named[0]["rank"], self.named[0]["cause"])
+        if not self.traced:
+            return "no trace of the culprit: named %s" % [r["rank"] for r in self.named]
+        if not self.recalled:
+            return "MISSED: named %s" % [r["rank"] for r in self.named]
+        gain = "" if self.gain_error is None else ", gain off %.0f %%" % (100 * self.gain_error)
+        return "rank right, cause %s (%s), window off %d%s" % ("right" if self.cause_right else "WRONG", self.named[0]["cause"],
+                                                               self.window_error, gain)
+
+
+class NoTable(Exception):
+    pass
+
+
+def run(command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def answer(tlmpi, folder, output):
+    """The rows of `straggler`."""
+    done = run([tlmpi, "run", "-q", "-f", "-o", output, folder])
+    if done.returncode not in (0, 1):
+        raise RuntimeError("tlmpi ended with status %d: %s" % (done.returncode, done.stderr.decode(errors="replace")[-500:]))
+    done = run([tlmpi, "show", output + ".h5", "straggler", "--format", "json"])
+    if done.returncode == 2 and b"no table" in done.stderr:
+        raise NoTable(done.stderr.decode(errors="replace").strip())
+    if done.returncode != 0:
+        raise RuntimeError("tlmpi show: " + done.stderr.decode(errors="replace")[-500:])
+    rows = json.loads(done.stdout)
+    for row in rows:
+        absent = [c for c in COLUMNS if c not in row]
+        if absent:
+            raise NoTable("the table 'straggler' has no column " + ", ".join(absent))
+    return rows
+
+
+def judge(job, number, build, scratch, keep):
+    folder = os.path.join(keep or scratch, "%04d" % number)
+    done = run([os.path.join(build, "make_trace"), "-o", folder] + job.options)
+    if done.returncode != 0:
+        raise RuntimeError("make_trace %s: %s" % (" ".join(job.options), done.stderr.decode(errors="replace")[:300]))
+    with open(os.path.join(folder, "truth.json"), encoding="ascii") as f:
+        truth = json.load(f)
+    try:
+        return Verdict(job, truth, answer(os.path.join(build, "tlmpi-serial"), folder, os.path.join(scratch, "%04d" % number)))
+    finally:
+        if keep is None:
+            shutil.rmtree(folder)
+            path = os.path.join(scratch, "%04d.h5" % number)
+            if os.path.exists(path):
+                os.remove(path)
+
+
+# ------------------------------------------------------------------------------------------------------ the tables
+
+
+def share(verdicts, holds):
+    """(how many hold, of how many) of those to which it applies."""
+    values = [holds(v) for v in verdicts]
+    values = [v for v in values if v is not None]
+    return sum(values), len(values)
+
+
+def percent(pair):
+    return "%5.1f %% of %3d" % (100 * pair[0] / pair[1], pair[1]) if pair[1] else "     -       "
+
+
+def measures(verdicts):
+    """The five numbers of a set of jobs that have a fault."""
+    named = sum(len(v.named) for v in verdicts)
+    return {
+        "recall": share(verdicts, lambda v: v.recalled),
+        "precision": (sum(len(v.right) for v in verdicts), named),
+        "cause": share(verdicts, lambda v: v.cause_right),
+        "window": share(verdicts, lambda v: None if v.window_error is None else v.window_error <= 1),
+        "gain": share(verdicts, lambda v: None if v.gain_error is None else v.gain_error <= 0.1),
+    }
+
+
+def alarms(verdicts):
+    return share([v for v in verdicts if v.healthy], lambda v: bool(v.named))
+
+
+def bin_of(cost):
+    return next(name for name, least, below in BINS if least <= cost < below or (name == "below" and cost < least))
+
+
+def table(title, groups):
+    """groups: [(label, verdicts)]"""
+    print("\n%-18s %-15s %-15s %-15s %-15s %-15s" % (title, "recall", "precision", "cause", "window", "gain"))
+    for label, verdicts in groups:
+        found = measures(verdicts)
+        print("%-18s " % label + " ".join("%-15s" % percent(found[m]) for m in ("recall", "precision", "cause", "window", "gain")))
+
+
+def split(verdicts, key, order):
+    return [(label, [v for v in verdicts if key(v) == label]) for label in order if any(key(v) == label for v in verdicts)]
+
+
+def goals(verdicts):
+    """[(what, pair, goal, met)]; what has no jobs is not met."""
+    faulty = [v for v in verdicts if not v.healthy and v.traced and bin_of(v.cost) != "below"]
+    large = [v for v in faulty if bin_of(v.cost) != "2 %"]
+    small = [v for v in faulty if bin_of(v.cost) == "2 %"]
+    found = measures(faulty)
+    rows = [("rank, costs of 5 % of a step and more", measures(large)["recall"], GOALS["recall"][0], False),
+            ("rank, costs of 2 %", measures(small)["recall"], GOALS["recall"][1], False),
+            ("cause", found["cause"], GOALS["cause"], False),
+            ("window within one step", found["window"], GOALS["window"], False),
+            ("gain within 10 %", found["gain"], GOALS["gain"], False),
+            ("false alarms on healthy jobs", alarms(verdicts), GOALS["alarms"], True)]
+    out = []
+    for what, pair, goal, at_most in rows:
+        value = pair[0] / pair[1] if pair[1] else None
+        out.append((what, pair, goal, value is not None and (value <= goal if at_most else value >= goal)))
+    return out
+
+
+def report(verdicts):
+    """Prints the tables; whether all goals are met."""
+    faulty = [v for v in verdicts if not v.healthy and v.traced]
+    table("all", [("faults", faulty)])
+    table("by cost", split(faulty, lambda v: bin_of(v.cost), [b[0] for b in BINS]))
+    table("by cause", split(faulty, lambda v: v.cause, CAUSES))
+    table("by pattern", split(faulty, lambda v: v.pattern, ("persistent",) + PATTERNS))
+    table("by job", split(faulty, lambda v: v.name.split()[0], sorted({v.name.split()[0] for v in faulty})))
+    untraced = [v for v in verdicts if not v.healthy and not v.traced]
+    if untraced:
+        print("\nculprit without a trace: %d jobs, %d of them with somebody else named" %
+              (len(untraced), sum(bool(v.named) for v in untraced)))
+    wrong = sum(len(v.named) - len(v.right) for v in verdicts)
+    print("\nranks named: %d, %d of them wrongly; healthy jobs: %s with a false alarm\n" %
+          (sum(len(v.named) for v in verdicts), wrong, percent(alarms(verdicts)).strip()))
+    met = True
+    for what, pair, goal, ok in goals(verdicts):
+        met = met and ok
+        print("%-40s %s   goal %s %g %%   %s" % (what, percent(pair), "≤" if "alarms" in what else "≥", 100 * goal,
+                                                "met" if ok else "MISSED"))
+    return met
+
+
+# -------------------------------------------------------------------------------------------------------- self-test
+
+
+def made_up(**fault):
+    usual = {"cause": "gc", "causes": ["gc"], "ranks": [3], "host": None, "traced": True, "pattern": "bounded", "first_step": 4,
+             "last_step": 6, "gain_ns": 1000, "cost_share": 0.05}
+    return {"fault": dict(usual, **fault)}
+
+
+def row(rank, **values):
+    usual = {c: 0 for c in COLUMNS}
+    usual.update(rank=rank, verdict="straggler", cause="gc", first_step=4, last_step=6, gain_ns=1000, blame_ns=5000, pattern="",
+                 place="")
+    return dict(usual, **values)
+
+
+def self_test():
+    checks = [0, 0]
+
+    def check(holds, what):
+        checks[not holds] += 1
+        if not holds:
+            print("FAILED: " + what)
+
+    job = Job("dp8 gc bounded 5 %", [])
+    v = Verdict(job, made_up(), [row(3), row(2, verdict="ok"), row(-1)])
+    check(v.recalled and v.cause_right and v.window_error == 0 and v.gain_error == 0, "all right")
+    check(len(v.named) == 1, "the row of the whole job and those of others do not count")
+    v = Verdict(job, made_up(), [row(3, gain_ns=900, first_step=5, cause="host_late"), row(1, gain_ns=100)])
+    check(v.recalled and not v.cause_right and v.window_error == 1 and abs(v.gain_error - 0.1) < 1e-9, "nearly right")
+    check(measures([v])["precision"] == (1, 2), "one of two named")
+    v = Verdict(job, made_up(), [row(3, gain_ns=900), row(1, gain_ns=1000)])
+    check(not v.recalled and v.cause_right is None and measures([v])["recall"] == (0, 1), "the first named is another")
+    check(measures([v])["cause"] == (0, 0), "a cause counts where the rank is right")
+    v = Verdict(job, made_up(), [row(3, verdict="inconclusive")])
+    check(not v.recalled and measures([v])["precision"] == (0, 0), "inconclusive is not named")
+    v = Verdict(job, made_up(ranks=[2, 3], host=0), [row(3), row(2)])
+    check(v.recalled and v.gain_error is None and measures([v])["precision"] == (2, 2), "a host: both are right, gains are not compared")
+    v = Verdict(job, made_up(causes=["gc", "host_late"]), [row(3, cause="host_late")])
+    check(v.cause_right, "either cause where the trace has evidence for no more")
+    well = Verdict(Job("dp8 healthy 0", []), {"fault": None}, [row(0, verdict="ok")])
+    alarm = Verdict(Job("dp8 healthy 1", []), {"fault": None}, [row(0)])
+    check(alarms([well, alarm, v]) == (1, 2), "false alarms are those of healthy jobs")
+    check([bin_of(c) for c in (-0.01, 0.001, 0.02, 0.05, 0.1, 0.3, 2)] == ["below", "below", "2 %", "5 %", "10 %", "30 %", "30 %"],
+          "bins")
+    lost = Verdict(job, made_up(traced=False), [])
+    right = Verdict(job, made_up(), [row(3)])
+    small = Verdict(job, made_up(cost_share=0.02), [row(3, first_step=1)])
+    hidden = Verdict(job, made_up(cost_share=0.001), [])
+    found = {what: (pair, ok) for what, pair, _, ok in goals([right, small, hidden, lost, well])}
+    check(found["rank, costs of 5 % of a step and more"] == ((1, 1), True), "goal: large costs")
+    check(found["rank, costs of 2 %"] == ((1, 1), True), "goal: small costs; what costs nothing and has no trace is left out")
+    check(found["window within one step"] == ((1, 2), False), "goal: windows")
+    check(found["false alarms on healthy jobs"] == ((0, 1), True), "goal: alarms")
+    check(not goals([])[0][3], "nothing judged is no goal met")
+    jobs = list(grid(1))
+    check(len(jobs) >= 500 and len({j.name for j in jobs}) > 400, "the grid has its size: %d" % len(jobs))
+    check([j.options for j in jobs] == [j.options for j in grid(1)], "the grid is the same every time")
+    check(all(any(c in j.name and "%.0f %%" % (100 * s) in j.name for j in jobs) for c in CAUSES for s in COSTS), "all causes and costs")
+    check(all(any(p in j.name for j in jobs) for p in PATTERNS), "all patterns")
+    for j in jobs:
+        if "--fault-steps" in j.options:
+            a, b = (int(x) for x in option(j.options, "--fault-steps").split("-"))
+            first, steps = int(option(j.options, "--first-step")), int(option(j.options, "--steps"))
+            check(first < a < b < first + steps - 1, "a window lies inside: " + j.name)
+    print("%d passed, %d failed, 0 skipped" % tuple(checks))
+    return checks[1] == 0
+
+
+# ------------------------------------------------------------------------------------------------------------- main
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD_DIR", nargs="?", help="where tlmpi-serial and make_trace are")
+    parser.add_argument("--seed", type=int, default=1, help="of the grid (1)")
+    parser.add_argument("--only", metavar="TEXT", default="", help="jobs whose name has it")
+    parser.add_argument("--limit", type=int, default=0, help="at most so many of them")
+    parser.add_argument("--procs", type=int, default=os.cpu_count(), help="jobs at a time (all cores)")
+    parser.add_argument("--keep", metavar="DIR", help="leave the traces there")
+    parser.add_argument("--list", action="store_true", help="a line for each job")
+    parser.add_argument("--self-test", action="store_true", help="test this script")
+    options = parser.parse_args()
+    if options.self_test:
+        return 0 if self_test() else 1
+    if options.build is None:
+        parser.error("BUILD_DIR is missing")
+    for program in ("tlmpi-serial", "make_trace"):
+        if not os.access(os.path.join(options.build, program), os.X_OK):
+            parser.error("%s: not there; build it first" % os.path.join(options.build, program))
+
+    jobs = [(i, job) for i, job in enumerate(grid(options.seed)) if options.only in job.name]
+    if options.limit > 0:
+        random.Random(options.seed).shuffle(jobs)
+        jobs = sorted(jobs[:options.limit], key=lambda j: j[0])
+    if not jobs:
+        parser.error("--only: no job has '%s' in its name" % options.only)
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    scratch = tempfile.mkdtemp(prefix="tlmpi-stragglers.")
+    verdicts, failed = [], 0
+    try:
+        # The first alone: where there is no table to judge, once is enough to find out.
+        with concurrent.futures.ThreadPoolExecutor(options.procs) as pool:
+            judged = lambda numbered: judge(numbered[1], numbered[0], options.build, scratch, options.keep)
+            first = pool.submit(judged, jobs[0])
+            concurrent.futures.wait([first])
+            rest = [] if isinstance(first.exception(), NoTable) else [pool.submit(judged, job) for job in jobs[1:]]
+            for (i, job), found in zip(jobs, [first] + rest):
+                try:
+                    verdict = found.result()
+                except RuntimeError as e:
+                    failed += 1
+                    print("%04d %-40s FAILED: %s" % (i, job.name, e), flush=True)
+                    continue
+                verdicts.append(verdict)
+                if options.list:
+                    print("%04d %-40s %s" % (i, job.name, verdict.line()), flush=True)
+    except NoTable as e:
+        print("tlmpi does not say yet who holds a job up: " + str(e), file=sys.stderr)
+        return 2
+    finally:
+        shutil.rmtree(scratch)
+    print("%d jobs judged, %d could not be" % (len(verdicts), failed))
+    met = report(verdicts)
+    return 0 if met and failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

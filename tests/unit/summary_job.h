@@ -1,0 +1,103 @@
+/* summary_job.h - jobs to sum up, built rank by rank, and what their summaries say. */
+#ifndef TESTS_UNIT_SUMMARY_JOB_H
+#define TESTS_UNIT_SUMMARY_JOB_H
+
+#include "tlmpi/report/summary.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+/* A job under construction; rows stay in key order because ranks are added in order and rank -1 has its place first. */
+typedef struct job {
+    tl_rank ranks[1000];
+    tl_breakdown rows[1001];
+    tl_step steps[3000];
+    tl_summary s;
+} job;
+
+static inline job *new_job(void)
+{
+    job *j = calloc(1, sizeof *j);
+    j->s = (tl_summary){ .version = "1.2.3", .ranks = j->ranks, .breakdown = j->rows, .steps = j->steps,
+                         .run = 1, .nruns = 1, .nprocs = 4, .seconds = 0.04, .output = "traces.h5",
+                         .output_bytes = 600000 };
+    j->rows[0] = (tl_breakdown){ .rank = -1, .device = -1, .step = -1 };
+    return j;
+}
+
+/* Another rank, with its parts of wall time in ms; all zero for a rank without device work. */
+static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, int64_t copy_exposed, int64_t idle)
+{
+    size_t i = j->s.nranks++;
+    tl_rank *rank = &j->ranks[i];
+    *rank = (tl_rank){ .rank = (int32_t)i, .file_bytes = 750000, .events = 3425, .devices = 1, .kernel_ns = 100 };
+    strcpy(rank->host, "ip-172-31-16-248");
+    strcpy(rank->device_name, "Tesla V100-SXM2-16GB");
+
+    int64_t wall = compute + comm_exposed + copy_exposed + idle;
+    if (wall == 0)
+        return rank;
+    if (j->s.nbreakdown == 0)
+        j->s.nbreakdown = 1;
+    tl_breakdown row = { .rank = (int32_t)i, .device = -1, .step = -1, .wall_ns = wall * MS,
+                         .busy_ns = (wall - idle) * MS, .compute_ns = compute * MS,
+                         .comm_ns = 2 * comm_exposed * MS, .comm_overlapped_ns = comm_exposed * MS,
+                         .comm_exposed_ns = comm_exposed * MS, .copy_ns = copy_exposed * MS,
+                         .copy_exposed_ns = copy_exposed * MS, .idle_ns = idle * MS };
+    j->rows[j->s.nbreakdown++] = row;
+    j->rows[0].wall_ns += row.wall_ns;
+    j->rows[0].compute_ns += row.compute_ns;
+    j->rows[0].comm_ns += row.comm_ns;
+    j->rows[0].comm_overlapped_ns += row.comm_overlapped_ns;
+    j->rows[0].comm_exposed_ns += row.comm_exposed_ns;
+    j->rows[0].copy_exposed_ns += row.copy_exposed_ns;
+    j->rows[0].idle_ns += row.idle_ns;
+    return rank;
+}
+
+static inline void add_step(job *j, int32_t rank, int32_t step)
+{
+    j->steps[j->s.nsteps++] = (tl_step){ .rank = rank, .step = step };
+}
+
+/* The summary; every line of it has at most 80 characters. */
+static inline char *summary_of(const job *j)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    tl_print_summary(out, &j->s);
+    fclose(out);
+
+    size_t column = 0;
+    for (const char *p = text; *p != '\0'; p++) {
+        column = *p == '\n' ? 0 : column + (((unsigned char)*p & 0xC0) != 0x80);
+        CU_ASSERT_TRUE(column <= 80);
+        CU_ASSERT_TRUE(*p == '\n' || (unsigned char)*p >= 0x20);
+        if (column == 81)
+            fprintf(stderr, "too wide:\n%s\n", text);
+    }
+    return text;
+}
+
+static inline size_t count(const char *text, const char *what)
+{
+    size_t n = 0;
+    while ((text = strstr(text, what)) != NULL) {
+        text += strlen(what);
+        n++;
+    }
+    return n;
+}
+
+static inline void expect(const char *text, const char *what, size_t times)
+{
+    CU_ASSERT_EQUAL(count(text, what), times);
+    if (count(text, what) != times)
+        fprintf(stderr, "expected %zu times: %s\nin:\n%s\n", times, what, text);
+}
+
+#endif

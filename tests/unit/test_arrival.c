@@ -1,0 +1,298 @@
+/* test_arrival.c - who waits for whom, what is transfer, and what that says; bandwidths. */
+#include "meet.h"
+#include "tlmpi/analysis/registry.h"
+#include "unit.h"
+#include <math.h>
+#include <string.h>
+
+static void the_wait_is_from_the_own_arrival_to_the_last(void)
+{
+    meeting *m = meet("0: .AAAAAAAA.", "1: ...AAAAAA.", "2: ......AAAA", NULL);
+    meeting_analyse(m);
+    tl_collective_row *c = meeting_collective(m, 0);
+    CU_ASSERT_EQUAL(c->n, 3);
+    CU_ASSERT_EQUAL(c->s_first_ns, 1 * US);
+    CU_ASSERT_EQUAL(c->s_last_ns, 6 * US);
+    CU_ASSERT_EQUAL(c->e_first_ns, 9 * US);
+    CU_ASSERT_EQUAL(c->end_spread_ns, 1 * US);
+    CU_ASSERT_EQUAL(c->transfer_ns, 3 * US);
+    CU_ASSERT_EQUAL(c->kernel_sum_ns, 18 * US);
+    CU_ASSERT_EQUAL(c->wait_sum_ns, 8 * US);
+    CU_ASSERT_EQUAL(c->late_rank, 2);
+    CU_ASSERT_EQUAL(c->second_margin_ns, 3 * US);
+    CU_ASSERT_EQUAL(c->skew_class, TL_SKEW_MIXED);
+    CU_ASSERT_EQUAL(c->loose, 0);
+    static const int64_t waits[] = { 5, 3, 0 }, tails[] = { 0, 0, 1 };
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(meeting_arrival(m, i)->rank, (int32_t)i);
+        CU_ASSERT_EQUAL(meeting_arrival(m, i)->wait_ns, waits[i] * US);
+        CU_ASSERT_EQUAL(meeting_arrival(m, i)->lead_ns, waits[i] * US);
+        CU_ASSERT_EQUAL(meeting_arrival(m, i)->tail_ns, tails[i] * US);
+    }
+    meeting_free(m);
+}
+
+static void of_equal_arrivals_the_lowest_rank_is_late(void)
+{
+    meeting *m = meet("4: ..AA", "2: AAAA", "3: ..AA", NULL);
+    m->ranks[0].rank = 2, m->ranks[1].rank = 3, m->ranks[2].rank = 4;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->late_rank, 3);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->second_margin_ns, 0);
+    meeting_free(m);
+}
+
+/* The last comes when rank 0 is gone: its wait ends with its kernel, and nothing is left for the transfer. */
+static void nobody_waits_past_the_end_of_its_own_kernel(void)
+{
+    meeting *m = meet("0: AAAA.....", "1: ......AAA", NULL);
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->wait_ns, 4 * US);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->lead_ns, 6 * US);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 1)->wait_ns, 0);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->transfer_ns, 0);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->wait_sum_ns, 4 * US);
+    CU_ASSERT_TRUE(isnan(meeting_collective(m, 0)->algbw_gb_s));
+    meeting_free(m);
+}
+
+static void a_rank_may_leave_an_all_to_all_early(void)
+{
+    meeting *m = meet("0: AAAAAA...", "1: ....AAAAA", NULL);
+    m->parts[0].kind = m->parts[1].kind = TL_ALL_TO_ALL;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->loose, 1);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->transfer_ns, 5 * US); /* the shortest kernel */
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->suspect, TL_SUSPECT_NOTHING);
+    meeting_free(m);
+}
+
+static void the_share_of_waiting_names_the_class(void)
+{
+    static const struct {
+        const char *early;
+        tl_skew_class class;
+    } cases[] = {
+        { "0: AAAAAAAAAA", TL_SKEW_ARRIVAL },  /* 8 of 12 */
+        { "0: .....AAAAA", TL_SKEW_MIXED },    /* 3 of 7 */
+        { "0: ........AA", TL_SKEW_TRANSFER }, /* none */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        meeting *m = meet(cases[i].early, "1: ........AA", NULL);
+        meeting_analyse(m);
+        CU_ASSERT_EQUAL(meeting_collective(m, 0)->skew_class, cases[i].class);
+        meeting_free(m);
+    }
+}
+
+/* Two clocks, each sure to 2 us: 3 us apart says nothing, unless next to nothing of it could be waiting. */
+static void what_the_clocks_cannot_tell_is_inconclusive(void)
+{
+    static const struct {
+        const char *first, *second;
+        tl_skew_class class;
+    } cases[] = {
+        { "0: ...AAAAAAA", "1: ......AAAA", TL_SKEW_INCONCLUSIVE },
+        { "0: .AAAAAAAAA", "1: ......AAAA", TL_SKEW_MIXED },
+        { "0: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "1: .AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", TL_SKEW_TRANSFER },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        meeting *m = meet(cases[i].first, cases[i].second, NULL);
+        m->ranks[1].clock = 1;
+        m->ranks[0].sigma_ns = m->ranks[1].sigma_ns = 2 * US;
+        meeting_analyse(m);
+        CU_ASSERT_EQUAL(meeting_collective(m, 0)->uncertainty_ns, 2 * US);
+        CU_ASSERT_EQUAL(meeting_collective(m, 0)->skew_class, cases[i].class);
+        meeting_free(m);
+    }
+}
+
+static void one_rank_alone_waits_for_nobody(void)
+{
+    meeting *m = meet("0: .AAAA", NULL);
+    m->group.size = 8;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->late_rank, -1);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->wait_sum_ns, 0);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->skew_class, TL_SKEW_NONE);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->state, TL_COLL_PARTIAL);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->match_rule, TL_BY_NOTHING);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->match_rule, TL_BY_NOTHING);
+    CU_ASSERT_TRUE(isnan(meeting_collective(m, 0)->busbw_gb_s));
+    meeting_free(m);
+}
+
+static void a_launch_lag_is_never_negative(void)
+{
+    meeting *m = meet("0: ..AAA", "1: ..AAA", "2: ..AAA", NULL);
+    m->parts[0].launch_ns = 1 * US;
+    m->parts[1].launch_ns = 3 * US;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->launch_lag_ns, 1 * US);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 1)->launch_lag_ns, 0);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 2)->launch_lag_ns, -1);
+    meeting_free(m);
+}
+
+/* Four microseconds of transfer behind the last arrival: 8,000 bytes in them are 2 GB/s, on the bus of four ranks 3
+ * GB/s. */
+static void bandwidth_is_of_the_time_after_the_last_arrival(void)
+{
+    meeting *m = meet("0: AAAAAAAAAA", "1: ......AAAA", "2: ......AAAA", "3: ......AAAA", NULL);
+    for (int i = 0; i < 4; i++)
+        m->parts[i].bytes = 8000;
+    meeting_analyse(m);
+    CU_ASSERT_DOUBLE_EQUAL(meeting_collective(m, 0)->algbw_gb_s, 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(meeting_collective(m, 0)->busbw_gb_s, 3, 1e-12);
+    meeting_free(m);
+}
+
+static tl_status fold_all(tl_tables *tables)
+{
+    tl_error err;
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; *a != NULL && st == TL_OK; a++)
+        if ((*a)->fold != NULL)
+            st = (*a)->fold(tables, &err);
+    return st;
+}
+
+static tl_status reduce_all(tl_tables *tables)
+{
+    static const tl_analysis *const all[] = { &tl_group_analysis, &tl_bandwidth_analysis, &tl_quality_analysis };
+    tl_error err;
+    tl_status st = TL_OK;
+    for (size_t i = 0; i < COUNT(all) && st == TL_OK; i++)
+        st = all[i]->reduce(tables, &err);
+    return st;
+}
+
+/* The sums of a meeting, made of its collectives in `shares` shares as several procs would. */
+static void sum_up(const meeting *m, size_t shares, tl_tables *job)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    const tl_table *collectives = tl_tables_get((tl_tables *)&m->out, &tl_collective_row_schema);
+    const tl_table *arrivals = tl_tables_get((tl_tables *)&m->out, &tl_arrival_schema);
+
+    CU_ASSERT_FATAL(tl_tables_init(job, schemas, n));
+    tl_group_row known = { .name = "g", .size = 2, .seen = 2 };
+    CU_ASSERT_FATAL(tl_table_append(tl_tables_get(job, &tl_group_row_schema), &known, 1));
+    for (size_t s = 0; s < shares; s++) {
+        tl_tables part;
+        CU_ASSERT_FATAL(tl_tables_init(&part, schemas, n));
+        for (size_t i = s; i < collectives->n; i += shares)
+            CU_ASSERT_FATAL(
+                tl_table_append(tl_tables_get(&part, &tl_collective_row_schema), tl_table_row(collectives, i), 1));
+        for (size_t i = s; i < arrivals->n; i += shares)
+            CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&part, &tl_arrival_schema), tl_table_row(arrivals, i), 1));
+        CU_ASSERT_EQUAL(fold_all(&part), TL_OK);
+        for (size_t t = 0; t < part.n; t++)
+            if (part.v[t].schema->scope == TL_SCOPE_JOB)
+                CU_ASSERT_FATAL(tl_table_append(&job->v[t], part.v[t].rows, part.v[t].n) && tl_table_sort(&job->v[t]));
+        tl_tables_free(&part);
+    }
+    CU_ASSERT_EQUAL(reduce_all(job), TL_OK);
+}
+
+static const tl_quality *quality(tl_tables *job, const char *check)
+{
+    const tl_table *table = tl_tables_get(job, &tl_quality_schema);
+    for (size_t i = 0; i < table->n; i++)
+        if (strcmp(((const tl_quality *)tl_table_row(table, i))->check, check) == 0)
+            return tl_table_row(table, i);
+    CU_FAIL_FATAL("no such check");
+    return NULL;
+}
+
+static meeting *three_collectives(void)
+{
+    meeting *m = meet("0: AAAA..BBBB..CC..D", "1: ..AA...BBB..CC...", NULL);
+    for (size_t i = 0; i < m->nparts; i++)
+        m->parts[i].bytes = m->parts[i].key == 'A' ? 1000 : m->parts[i].key == 'B' ? 1023 : 4096;
+    meeting_analyse(m);
+    return m;
+}
+
+static void sums_by_group_kind_and_size(void)
+{
+    meeting *m = three_collectives();
+    tl_tables job;
+    sum_up(m, 1, &job);
+    const tl_table *table = tl_tables_get(&job, &tl_bandwidth_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, 2);
+    const tl_bandwidth *small = tl_table_row(table, 0), *large = tl_table_row(table, 1);
+    CU_ASSERT_EQUAL(small->bytes_from, 512);
+    CU_ASSERT_EQUAL(small->collectives, 2);
+    CU_ASSERT_EQUAL(small->bytes, 2023);
+    CU_ASSERT_EQUAL(small->transfer_ns, 5 * US);
+    CU_ASSERT_EQUAL(small->transfer_min_ns, 2 * US);
+    CU_ASSERT_EQUAL(small->transfer_max_ns, 3 * US);
+    CU_ASSERT_EQUAL(small->wait_ns, 3 * US);
+    CU_ASSERT_DOUBLE_EQUAL(small->algbw_gb_s, 0.4046, 1e-12);
+    CU_ASSERT_EQUAL(large->bytes_from, 4096);
+    const tl_table *groups = tl_tables_get(&job, &tl_group_row_schema);
+    CU_ASSERT_EQUAL_FATAL(groups->n, 1);
+    const tl_group_row *g = tl_table_row(groups, 0);
+    CU_ASSERT_STRING_EQUAL(g->name, "g");
+    CU_ASSERT_EQUAL(g->collectives, 4);
+    CU_ASSERT_EQUAL(g->matched, 3);
+    CU_ASSERT_EQUAL(g->unmatched, 1);
+    CU_ASSERT_EQUAL(g->wait_ns, 3 * US);
+    CU_ASSERT_EQUAL(quality(&job, "collective_matched")->count, 3);
+    CU_ASSERT_EQUAL(quality(&job, "collective_matched")->of, 4);
+    CU_ASSERT_EQUAL(quality(&job, "arrival_by_launch")->count, 6);
+    CU_ASSERT_EQUAL(quality(&job, "arrival_alone")->count, 1);
+    CU_ASSERT_EQUAL(quality(&job, "wait_balance")->count, 0);
+    tl_tables_free(&job);
+    meeting_free(m);
+}
+
+static void sums_do_not_depend_on_who_has_what(void)
+{
+    meeting *m = three_collectives();
+    tl_tables one, three;
+    sum_up(m, 1, &one);
+    sum_up(m, 3, &three);
+    for (size_t t = 0; t < one.n; t++) {
+        CU_ASSERT_EQUAL_FATAL(one.v[t].n, three.v[t].n);
+        if (one.v[t].schema != &tl_quality_schema && one.v[t].n > 0)
+            CU_ASSERT_EQUAL(memcmp(one.v[t].rows, three.v[t].rows, one.v[t].n * one.v[t].schema->row_size), 0);
+    }
+    /* The balance is taken where a collective's arrivals are, which here are dealt out apart from it. */
+    CU_ASSERT_EQUAL(quality(&one, "arrival_by_launch")->count, quality(&three, "arrival_by_launch")->count);
+    tl_tables_free(&one);
+    tl_tables_free(&three);
+    meeting_free(m);
+}
+
+/* A wait that is in one table and not in the other shows. */
+static void a_lost_wait_is_out_of_balance(void)
+{
+    meeting *m = three_collectives();
+    tl_tables job;
+    meeting_arrival(m, 0)->wait_ns -= 7;
+    sum_up(m, 1, &job);
+    CU_ASSERT_EQUAL(quality(&job, "wait_balance")->count, 7);
+    tl_tables_free(&job);
+    meeting_free(m);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_wait_is_from_the_own_arrival_to_the_last),
+        TEST(of_equal_arrivals_the_lowest_rank_is_late),
+        TEST(nobody_waits_past_the_end_of_its_own_kernel),
+        TEST(a_rank_may_leave_an_all_to_all_early),
+        TEST(the_share_of_waiting_names_the_class),
+        TEST(what_the_clocks_cannot_tell_is_inconclusive),
+        TEST(one_rank_alone_waits_for_nobody),
+        TEST(a_launch_lag_is_never_negative),
+        TEST(bandwidth_is_of_the_time_after_the_last_arrival),
+        TEST(sums_by_group_kind_and_size),
+        TEST(sums_do_not_depend_on_who_has_what),
+        TEST(a_lost_wait_is_out_of_balance),
+    };
+    return unit_main("arrival", tests, COUNT(tests));
+}

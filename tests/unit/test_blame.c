@@ -1,0 +1,283 @@
+/* test_blame.c - waits, and whom they are charged to. */
+#include "tlmpi/analysis/blame.h"
+#include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 4096 };
+
+typedef struct job {
+    tl_blame_arrival arrivals[MANY];
+    tl_blame_collective collectives[MANY];
+    tl_blame_input in;
+    /* what came out */
+    int64_t direct[64], indirect[64], part[TL_NPARTS + 1], pair[64][64], sum;
+    int calls;
+} job;
+
+static job *new_job(size_t nranks)
+{
+    job *j = calloc(1, sizeof *j);
+    j->in = (tl_blame_input){ j->arrivals, 0, j->collectives, 0, nranks };
+    return j;
+}
+
+static uint32_t collective(job *j, int32_t step)
+{
+    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES };
+    return (uint32_t)j->in.ncollectives++;
+}
+
+/* One more arrival at the newest collective, all of whose surplus is `part` (TL_NPARTS: none). */
+static uint32_t arrive(job *j, uint32_t rank, int64_t start, int64_t end, int part, uint32_t previous)
+{
+    tl_blame_arrival *a = &j->arrivals[j->in.narrivals];
+    *a = (tl_blame_arrival){ .start_ns = start, .end_ns = end, .rank = rank, .previous = previous };
+    if (part < TL_NPARTS)
+        a->share[part] = TL_SHARE_ONE;
+    j->collectives[j->in.ncollectives - 1].n++;
+    return (uint32_t)j->in.narrivals++;
+}
+
+static bool note(void *arg, const tl_charge *c)
+{
+    job *j = arg;
+    j->calls++;
+    j->direct[c->to] += c->direct_ns;
+    j->indirect[c->to] += c->indirect_ns;
+    j->part[c->part] += c->direct_ns + c->indirect_ns;
+    if (c->from != TL_NONE)
+        j->pair[c->from][c->to] += c->direct_ns + c->indirect_ns;
+    j->sum += c->direct_ns + c->indirect_ns;
+    return c->direct_ns >= 0 && c->indirect_ns >= 0 && c->from != c->to;
+}
+
+static void blame(job *j)
+{
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_blame_charge(&j->in, note, j, &err), TL_OK);
+}
+
+static int64_t all_waits(const job *j)
+{
+    int64_t sum = 0;
+    for (size_t c = 0; c < j->in.ncollectives; c++)
+        for (uint32_t i = 0; j->collectives[c].how == TL_BLAME_CHARGES && i < j->collectives[c].n; i++)
+            sum += tl_blame_wait(&j->in, &j->collectives[c], &j->arrivals[j->collectives[c].first + i]);
+    return sum;
+}
+
+/* The drawing in blame.h: 0 comes at 40, 1 at 90, 2 at 120. */
+static void slices_are_shared_by_those_who_are_late_in_them(void)
+{
+    job *j = new_job(3);
+    collective(j, 7);
+    arrive(j, 0, 40, 170, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 90, 170, TL_PART_HOST, TL_NONE);
+    arrive(j, 2, 120, 170, TL_PART_COMPUTE, TL_NONE);
+    blame(j);
+    CU_ASSERT_EQUAL(j->pair[0][1], 25);
+    CU_ASSERT_EQUAL(j->pair[0][2], 25 + 30);
+    CU_ASSERT_EQUAL(j->pair[1][2], 30);
+    CU_ASSERT_EQUAL(j->part[TL_PART_HOST], 25);
+    CU_ASSERT_EQUAL(j->part[TL_PART_COMPUTE], 85);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
+    free(j);
+}
+
+static void nobody_is_owed_more_than_its_own_kernel(void)
+{
+    job *j = new_job(3);
+    collective(j, 7);
+    arrive(j, 0, 0, 50, TL_NPARTS, TL_NONE); /* its clock, or its profiler, ends it before the others come */
+    arrive(j, 1, 30, 200, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 100, 200, TL_NPARTS, TL_NONE);
+    blame(j);
+    CU_ASSERT_EQUAL(j->pair[0][1], 15);
+    CU_ASSERT_EQUAL(j->pair[0][2], 15 + 20);
+    CU_ASSERT_EQUAL(j->pair[1][2], 70);
+    CU_ASSERT_EQUAL(j->sum, 120);
+    CU_ASSERT_EQUAL(j->part[TL_NPARTS], 120);
+    free(j);
+}
+
+/* Ranks 0 and 1 work together, ranks 0 and 2 exchange results.  Rank 1 is slow; so 0 is late where 2 waits. */
+static void who_waited_elsewhere_passes_it_on(void)
+{
+    job *j = new_job(3);
+    collective(j, 1);
+    uint32_t first = arrive(j, 0, 0, 10, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 0, 10, TL_NPARTS, TL_NONE);
+    collective(j, 1);
+    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    collective(j, 2);
+    arrive(j, 0, 100, 120, TL_PART_COMM, first);
+    arrive(j, 2, 30, 120, TL_NPARTS, first + 1);
+    blame(j);
+    CU_ASSERT_EQUAL(j->direct[1], 60);
+    CU_ASSERT_EQUAL(j->indirect[1], 70);
+    CU_ASSERT_EQUAL(j->direct[0] + j->indirect[0], 0);
+    CU_ASSERT_EQUAL(j->part[TL_PART_COMPUTE], 130);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
+    free(j);
+}
+
+/* What happened before the last common collective explains nothing after it. */
+static void the_last_common_collective_wipes_the_slate(void)
+{
+    job *j = new_job(3);
+    collective(j, 1);
+    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    collective(j, 1);
+    uint32_t common = arrive(j, 0, 95, 99, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 95, 99, TL_NPARTS, TL_NONE);
+    collective(j, 2);
+    arrive(j, 0, 200, 220, TL_PART_COMM, common);
+    arrive(j, 2, 150, 220, TL_NPARTS, common + 1);
+    blame(j);
+    CU_ASSERT_EQUAL(j->direct[0], 50);
+    CU_ASSERT_EQUAL(j->part[TL_PART_COMM], 50);
+    CU_ASSERT_EQUAL(j->sum, 110);
+    free(j);
+}
+
+static void what_may_carry_no_verdict_is_not_charged(void)
+{
+    job *j = new_job(2);
+    collective(j, 1);
+    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    j->collectives[0].how = TL_BLAME_IGNORED;
+    blame(j);
+    CU_ASSERT_EQUAL(j->calls, 0);
+    free(j);
+}
+
+/* Random jobs with groups of all sizes, clocks that disagree, and every kind of surplus. */
+static void no_nanosecond_is_lost(void)
+{
+    uint64_t random = 3;
+    for (int round = 0; round < 60; round++) {
+        uint32_t nranks = 2 + unit_below(&random, 60), last_of[64][4];
+        job *j = new_job(nranks);
+        memset(last_of, 0xff, sizeof last_of);
+        for (int c = 0; c < 60; c++) {
+            uint32_t group = unit_below(&random, 4), from = group * nranks / 5,
+                     n = 1 + unit_below(&random, nranks - from);
+            int64_t begin = c * 100 + (int)unit_below(&random, 50);
+            collective(j, c / 10);
+            for (uint32_t r = from; r < from + n && j->in.narrivals < MANY; r++) {
+                int64_t start = begin + unit_below(&random, 300);
+                uint32_t at = arrive(j, r, start, start + unit_below(&random, 400),
+                                     (int)unit_below(&random, TL_NPARTS + 1), last_of[r][group]);
+                last_of[r][group] = at;
+                if (unit_below(&random, 3) == 0) {
+                    memset(j->arrivals[at].share, 0, sizeof j->arrivals[at].share);
+                    for (int p = 0; p < TL_NPARTS; p++)
+                        j->arrivals[at].share[p] = (uint16_t)unit_below(&random, TL_SHARE_ONE / TL_NPARTS);
+                }
+            }
+            j->collectives[c].how = (uint8_t)(unit_below(&random, 8) != 0 ? TL_BLAME_CHARGES : unit_below(&random, 2));
+        }
+        blame(j);
+        CU_ASSERT_EQUAL(j->sum, all_waits(j));
+        free(j);
+    }
+}
+
+/* More ranks than are told apart: each is charged what it is charged in small groups. */
+static void large_groups_are_charged_alike(void)
+{
+    job *j = new_job(40);
+    collective(j, 1);
+    for (uint32_t r = 0; r < 40; r++)
+        arrive(j, r, r == 17 ? 1000 : 10 * r, r == 3 ? 500 : 1500, TL_PART_COMPUTE, TL_NONE);
+    blame(j);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
+    int64_t expected = 0; /* by hand: 17 is late in every slice, 39 comes at 390 */
+    for (int t = 0; t < 1000; t++) {
+        int here = 0, late = 0;
+        for (int r = 0; r < 40; r++) {
+            int start = r == 17 ? 1000 : 10 * r;
+            here += start <= t && !(r == 3 && t >= 500);
+            late += start > t;
+        }
+        expected += 1000 * here / late;
+    }
+    CU_ASSERT(llabs(j->direct[17] - expected / 1000) <= 40);
+    for (int r = 0; r < 40; r++)
+        for (int q = 0; q < 40; q++)
+            CU_ASSERT(j->pair[r][q] == 0 || r == 3);
+    free(j);
+}
+
+static void surplus_is_over_the_median_of_the_others(void)
+{
+    tl_parts parts[4] = {
+        { { 100, 0, 0, 5, 10 } }, { { 110, 0, 0, 50, 10 } }, { { 180, 0, 0, 7, 40 } }, { { 100, 3, 0, 6, 10 } }
+    };
+    uint16_t share[TL_NPARTS];
+    int64_t scratch[4];
+    tl_blame_shares(parts, 4, 2, share, scratch);
+    CU_ASSERT_EQUAL(share[TL_PART_COMPUTE], 80 * TL_SHARE_ONE / 111); /* 180 over 100; 7 over 6; 40 over 10 */
+    CU_ASSERT_EQUAL(share[TL_PART_COMM], 1 * TL_SHARE_ONE / 111);
+    CU_ASSERT_EQUAL(share[TL_PART_HOST], 30 * TL_SHARE_ONE / 111);
+    tl_blame_shares(parts, 2, 0, share, scratch);
+    for (int p = 0; p < TL_NPARTS; p++)
+        CU_ASSERT_EQUAL(share[p], 0);
+    tl_blame_shares(parts, 1, 0, share, scratch);
+    CU_ASSERT_EQUAL(share[0], 0);
+}
+
+static void waits_of_centuries_are_refused(void)
+{
+    tl_error err;
+    job *j = new_job(3);
+    collective(j, 1);
+    arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    CU_ASSERT_EQUAL(tl_blame_charge(&j->in, note, j, &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(j->calls, 0);
+    free(j);
+}
+
+static void without_memory_it_says_so(void)
+{
+    bool whole = false;
+    for (size_t n = 1; !whole && n < 60; n++) {
+        tl_error err;
+        job *j = new_job(2);
+        collective(j, 1);
+        arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
+        arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+        tl_mem_fail_after(n);
+        tl_status st = tl_blame_charge(&j->in, note, j, &err);
+        tl_mem_fail_after(0);
+        whole = st == TL_OK;
+        CU_ASSERT(whole || st == TL_ENOMEM);
+        free(j);
+    }
+    CU_ASSERT_TRUE(whole);
+}
+
+static const unit_test tests[] = {
+    TEST(slices_are_shared_by_those_who_are_late_in_them),
+    TEST(nobody_is_owed_more_than_its_own_kernel),
+    TEST(who_waited_elsewhere_passes_it_on),
+    TEST(the_last_common_collective_wipes_the_slate),
+    TEST(what_may_carry_no_verdict_is_not_charged),
+    TEST(no_nanosecond_is_lost),
+    TEST(large_groups_are_charged_alike),
+    TEST(surplus_is_over_the_median_of_the_others),
+    TEST(waits_of_centuries_are_refused),
+    TEST(without_memory_it_says_so),
+};
+
+int main(void)
+{
+    return unit_main("blame", tests, COUNT(tests));
+}

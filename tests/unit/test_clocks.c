@@ -1,0 +1,363 @@
+/* test_clocks.c - anchors, the line through them, and the clocks of a job. */
+#include "../../src/analysis/clock_lsq.h"
+#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/model/coll_tables.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS  INT64_C(1000000)
+#define SEC INT64_C(1000000000)
+
+/* ------------------------------------------------------------------------------------------------------- anchors */
+
+static void ends_of_an_all_reduce_are_anchors(void)
+{
+    tl_participant p[3] = { { .rank = 0, .end_ns = 100, .kind = TL_ALL_REDUCE, .bytes = -1 },
+                            { .rank = 1, .end_ns = 130, .kind = TL_ALL_REDUCE, .bytes = -1 },
+                            { .rank = 2, .end_ns = 90, .kind = TL_ALL_REDUCE, .bytes = -1 } };
+    tl_anchor a[3];
+    CU_ASSERT_EQUAL_FATAL(tl_collective_anchors(p, 3, a), 3);
+    CU_ASSERT_EQUAL(a[0].at_ns, 100);
+    CU_ASSERT_EQUAL(a[0].ahead_ns, 0);
+    CU_ASSERT_EQUAL(a[1].ahead_ns, 30);
+    CU_ASSERT_EQUAL(a[2].ahead_ns, -10);
+    CU_ASSERT_EQUAL(tl_collective_anchors(p, 1, a), 0);
+    p[1].kind = TL_ALL_GATHER; /* no two ranks of one collective */
+    CU_ASSERT_EQUAL(tl_collective_anchors(p, 3, a), 0);
+    for (int i = 0; i < 3; i++)
+        p[i].kind = TL_ALL_TO_ALL; /* ranks leave it when they like */
+    CU_ASSERT_EQUAL(tl_collective_anchors(p, 3, a), 0);
+}
+
+/* n anchors, a time apart, on a line. */
+static tl_anchor *line(size_t n, int64_t apart_ns, int64_t ahead_ns, double drift)
+{
+    tl_anchor *a = calloc(n, sizeof *a);
+    if (a == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        a[i] = (tl_anchor){ 3, 1, (int64_t)i * apart_ns, ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)) };
+    return a;
+}
+
+static void an_offset_is_the_middle_of_what_anchors_say(void)
+{
+    tl_clock_edge e;
+    tl_anchor *a = line(9, MS, 5000, 0);
+    a[1].ahead_ns += 400 * MS; /* two wrong matches, and some noise */
+    a[7].ahead_ns -= 900 * MS;
+    a[4].ahead_ns += 300;
+    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 9, &e));
+    CU_ASSERT_EQUAL(e.ahead_ns, 5000);
+    CU_ASSERT_EQUAL(e.sigma_ns, 0);
+    CU_ASSERT_FALSE(e.has_drift); /* 8 ms are too short */
+    CU_ASSERT_EQUAL(e.anchors, 9);
+    CU_ASSERT_EQUAL(e.first_ns, 0);
+    CU_ASSERT_EQUAL(e.last_ns, 8 * MS);
+    free(a);
+}
+
+/* 20 ppm: 20 us in a second. */
+static void a_drift_takes_twenty_anchors_over_a_second(void)
+{
+    static const struct {
+        size_t n;
+        int64_t apart_ns;
+        int has_drift;
+    } cases[] = { { 20, 100 * MS, 1 }, { 19, 100 * MS, 0 }, { 20, 50 * MS, 0 }, { 3000, MS, 1 } };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tl_clock_edge e;
+        tl_anchor *a = line(cases[c].n, cases[c].apart_ns, 0, 20e-6);
+        CU_ASSERT_TRUE(tl_clock_edge_fit(a, cases[c].n, &e));
+        CU_ASSERT_EQUAL(e.has_drift, cases[c].has_drift);
+        CU_ASSERT_DOUBLE_EQUAL(e.drift, cases[c].has_drift ? 20e-6 : 0, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL((double)e.ahead_ns, 20e-6 * (double)e.middle_ns, 1000);
+        CU_ASSERT_EQUAL(e.middle_ns, (int64_t)(cases[c].n - 1) * cases[c].apart_ns / 2);
+        free(a);
+    }
+}
+
+static void a_quarter_of_wrong_anchors_bends_nothing(void)
+{
+    tl_clock_edge e;
+    uint64_t state = 3;
+    tl_anchor *a = line(200, 20 * MS, 1000, -30e-6);
+    for (size_t i = 0; i < 200; i++)
+        a[i].ahead_ns +=
+            i % 4 == 0 ? (int64_t)(unit_random(&state) % 1000000000) : (int64_t)unit_below(&state, 2001) - 1000;
+    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 200, &e));
+    CU_ASSERT_DOUBLE_EQUAL(e.drift, -30e-6, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL((double)e.ahead_ns, 1000 - 30e-6 * (double)e.middle_ns, 1500);
+    CU_ASSERT(e.sigma_ns > 200 && e.sigma_ns < 4000);
+    free(a);
+}
+
+static void a_clock_that_runs_wild_has_no_drift(void)
+{
+    tl_clock_edge e;
+    tl_anchor *a = line(30, 100 * MS, 0, 0.01);
+    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 30, &e));
+    CU_ASSERT_FALSE(e.has_drift);
+    free(a);
+}
+
+/* ------------------------------------------------------------------------------------------------ least squares */
+
+static void edges_around_a_ring_meet_in_the_middle(void)
+{
+    /* Clocks 0, 1, 2; three groups of two.  Each pair says 10, 10 and -17: the 3 too many are shared out. */
+    static const struct {
+        int32_t clock, group;
+        double value;
+    } edges[] = { { 0, 0, 0 }, { 1, 0, 10 }, { 1, 1, 0 }, { 2, 1, 10 }, { 2, 2, 0 }, { 0, 2, -17 } };
+    tl_lsq s;
+    CU_ASSERT_FATAL(tl_lsq_make(&s, 6, 3, 3));
+    for (size_t e = 0; e < 6; e++) {
+        s.clock[e] = edges[e].clock;
+        s.group[e] = edges[e].group;
+        s.value[e] = edges[e].value;
+        s.weight[e] = 5;
+    }
+    tl_lsq_solve(&s);
+    CU_ASSERT_DOUBLE_EQUAL(s.x[1] - s.x[0], 9, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.x[2] - s.x[0], 18, 1e-9);
+    tl_lsq_free(&s);
+}
+
+static void what_no_group_connects_is_another_component(void)
+{
+    tl_lsq s;
+    int32_t component[5 + 2];
+    CU_ASSERT_FATAL(tl_lsq_make(&s, 5, 5, 2));
+    static const int32_t clocks[] = { 0, 3, 1, 4, 2 }, groups[] = { 0, 0, 1, 1, 1 };
+    for (size_t e = 0; e < 5; e++) {
+        s.clock[e] = clocks[e];
+        s.group[e] = groups[e];
+        s.value[e] = (double)e * 7;
+        s.weight[e] = e == 4 ? 0 : 1; /* an edge without weight connects nothing */
+    }
+    tl_lsq_components(&s, component);
+    static const int32_t wanted[] = { 0, 1, 2, 0, 1 };
+    CU_ASSERT_EQUAL(memcmp(component, wanted, sizeof wanted), 0);
+    tl_lsq_solve(&s);
+    CU_ASSERT_DOUBLE_EQUAL(s.x[3] - s.x[0], 7, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.x[4] - s.x[1], 7, 1e-9);
+    CU_ASSERT_EQUAL(s.x[2], 0);
+    tl_lsq_free(&s);
+}
+
+/* A chain of a thousand clocks, neighbours 1 ms apart: the errors of a solver would add up. */
+static void a_long_chain_is_exact(void)
+{
+    enum { N = 1000 };
+    tl_lsq s;
+    CU_ASSERT_FATAL(tl_lsq_make(&s, 2 * (N - 1), N, N - 1));
+    for (int32_t g = 0; g < N - 1; g++)
+        for (int32_t k = 0; k < 2; k++) {
+            s.clock[2 * g + k] = g + k;
+            s.group[2 * g + k] = g;
+            s.value[2 * g + k] = k == 1 ? 1e6 : 0;
+            s.weight[2 * g + k] = 100;
+        }
+    tl_lsq_solve(&s);
+    CU_ASSERT_DOUBLE_EQUAL(s.x[N - 1] - s.x[0], (N - 1) * 1e6, 0.4);
+    tl_lsq_free(&s);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the job */
+
+enum { MOST = 16 };
+
+typedef struct job {
+    tl_rank_place places[MOST];
+    size_t nplaces;
+    tl_clock_edge edges[4 * MOST];
+    size_t nedges;
+    tl_table table;
+} job;
+
+static job j;
+
+/* n ranks, `share` on a host; one group of all, whose edges say `ahead`. */
+static void begin(size_t n, size_t share, const int64_t *ahead)
+{
+    tl_table_free(&j.table);
+    j = (job){ .table = { .schema = &tl_clock_schema } };
+    for (size_t i = 0; i < n; i++) {
+        j.places[i] = (tl_rank_place){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
+        j.edges[i] = (tl_clock_edge){ .rank = (int32_t)i,
+                                      .anchors = 40,
+                                      .first_ns = 0,
+                                      .last_ns = 2 * SEC,
+                                      .middle_ns = SEC,
+                                      .ahead_ns = ahead[i],
+                                      .sigma_ns = 5000 };
+    }
+    j.nplaces = j.nedges = n;
+}
+
+static void solve(tl_clock_mode mode)
+{
+    tl_error err;
+    j.table.n = 0;
+    for (size_t i = 0; i < j.nplaces; i++)
+        CU_ASSERT_FATAL(tl_table_add(&j.table) != NULL);
+    CU_ASSERT_EQUAL_FATAL(tl_clocks_solve(j.edges, j.nedges, mode, j.places, j.nplaces, &j.table, &err), TL_OK);
+}
+
+static const tl_clock *row(size_t i)
+{
+    return tl_table_row(&j.table, i);
+}
+
+/* Two hosts of two ranks, 3 ms apart; ranks sit 20 us from their hosts. */
+static void ranks_of_a_host_share_its_clock(void)
+{
+    begin(4, 2, (const int64_t[]){ 20000, -20000, 3000000 - 20000, 3000000 + 20000 });
+    solve(TL_CLOCK_AUTO);
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(j.places[i].clock, (int32_t)i / 2);
+        CU_ASSERT_EQUAL(row(i)->component, 0);
+        CU_ASSERT_EQUAL(row(i)->offset_ns, i < 2 ? 0 : 3 * MS); /* not 1.5 ms each */
+        CU_ASSERT_EQUAL(row(i)->applied, i >= 2);
+        CU_ASSERT_EQUAL(row(i)->residual_ns, i == 0 || i == 3 ? 20000 : -20000);
+        CU_ASSERT_EQUAL(row(i)->sigma_ns, 5000);
+        CU_ASSERT_EQUAL(row(i)->anchors, 40);
+    }
+}
+
+static void one_rank_beside_its_host_has_a_clock_of_its_own(void)
+{
+    begin(4, 4, (const int64_t[]){ 0, 10000, 700000, -10000 });
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(j.places[0].clock, 0);
+    CU_ASSERT_EQUAL(j.places[2].clock, 1);
+    CU_ASSERT_EQUAL(j.places[3].clock, 0);
+    CU_ASSERT_EQUAL(row(2)->offset_ns, 700000);
+    CU_ASSERT_EQUAL(row(2)->applied, 1);
+    CU_ASSERT_EQUAL(row(0)->applied, 0);
+    CU_ASSERT_EQUAL(row(1)->residual_ns, 10000);
+}
+
+/* On one host ends lie up to 49 us apart for other reasons; and what is scattered widely is believed later. */
+static void nothing_below_fifty_microseconds_or_three_sigma_is_applied(void)
+{
+    static const struct {
+        int64_t ahead_ns, sigma_ns;
+        int applied;
+    } cases[] = {
+        { 49000, 5000, 0 }, { 51000, 5000, 1 }, { 200000, 70000, 0 }, { 220000, 70000, 1 }, { -51000, 0, 1 }
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        begin(3, 0, (const int64_t[]){ 0, 0, cases[c].ahead_ns });
+        j.edges[2].sigma_ns = cases[c].sigma_ns;
+        solve(TL_CLOCK_AUTO);
+        CU_ASSERT_EQUAL(row(2)->offset_ns, cases[c].ahead_ns);
+        CU_ASSERT_EQUAL(row(2)->applied, cases[c].applied);
+        CU_ASSERT_EQUAL(j.places[2].applied, cases[c].applied);
+        solve(TL_CLOCK_FORCE);
+        CU_ASSERT_EQUAL(row(2)->applied, 1);
+        CU_ASSERT_EQUAL(row(0)->applied, 0); /* nothing to apply */
+        solve(TL_CLOCK_NONE);
+        CU_ASSERT_EQUAL(row(2)->applied, 0);
+        CU_ASSERT_EQUAL(row(2)->offset_ns, cases[c].ahead_ns);
+    }
+}
+
+/* Ranks 0 and 1 meet in one group, 2 and 3 in another: each pair has its own zero. */
+static void what_never_meets_is_not_compared(void)
+{
+    begin(4, 0, (const int64_t[]){ 0, 400000, 7 * SEC, 7 * SEC + 300000 });
+    j.edges[2].group = j.edges[3].group = 1;
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(1)->component, 0);
+    CU_ASSERT_EQUAL(row(2)->component, 1);
+    CU_ASSERT_EQUAL(row(1)->offset_ns, 400000);
+    CU_ASSERT_EQUAL(row(2)->offset_ns, 0);
+    CU_ASSERT_EQUAL(row(3)->offset_ns, 300000);
+}
+
+/* Host 1 gains 30 us a second; seen over 20 s, 300 us at either end. */
+static void a_drift_is_the_clocks(void)
+{
+    begin(4, 2, (const int64_t[]){ 0, 0, 0, 0 });
+    for (size_t i = 0; i < 4; i++) {
+        j.edges[i].last_ns = 20 * SEC;
+        j.edges[i].middle_ns = 10 * SEC;
+        j.edges[i].has_drift = 1;
+        j.edges[i].drift = i < 2 ? -15e-6 : 15e-6; /* against the middle of all */
+    }
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(0)->drift_ppb, 0);
+    CU_ASSERT_EQUAL(row(2)->drift_ppb, 30000);
+    CU_ASSERT_EQUAL(row(2)->offset_ns, 0);
+    CU_ASSERT_EQUAL(row(2)->applied, 1);
+    CU_ASSERT_EQUAL(tl_clock_correct(&j.places[2], 10 * SEC), 10 * SEC);
+    CU_ASSERT_EQUAL(tl_clock_correct(&j.places[2], 20 * SEC), 20 * SEC - 300000);
+    CU_ASSERT_EQUAL(tl_clock_correct(&j.places[2], 0), 300000);
+    CU_ASSERT_EQUAL(tl_clock_correct(&j.places[0], 77), 77);
+}
+
+/* Edges whose middles differ are brought to the middle of all before they are compared. */
+static void an_offset_holds_in_the_middle(void)
+{
+    begin(2, 0, (const int64_t[]){ 0, 100000 });
+    for (size_t i = 0; i < 2; i++) {
+        j.edges[i].has_drift = 1;
+        j.edges[i].last_ns = 10 * SEC;
+    }
+    j.edges[1].drift = 10e-6;
+    j.edges[1].middle_ns = 3 * SEC; /* 100 us there, 120 us two seconds later */
+    j.edges[0].middle_ns = 5 * SEC;
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(1)->offset_ns, 120000);
+    CU_ASSERT_EQUAL(j.places[1].middle_ns, 5 * SEC);
+}
+
+static void a_job_without_anchors_has_clocks_all_the_same(void)
+{
+    begin(3, 3, (const int64_t[]){ 0, 0, 0 });
+    j.nedges = 0;
+    solve(TL_CLOCK_FORCE);
+    CU_ASSERT_EQUAL(row(2)->clock, 0);
+    CU_ASSERT_EQUAL(row(2)->anchors, 0);
+    CU_ASSERT_EQUAL(row(2)->applied, 0);
+    j.nplaces = 0;
+    solve(TL_CLOCK_AUTO);
+}
+
+static void correcting_overflows_nothing(void)
+{
+    tl_rank_place p = { .applied = 1, .offset_ns = INT64_MAX, .drift_ppb = 1000000, .middle_ns = INT64_MIN + 1 };
+    CU_ASSERT_EQUAL(tl_clock_correct(&p, TL_TIME_UNKNOWN), TL_TIME_UNKNOWN);
+    CU_ASSERT(tl_clock_correct(&p, INT64_MAX) <= 0);
+    p.offset_ns = -INT64_MAX;
+    CU_ASSERT(tl_clock_correct(&p, INT64_MAX) > 0);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(ends_of_an_all_reduce_are_anchors),
+        TEST(an_offset_is_the_middle_of_what_anchors_say),
+        TEST(a_drift_takes_twenty_anchors_over_a_second),
+        TEST(a_quarter_of_wrong_anchors_bends_nothing),
+        TEST(a_clock_that_runs_wild_has_no_drift),
+        TEST(edges_around_a_ring_meet_in_the_middle),
+        TEST(what_no_group_connects_is_another_component),
+        TEST(a_long_chain_is_exact),
+        TEST(ranks_of_a_host_share_its_clock),
+        TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
+        TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
+        TEST(what_never_meets_is_not_compared),
+        TEST(a_drift_is_the_clocks),
+        TEST(an_offset_holds_in_the_middle),
+        TEST(a_job_without_anchors_has_clocks_all_the_same),
+        TEST(correcting_overflows_nothing),
+    };
+    int failed = unit_main("clocks", tests, COUNT(tests));
+    tl_table_free(&j.table);
+    return failed;
+}

@@ -1,0 +1,317 @@
+/* test_groups.c - which ranks form a group, and what makes their collectives belong together. */
+#include "tlmpi/analysis/match_key.h"
+#include "tlmpi/base/stats.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32 };
+
+/* What ranks say, and what is decided. */
+typedef struct job {
+    tl_membership m[MOST];
+    int32_t hosts[MOST];
+    size_t n;
+    tl_sighting seen[MOST * TL_SIGHTINGS];
+    size_t nseen;
+    tl_fate fates[MOST];
+    tl_table groups;
+    tl_group_fact *facts;
+} job;
+
+static job j;
+
+static void begin(void)
+{
+    tl_table_free(&j.groups);
+    free(j.facts);
+    memset(&j, 0, sizeof j);
+    j.groups.schema = &tl_group_row_schema;
+}
+
+static tl_membership *member(int32_t rank, uint64_t members, const char *name)
+{
+    tl_membership *m = &j.m[j.n];
+    *m = (tl_membership){ .members_key = members,
+                          .name_key = (uint64_t)name[0],
+                          .rank = rank,
+                          .size = 4,
+                          .n = 1,
+                          .nlaunched = 1,
+                          .from = TL_COLL_FROM_KERNEL };
+    snprintf(m->name, sizeof m->name, "%s", name);
+    j.hosts[j.n++] = -1;
+    return m;
+}
+
+static void decide(void)
+{
+    tl_error err;
+    free(j.facts);
+    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.hosts, j.n, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),
+                          TL_OK);
+}
+
+static const tl_group_row *group(size_t g)
+{
+    CU_ASSERT_FATAL(g < j.groups.n);
+    return tl_table_row(&j.groups, g);
+}
+
+static void the_same_members_are_one_group_whatever_they_call_it(void)
+{
+    begin();
+    member(0, 77, "5");
+    member(1, 77, "9");
+    member(1, 78, "5");
+    decide();
+    CU_ASSERT_EQUAL(j.groups.n, 2);
+    CU_ASSERT_EQUAL(j.fates[0].group, j.fates[1].group);
+    CU_ASSERT_EQUAL(j.fates[0].group_key, j.fates[1].group_key);
+    CU_ASSERT_NOT_EQUAL(j.fates[1].group, j.fates[2].group);
+    CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->name, "5"); /* as its lowest rank has it */
+    CU_ASSERT_EQUAL(group((size_t)j.fates[0].group)->seen, 2);
+}
+
+static void two_names_on_one_rank_are_two_groups(void)
+{
+    begin();
+    member(0, 77, "5");
+    member(0, 77, "6");
+    member(1, 77, "6");
+    decide();
+    CU_ASSERT_EQUAL(j.groups.n, 2);
+    CU_ASSERT_NOT_EQUAL(j.fates[0].group, j.fates[1].group);
+    CU_ASSERT_EQUAL(j.fates[1].group, j.fates[2].group);
+}
+
+static void one_rank_without_numbers_takes_them_from_all(void)
+{
+    begin();
+    member(0, 77, "5")->nseq = 1;
+    member(1, 77, "5")->nseq = 1;
+    decide();
+    CU_ASSERT_TRUE(j.fates[0].by_seq && j.fates[1].by_seq);
+    j.m[1].nseq = 0;
+    tl_table_free(&j.groups);
+    decide();
+    CU_ASSERT_FALSE(j.fates[0].by_seq || j.fates[1].by_seq);
+}
+
+static void launches_outside_steps_count_where_all_saw_the_same(void)
+{
+    begin();
+    for (int32_t r = 0; r < 2; r++) {
+        tl_membership *m = member(r, 77, "5");
+        m->nloose = 3, m->loose_key = 1234;
+    }
+    decide();
+    CU_ASSERT_TRUE(j.fates[0].by_loose_launch);
+    j.m[1].loose_key = 1235;
+    tl_table_free(&j.groups);
+    decide();
+    CU_ASSERT_FALSE(j.fates[0].by_loose_launch);
+}
+
+/* Groups by size, named before inferred; and the same whoever is asked first. */
+static void numbers_do_not_depend_on_the_order_of_ranks(void)
+{
+    tl_fate first[MOST];
+    for (int way = 0; way < 2; way++) {
+        begin();
+        for (int32_t i = 0; i < 8; i++) {
+            int32_t rank = way == 0 ? i : 7 - i;
+            member(rank, 1000, "all")->size = 8;
+            member(rank, (uint64_t)(50 + rank / 2), "tp")->size = 2;
+        }
+        j.m[0].inferred = 0;
+        decide();
+        CU_ASSERT_EQUAL_FATAL(j.groups.n, 5);
+        CU_ASSERT_EQUAL(group(0)->size, 8);
+        for (size_t i = 0; i < j.n; i++) {
+            size_t rank = (size_t)j.m[i].rank, at = rank * 2 + i % 2;
+            if (way == 0)
+                first[at] = j.fates[i];
+            CU_ASSERT_EQUAL(j.fates[i].group, first[at].group);
+            CU_ASSERT_EQUAL(j.fates[i].group_key, first[at].group_key);
+            CU_ASSERT_EQUAL(j.fates[i].group, i % 2 == 0 ? 0 : 1 + (int32_t)rank / 2);
+        }
+    }
+}
+
+static void hosts_say_where_a_group_lies(void)
+{
+    begin();
+    for (int32_t r = 0; r < 4; r++)
+        member(r, 77, "5");
+    static const struct {
+        int32_t hosts[4], size, nhosts;
+        tl_node_span span;
+    } cases[] = {
+        { { 3, 3, 3, 3 }, 4, 1, TL_SPAN_INTRA_NODE }, { { 3, 3, 4, 3 }, 4, 2, TL_SPAN_INTER_NODE },
+        { { 3, 3, -1, 3 }, 4, -1, TL_SPAN_UNKNOWN },  { { 3, 3, 3, 3 }, 8, 1, TL_SPAN_UNKNOWN },
+        { { 3, 4, 3, 4 }, 8, 2, TL_SPAN_INTER_NODE }, { { 3, 3, 3, 3 }, -1, 1, TL_SPAN_INTRA_NODE },
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        memcpy(j.hosts, cases[c].hosts, sizeof cases[c].hosts);
+        for (size_t i = 0; i < 4; i++)
+            j.m[i].size = cases[c].size;
+        tl_table_free(&j.groups);
+        decide();
+        CU_ASSERT_EQUAL(group(0)->span, cases[c].span);
+        CU_ASSERT_EQUAL(group(0)->hosts, cases[c].nhosts);
+    }
+}
+
+/* The k-th collective of a rank ended then. */
+static void saw(int32_t membership, uint64_t item, int64_t end_ns)
+{
+    j.seen[j.nseen++] = (tl_sighting){ item, end_ns, membership, 0 };
+}
+
+/* Four ranks of an inferred group: 0 and 2 end together, 1 and 3 do, at other times.  Clocks may be apart. */
+static void those_who_do_not_end_together_are_parted(void)
+{
+    static const int64_t clock[] = { 0, 0, 5000000000, -70000 };
+    begin();
+    for (int32_t r = 0; r < 4; r++) {
+        member(r, 900, "")->inferred = 1;
+        j.m[r].size = -1;
+        for (uint64_t k = 1; k <= 10; k++)
+            saw(r, k, (int64_t)k * 10000000 + clock[r] + (r % 2 == 1 ? (int64_t)(k * k % 7) * 1000000 : 0) + r * 9000);
+    }
+    decide();
+    CU_ASSERT_EQUAL_FATAL(j.groups.n, 2);
+    CU_ASSERT_EQUAL(j.fates[0].group, j.fates[2].group);
+    CU_ASSERT_EQUAL(j.fates[1].group, j.fates[3].group);
+    CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, "0,2");
+    CU_ASSERT_EQUAL(group(0)->size, -1);
+    CU_ASSERT_EQUAL(group(0)->seen, 2);
+}
+
+static void two_collectives_in_common_contradict_nothing(void)
+{
+    begin();
+    for (int32_t r = 0; r < 2; r++) {
+        member(r, 900, "")->inferred = 1;
+        for (uint64_t k = 1; k <= 4; k++)
+            if (k <= 2 || r == 0)
+                saw(r, k, (int64_t)k * 10000000 + r * (int64_t)k * 1000000);
+    }
+    decide();
+    CU_ASSERT_EQUAL(j.groups.n, 1);
+    CU_ASSERT_STRING_EQUAL(group(0)->ranks, "0,1");
+}
+
+static void an_outlier_does_not_part_a_group(void)
+{
+    begin();
+    for (int32_t r = 0; r < 2; r++) {
+        member(r, 900, "")->inferred = 1;
+        for (uint64_t k = 1; k <= 9; k++)
+            saw(r, k, (int64_t)k * 10000000 + (r == 1 && k % 3 == 0 ? 4000000 : 0));
+    }
+    decide();
+    CU_ASSERT_EQUAL(j.groups.n, 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------- keys */
+
+static const tl_fate plain_fate = { .group_key = 5, .by_loose_launch = 1 }, seq_fate = { .group_key = 5, .by_seq = 1 };
+
+static tl_participant part(int32_t rank)
+{
+    return (
+        tl_participant){ .rank = rank, .seq = -1, .step = 4, .nth = 2, .peer = -1, .kind = TL_ALL_REDUCE, .uid = 9 };
+}
+
+static void rules_come_in_order(void)
+{
+    tl_participant p = part(0), q = part(1);
+    tl_match_key(&p, &plain_fate);
+    tl_match_key(&q, &plain_fate);
+    CU_ASSERT_EQUAL(p.rule, TL_BY_LAUNCH);
+    CU_ASSERT_EQUAL(p.key, q.key);
+    q.nth = 3;
+    tl_match_key(&q, &plain_fate);
+    CU_ASSERT_NOT_EQUAL(p.key, q.key);
+
+    p.seq = q.seq = 70; /* numbers count, launches may differ */
+    tl_match_key(&p, &seq_fate);
+    tl_match_key(&q, &seq_fate);
+    CU_ASSERT_EQUAL(p.rule, TL_BY_SEQ);
+    CU_ASSERT_EQUAL(p.key, q.key);
+    q.part = 1;
+    tl_match_key(&q, &seq_fate);
+    CU_ASSERT_NOT_EQUAL(p.key, q.key);
+
+    p.seq = p.nth = -1;
+    tl_match_key(&p, &seq_fate);
+    CU_ASSERT_EQUAL(p.rule, TL_BY_NOTHING);
+    CU_ASSERT_EQUAL(p.key, 0);
+    CU_ASSERT_NOT_EQUAL(tl_lone_key(&p), 0);
+    CU_ASSERT_NOT_EQUAL(tl_lone_key(&p), tl_lone_key(&q));
+}
+
+static void outside_a_step_ranks_must_have_launched_alike(void)
+{
+    tl_participant p = part(0);
+    p.step = -1;
+    tl_match_key(&p, &plain_fate);
+    CU_ASSERT_EQUAL(p.rule, TL_BY_LAUNCH);
+    tl_match_key(&p, &seq_fate);
+    CU_ASSERT_EQUAL(p.rule, TL_BY_NOTHING);
+}
+
+static void a_send_meets_the_receive_of_its_receiver(void)
+{
+    tl_participant send = part(3), recv = part(7), back = part(3);
+    send.kind = TL_SEND, send.peer = 7, send.seq = 1;
+    recv.kind = TL_RECV, recv.peer = 3, recv.seq = 8; /* each rank counts its own */
+    back.kind = TL_RECV, back.peer = 7;
+    tl_match_key(&send, &seq_fate);
+    tl_match_key(&recv, &seq_fate);
+    tl_match_key(&back, &seq_fate);
+    CU_ASSERT_EQUAL(send.rule, TL_BY_PAIR);
+    CU_ASSERT_EQUAL(send.key, recv.key);
+    CU_ASSERT_NOT_EQUAL(send.key, back.key);
+    recv.nth = 3;
+    tl_match_key(&recv, &seq_fate);
+    CU_ASSERT_NOT_EQUAL(send.key, recv.key);
+}
+
+static void the_middle_and_the_scatter_are_exact(void)
+{
+    int64_t odd[] = { 5, -3, 4 }, even[] = { 1, 4, 10, 2 }, extreme[] = { INT64_MAX, INT64_MIN }, one[] = { 8 };
+    CU_ASSERT_EQUAL(tl_median(odd, 3), 4);
+    CU_ASSERT_EQUAL(tl_mad(odd, 3, 4), 1);
+    CU_ASSERT_EQUAL(tl_median(even, 4), 3);
+    CU_ASSERT_EQUAL(tl_median(extreme, 2), -1);
+    CU_ASSERT_EQUAL(tl_mad(one, 1, 5), 3);
+    CU_ASSERT_EQUAL(tl_ns_between(INT64_MIN, 1), INT64_MIN + 1);
+    CU_ASSERT_EQUAL(tl_ns_between(INT64_MAX, -1), INT64_MAX);
+    CU_ASSERT_EQUAL(tl_ns_sum(INT64_MAX, 1), INT64_MAX);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_same_members_are_one_group_whatever_they_call_it),
+        TEST(two_names_on_one_rank_are_two_groups),
+        TEST(one_rank_without_numbers_takes_them_from_all),
+        TEST(launches_outside_steps_count_where_all_saw_the_same),
+        TEST(numbers_do_not_depend_on_the_order_of_ranks),
+        TEST(hosts_say_where_a_group_lies),
+        TEST(those_who_do_not_end_together_are_parted),
+        TEST(two_collectives_in_common_contradict_nothing),
+        TEST(an_outlier_does_not_part_a_group),
+        TEST(rules_come_in_order),
+        TEST(outside_a_step_ranks_must_have_launched_alike),
+        TEST(a_send_meets_the_receive_of_its_receiver),
+        TEST(the_middle_and_the_scatter_are_exact),
+    };
+    int failed = unit_main("groups", tests, COUNT(tests));
+    tl_table_free(&j.groups);
+    free(j.facts);
+    return failed;
+}

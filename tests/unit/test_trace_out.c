@@ -1,0 +1,660 @@
+/* test_trace_out.c - events into a trace: what is written, where it goes, and that nothing else changes. */
+#include "scratch.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/trace_out/idle.h"
+#include "tlmpi/trace_out/process.h"
+#include "tlmpi/trace_out/splice.h"
+#include "unit.h"
+#include <fcntl.h>
+#include <yajl/yajl_parse.h>
+
+#define ROOM ((size_t)4 << 20)
+
+/* ------------------------------------------------------------------------------------------------ text in and out */
+
+/* All of a file, inflated where it is gzip; the caller frees it. */
+static char *read_file(const char *path, size_t *n)
+{
+    char *text = malloc(ROOM);
+    gzFile f = gzopen(path, "rb");
+    int got = f != NULL && text != NULL ? gzread(f, text, (unsigned)ROOM - 1) : -1;
+    if (got < 0 || gzclose(f) != Z_OK) {
+        fprintf(stderr, "cannot read %s\n", path);
+        exit(1);
+    }
+    text[got] = 0;
+    *n = (size_t)got;
+    return text;
+}
+
+static bool is_json(const char *text, size_t n)
+{
+    size_t bom = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    yajl_handle h = yajl_alloc(NULL, NULL, NULL);
+    bool is = h != NULL && yajl_parse(h, (const unsigned char *)text + bom, n - bom) == yajl_status_ok &&
+              yajl_complete_parse(h) == yajl_status_ok;
+    yajl_free(h);
+    return is;
+}
+
+static tl_status read_trace(const char *path, tl_trace *trace)
+{
+    const tl_read_options options = { .keep = ~0u };
+    tl_error err;
+    return tl_trace_read(path, &options, trace, &err);
+}
+
+/* Opens a file to write, and a sink on it. */
+static tl_sink *sink_to(const char *path, bool gzip, int *fd)
+{
+    tl_sink *sink = NULL;
+    *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CU_ASSERT_FATAL(*fd >= 0);
+    CU_ASSERT_EQUAL_FATAL(tl_sink_open(*fd, path, gzip, &sink, NULL), TL_OK);
+    return sink;
+}
+
+/* What a few puts write, in memory of its own. */
+static char *written(void (*put)(tl_out_writer *))
+{
+    const char *path = scratch_path("written");
+    int fd;
+    size_t n;
+    tl_out_writer w = { .sink = sink_to(path, false, &fd) };
+    put(&w);
+    CU_ASSERT_EQUAL(tl_sink_end(w.sink, NULL), TL_OK);
+    tl_sink_close(w.sink);
+    close(fd);
+    return read_file(path, &n);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- events */
+
+static void put_each_kind(tl_out_writer *w)
+{
+    const tl_out_arg args[] = { { "int", tl_out_int(INT64_MIN) },
+                                { "absent", { .kind = TL_OUT_ABSENT } },
+                                { "us", tl_out_us(-1) },
+                                { "least", tl_out_us(INT64_MIN) },
+                                { "double", tl_out_double(37.727783203125) },
+                                { "tenth", tl_out_double(0.1) },
+                                { "whole", tl_out_double(32) },
+                                { "large", tl_out_double(1e300) },
+                                { "nan", tl_out_double(0.0 / 0.0) },
+                                { "text", tl_out_text(TL_TEXT("a")) } };
+    tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                   .track = { .pid = 1, .tid = 9000 },
+                                   .name = TL_TEXT("n"),
+                                   .cat = "c",
+                                   .ts = tl_out_us(INT64_C(1419247333433985)),
+                                   .dur = tl_out_us(1000),
+                                   .args = args + 1,
+                                   .nargs = 9 });
+    tl_out_put(w, &(tl_out_event){ .ph = 'C',
+                                   .track = { .pid_text = TL_TEXT("GPU 0"), .tid = 2 },
+                                   .name = TL_TEXT(""),
+                                   .args = args,
+                                   .nargs = 1 });
+}
+
+static void values_are_exact(void)
+{
+    char *text = written(put_each_kind);
+    CU_ASSERT_STRING_EQUAL(text, "\n{\"ph\": \"X\", \"cat\": \"c\", \"name\": \"n\", \"pid\": 1, \"tid\": 9000, "
+                                 "\"ts\": 1419247333433.985, \"dur\": 1.000, \"args\": {\"us\": -0.001, "
+                                 "\"least\": -9223372036854775.808, \"double\": 37.727783203125, \"tenth\": 0.1, "
+                                 "\"whole\": 32.0, \"large\": 1e+300, \"nan\": null, \"text\": \"a\"}},\n"
+                                 "{\"ph\": \"C\", \"name\": \"\", \"pid\": \"GPU 0\", \"tid\": 2, "
+                                 "\"args\": {\"int\": -9223372036854775808}}");
+    free(text);
+}
+
+static void put_odd_names(tl_out_writer *w)
+{
+    static const char odd[] = "q\" b\\ n\n z\0 d\x7f \xC3\xA9 \xC3 \xFF\xFE\xE2\x82 \xED\xA0\x80 \xF0\x9F\x92\xA9";
+    tl_out_put(w, &(tl_out_event){ .ph = 'M', .name = { odd, sizeof odd - 1 } });
+}
+
+static void any_bytes_become_json(void)
+{
+    static const char bad[] = "\xEF\xBF\xBD";
+    char expected[256];
+    char *text = written(put_odd_names);
+    snprintf(expected, sizeof expected,
+             "\n{\"ph\": \"M\", \"name\": \"q\\\" b\\\\ n\\u000a z\\u0000 d\\u007f \xC3\xA9 %s %s%s%s%s %s%s%s "
+             "\xF0\x9F\x92\xA9\", \"pid\": 0, \"tid\": 0, \"args\": {}}",
+             bad, bad, bad, bad, bad, bad, bad, bad);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(text);
+}
+
+static uint64_t chance = 1;
+
+static void put_random_name(tl_out_writer *w)
+{
+    static char name[2000];
+    size_t n = unit_below(&chance, sizeof name);
+    for (size_t i = 0; i < n; i++) /* mostly bytes of UTF-8 characters */
+        name[i] = (char)(unit_below(&chance, 4) == 0 ? unit_below(&chance, 256) : 0x80 + unit_below(&chance, 0x7f));
+    tl_out_put(w, &(tl_out_event){ .ph = 'M', .name = { name, n } });
+}
+
+static void random_bytes_become_json(void)
+{
+    for (int i = 0; i < 300; i++) {
+        char *text = written(put_random_name);
+        CU_ASSERT_TRUE(is_json(text, strlen(text)));
+        free(text);
+    }
+}
+
+static void put_idle(tl_out_writer *w)
+{
+    const tl_out_track first = { .pid = 3, .tid = 9010 };
+    tl_out_gap gap = {
+        .ts = tl_out_us(5000), .dur = tl_out_us(1500), .duration = tl_out_us(1500), .id = -1, .noise = true
+    };
+    tl_out_idle_begin(w, &first, " (device 1)");
+    CU_ASSERT_EQUAL(tl_out_idle_gap(w, &first, &gap, NULL), TL_OK);
+    gap = (tl_out_gap){ .ts = tl_out_us(7000),
+                        .dur = tl_out_us(9500),
+                        .duration = tl_out_text(TL_TEXT("9.50")),
+                        .id = 0,
+                        .drain = TL_TEXT("starved"),
+                        .sync = TL_TEXT("EVENT_SYNC"),
+                        .label = TL_TEXT("CPU_UNTRACED") };
+    CU_ASSERT_EQUAL(tl_out_idle_gap(w, &first, &gap, NULL), TL_OK);
+    gap.id = 1;
+    gap.drain = TL_TEXT("sync_drain");
+    gap.detail = TL_TEXT("nobody");
+    CU_ASSERT_EQUAL(tl_out_idle_gap(w, &first, &gap, NULL), TL_OK);
+    gap.sync = (tl_text){ NULL, 0 };
+    CU_ASSERT_EQUAL(tl_out_idle_gap(w, &first, &gap, NULL), TL_OK);
+    CU_ASSERT_EQUAL(w->nevents, 6 + 1 + 3 + 3 + 3);
+}
+
+/* Line i of the text, from 1: line 0 is empty. */
+static bool line_is(const char *text, int i, const char *wanted)
+{
+    for (; i > 0 && text != NULL; i--)
+        text = strchr(text, '\n') != NULL ? strchr(text, '\n') + 1 : NULL;
+    size_t n = strlen(wanted);
+    bool is = text != NULL && strncmp(text, wanted, n) == 0 && (text[n] == '\n' || text[n] == ',' || text[n] == 0);
+    if (!is)
+        printf("\nfound  %.300s\nwanted %s\n", text != NULL ? text : "nothing", wanted);
+    return is;
+}
+
+static void idle_time_is_three_tracks(void)
+{
+    char *t = written(put_idle);
+#define AT(tid) "\"pid\": 3, \"tid\": " tid
+#define NOISE   "\"ts\": 5.000, \"dur\": 1.500"
+#define MACRO   "\"ts\": 7.000, \"dur\": 9.500"
+#define CAT     "{\"ph\": \"X\", \"cat\": \"idle_classification\", \"name\": "
+    CU_ASSERT(line_is(t, 1,
+                      "{\"ph\": \"M\", \"name\": \"thread_name\", " AT(
+                          "9010") ", \"args\": {\"name\": \"Idle: Noise/Macro (device 1)\"}}"));
+    CU_ASSERT(line_is(
+        t, 2, "{\"ph\": \"M\", \"name\": \"thread_sort_index\", " AT("9010") ", \"args\": {\"sort_index\": 9010}}"));
+    CU_ASSERT(line_is(t, 3,
+                      "{\"ph\": \"M\", \"name\": \"thread_name\", " AT(
+                          "9011") ", \"args\": {\"name\": \"Idle: Drain Type (device 1)\"}}"));
+    CU_ASSERT(line_is(
+        t, 6, "{\"ph\": \"M\", \"name\": \"thread_sort_index\", " AT("9012") ", \"args\": {\"sort_index\": 9012}}"));
+    CU_ASSERT(line_is(
+        t, 7, CAT "\"noise\", " AT("9010") ", " NOISE ", \"args\": {\"idle_id\": -1, \"duration_us\": 1.500}}"));
+    CU_ASSERT(line_is(
+        t, 8, CAT "\"idle#0\", " AT("9010") ", " MACRO ", \"args\": {\"idle_id\": 0, \"duration_us\": \"9.50\"}}"));
+    CU_ASSERT(line_is(
+        t, 9,
+        CAT "\"idle#0 starved\", " AT(
+            "9011") ", " MACRO
+                    ", \"args\": {\"idle_id\": 0, \"drain_type\": \"starved\", \"sync_type\": \"EVENT_SYNC\"}}"));
+    CU_ASSERT(
+        line_is(t, 10,
+                CAT "\"idle#0 CPU_UNTRACED\", " AT(
+                    "9012") ", " MACRO
+                            ", \"args\": {\"idle_id\": 0, \"cpu_during_gap\": \"CPU_UNTRACED\", \"detail\": \"\"}}"));
+    CU_ASSERT(line_is(
+        t, 12,
+        CAT "\"idle#1 sync_drain: EVENT_SYNC\", " AT(
+            "9011") ", " MACRO
+                    ", \"args\": {\"idle_id\": 1, \"drain_type\": \"sync_drain\", \"sync_type\": \"EVENT_SYNC\"}}"));
+    CU_ASSERT(line_is(
+        t, 13,
+        CAT "\"idle#1 CPU_UNTRACED: nobody\", " AT(
+            "9012") ", " MACRO
+                    ", \"args\": {\"idle_id\": 1, \"cpu_during_gap\": \"CPU_UNTRACED\", \"detail\": \"nobody\"}}"));
+    CU_ASSERT(
+        line_is(t, 15,
+                CAT "\"idle#1 sync_drain\", " AT(
+                    "9011") ", " MACRO
+                            ", \"args\": {\"idle_id\": 1, \"drain_type\": \"sync_drain\", \"sync_type\": \"none\"}}"));
+    free(t);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- splice */
+
+typedef struct adding {
+    int n; /* events to add */
+    int calls;
+} adding;
+
+static tl_status add_some(void *arg, tl_out_writer *w, tl_error *err)
+{
+    adding *a = arg;
+    (void)err;
+    a->calls++;
+    for (int i = 0; i < a->n; i++)
+        tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                       .track = { .pid = 1, .tid = 9000 },
+                                       .name = TL_TEXT("new ] }"),
+                                       .cat = TL_OUT_IDLE_CAT,
+                                       .ts = tl_out_us(i * 10),
+                                       .dur = tl_out_us(5) });
+    return TL_OK;
+}
+
+/* A copy of the file with n more events; its path. */
+static const char *spliced(const char *path, bool gzip, int n, tl_splice *splice)
+{
+    const char *out = scratch_path("spliced.json");
+    adding a = { .n = n };
+    uint64_t added = 99;
+    tl_trace trace;
+    tl_error err = { 0 };
+    int fd;
+
+    CU_ASSERT_EQUAL_FATAL(read_trace(path, &trace), TL_OK);
+    *splice = tl_splice_of(&trace.report);
+    tl_trace_free(&trace);
+    tl_sink *sink = sink_to(out, gzip, &fd);
+    tl_status st = tl_splice_copy(path, splice, sink, add_some, &a, &added, &err);
+    CU_ASSERT_EQUAL(st, TL_OK);
+    if (st != TL_OK)
+        printf("\n%s\n", err.text);
+    CU_ASSERT_EQUAL(a.calls, 1);
+    CU_ASSERT_EQUAL(added, (uint64_t)n);
+    tl_sink_close(sink);
+    close(fd);
+    return out;
+}
+
+/* Whether two traces hold the same events, but for `more` at the end of the second. */
+static bool same_events(const char *before, const char *after, uint64_t more)
+{
+    tl_trace a, b;
+    bool read = read_trace(before, &a) == TL_OK && read_trace(after, &b) == TL_OK;
+    CU_ASSERT_FATAL(read);
+    bool same = b.events.n == a.events.n + more && b.meta.rank == a.meta.rank && b.meta.base_ns == a.meta.base_ns;
+    for (size_t i = 0; same && i < a.events.n; i++)
+        same = a.events.ts_ns[i] == b.events.ts_ns[i] && a.events.dur_ns[i] == b.events.dur_ns[i] &&
+               a.events.uid[i] == b.events.uid[i] && a.events.name[i] == b.events.name[i];
+    for (size_t i = a.events.n; same && i < b.events.n; i++)
+        same = b.events.ts_ns[i] == (int64_t)(i - a.events.n) * 10 && b.events.dur_ns[i] == 5 &&
+               tl_event_cat(&b.events, i) == TL_CAT_OTHER;
+    tl_trace_free(&a);
+    tl_trace_free(&b);
+    return same;
+}
+
+#define EVENT                                                                                                          \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k]}[{\\\"\", \"pid\": 0, \"tid\": 7, \"ts\": 1.000, \"dur\": 2}"
+
+typedef struct layout {
+    const char *what, *text;
+    bool json; /* a proper document it is, before and after */
+} layout;
+
+static const layout layouts[] = {
+    { "one line", "{\"schemaVersion\": 1,\"traceEvents\":[" EVENT "," EVENT "],\"traceName\":\"a]\"}", true },
+    { "spaced", "{ \"traceEvents\" : [ " EVENT " , " EVENT " ] , \"traceName\" : \"a\" }\n", true },
+    { "indented",
+      "{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [\n  " EVENT ",\n  " EVENT "\n  ],\n  \"traceName\": \"a\"\n}\n",
+      true },
+    { "CRLF", "{\r\n\"traceEvents\": [\r\n" EVENT "\r\n]\r\n}\r\n", true },
+    { "objects behind",
+      "{\"traceEvents\": [" EVENT "], \"distributedInfo\": {\"rank\": 3, \"a\": [[], [1]]}, "
+      "\"baseTimeNanoseconds\": 5, \"x\": [{\"ph\": \"X\"}]}",
+      true },
+    { "arrays before", "{\"a\": [{\"traceEvents\": [1, 2]}], \"traceEvents\": [" EVENT "]}", true },
+    { "a bare array", "[" EVENT ",\n" EVENT "]", true },
+    { "a bare array, spaces", " [\n" EVENT "\n]\n\n", true },
+    { "empty", "{\"traceEvents\":[]}", true },
+    { "empty, spaces", "{\"traceEvents\": [ \n ], \"a\": 1}", true },
+    { "a byte order mark", "\xEF\xBB\xBF{\"traceEvents\": [" EVENT "]}", true },
+    { "two arrays", "{\"traceEvents\": [" EVENT "], \"traceEvents\": [" EVENT "]}", true },
+    { "two arrays, the last empty", "{\"traceEvents\": [" EVENT "], \"traceEvents\": []}", true },
+    { "a comma too many", "{\"traceEvents\": [" EVENT ",\n], \"a\": 1}", false },
+    { "text behind", "{\"traceEvents\": [" EVENT "]} {\"more\": []}", false },
+    { "a stray bracket", "{\"traceEvents\": [" EVENT ", ], " EVENT "], \"a\": 1}", false },
+    { "a missing bracket", "{\"traceEvents\": [" EVENT ", " EVENT ", \"traceName\": \"a\"}", false },
+    { "a torn entry at the end", "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", \"dur\": 1}, \"args\": {}}], \"traceName\": \"a\"}", false },
+    { "a damaged document", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}}", false },
+    { "a damaged document, cut", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}", false },
+    { "an array within", "{\"a\": {\"traceEvents\": [" EVENT "]}, \"traceEvents\": [" EVENT ", " EVENT "]}", true },
+    { "no entries", "{\"traceEvents\": [1, \"a\", " EVENT ", null], \"a\": 1}", true },
+};
+
+static void check_layout(const layout *l, const char *path, bool gzip)
+{
+    static const int counts[] = { 0, 1, 3 };
+    size_t n = strlen(l->text), nout;
+
+    for (size_t k = 0; k < COUNT(counts); k++) {
+        tl_splice splice;
+        const char *out = spliced(path, gzip, counts[k], &splice);
+        char *text = read_file(out, &nout);
+        size_t at = (size_t)splice.insert_at, inserted = nout - n;
+        /* Without what was inserted it is the original. */
+        bool same =
+            nout >= n && memcmp(text, l->text, at) == 0 && memcmp(text + at + inserted, l->text + at, n - at) == 0;
+        CU_ASSERT(same && (counts[k] > 0) == (inserted > 0));
+        CU_ASSERT_EQUAL(is_json(text, nout), l->json);
+        bool events = same_events(path, out, (uint64_t)counts[k]);
+        CU_ASSERT(events);
+        if (!same || !events)
+            printf("\n%s, %d events: %s\n", l->what, counts[k], text);
+        free(text);
+    }
+}
+
+static void every_layout_is_passed_through(void)
+{
+    for (size_t i = 0; i < COUNT(layouts); i++)
+        check_layout(&layouts[i], scratch_text("layout.json", layouts[i].text), false);
+}
+
+static void gzip_members_become_one(void)
+{
+    static unsigned char packed[1 << 16];
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        const char *text = layouts[i].text;
+        size_t n = strlen(text), half = n / 2;
+        size_t used = scratch_gzip(text, half, 6, packed, sizeof packed);
+        used += scratch_gzip("", 0, 6, packed + used, sizeof packed - used);
+        used += scratch_gzip(text + half, n - half, 1, packed + used, sizeof packed - used);
+        check_layout(&layouts[i], scratch_write("layout.json.gz", packed, used), true);
+    }
+}
+
+/* A document cut after any of its bytes becomes one that holds each entry that was whole. */
+static void check_cuts(const char *document, bool bare)
+{
+    size_t whole = strlen(document), n;
+    size_t from = bare ? 1 : (size_t)(strstr(document, "\"traceEvents\": [") - document) + 16;
+
+    for (size_t cut = from; cut < whole; cut++) {
+        tl_splice splice;
+        char cut_text[2048];
+        memcpy(cut_text, document, cut);
+        cut_text[cut] = 0;
+        const char *path = scratch_text("cut.json", cut_text), *out = spliced(path, false, 2, &splice);
+        char *text = read_file(out, &n);
+        bool json = is_json(text, n), events = same_events(path, out, 2);
+        CU_ASSERT(json && events);
+        CU_ASSERT_EQUAL(memcmp(text, document, (size_t)splice.insert_at), 0);
+        if (!json || !events)
+            printf("\ncut at %zu: %s\n", cut, text);
+        free(text);
+    }
+}
+
+static void a_cut_trace_is_closed(void)
+{
+    check_cuts(
+        "{\"schemaVersion\": 1, \"traceEvents\": [\n" EVENT ",\n" EVENT "\n], \"distributedInfo\": {\"rank\": 12, "
+        "\"pg\": [{\"a\": \"b, c\"}]}, \"s\": \"x\\\"y\", \"n\": 12, \"t\": true, \"l\": [], \"traceName\": \"a\"}\n",
+        false);
+    check_cuts("[\n" EVENT ",\n" EVENT "\n]", true);
+    check_cuts("{\"traceEvents\": [" EVENT "], \"a\": 1, \"traceEvents\": [" EVENT ", " EVENT "]}", false);
+}
+
+/* What stands behind the array is kept as far as it is whole. */
+static void a_cut_behind_the_array_keeps_whole_members(void)
+{
+    static const char *const cases[][2] = {
+        { "{\"traceEvents\": [], \"a\": 1, \"b\": 2", "{\"traceEvents\": [], \"a\": 1}\n" },
+        { "{\"traceEvents\": [], \"a\": {\"x\": 1}", "{\"traceEvents\": [], \"a\": {\"x\": 1}}\n" },
+        { "{\"traceEvents\": [], \"a\": \"x\"", "{\"traceEvents\": [], \"a\": \"x\"}\n" },
+        { "{\"traceEvents\": [], \"a\"", "{\"traceEvents\": []}\n" },
+        { "{\"traceEvents\": [], \"a\": {\"b\": [1, [\"x]\"], {\"c\": ",
+          "{\"traceEvents\": [], \"a\": {\"b\": [1, [\"x]\"], {}]}}\n" },
+        { "{\"traceEvents\": [], \"a\": {\"b\": \"x\", \"c\": [\"d\"",
+          "{\"traceEvents\": [], \"a\": {\"b\": \"x\", \"c\": [\"d\"]}}\n" },
+        { "{\"traceEvents\": [], \"a\": [\"b\", tru", "{\"traceEvents\": [], \"a\": [\"b\"]}\n" },
+        { "{\"traceEvents\": []", "{\"traceEvents\": []}\n" },
+        { "{\"traceEvents\": [", "{\"traceEvents\": [\n]}\n" },
+        { "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", ", "{\"traceEvents\": [" EVENT "\n]}\n" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tl_splice splice;
+        size_t n;
+        char *text = read_file(spliced(scratch_text("cut.json", cases[i][0]), false, 0, &splice), &n);
+        CU_ASSERT_STRING_EQUAL(text, cases[i][1]);
+        free(text);
+    }
+}
+
+/* A broken entry at the end of a cut trace is not taken for its last whole one. */
+static void a_cut_behind_a_broken_entry(void)
+{
+    tl_splice splice;
+    size_t n;
+    const char *path = scratch_text("cut.json", "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", \"name\": \"a\"b\"}");
+    char *text = read_file(spliced(path, false, 1, &splice), &n);
+    CU_ASSERT(is_json(text, n));
+    free(text);
+}
+
+/* --------------------------------------------------------------------------------------------- what can go wrong */
+
+static char *large_trace(size_t entries, size_t *n)
+{
+    char *text = malloc(entries * 256 + 64);
+    *n = (size_t)sprintf(text, "{\"traceEvents\": [\n");
+    for (size_t i = 0; i < entries; i++)
+        *n += (size_t)sprintf(
+            text + *n, "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k%zu\", \"ts\": %zu.%03zu, \"dur\": 2}",
+            i > 0 ? ",\n" : "", i * i % 997, i * 7919, i % 1000);
+    *n += (size_t)sprintf(text + *n, "\n], \"traceName\": \"a\"}\n");
+    return text;
+}
+
+static void many_blocks_are_copied(void)
+{
+    for (int gzip = 0; gzip < 2; gzip++) {
+        tl_splice splice;
+        size_t n, nout;
+        char *text = large_trace(20000, &n);
+        const char *path = scratch_write("large.json", text, n), *out = spliced(path, gzip, 1000, &splice);
+        char *got = read_file(out, &nout);
+        size_t at = (size_t)splice.insert_at;
+        CU_ASSERT(n > 1000000 && nout > n);
+        CU_ASSERT(memcmp(got, text, at) == 0 && memcmp(got + at + (nout - n), text + at, n - at) == 0);
+        CU_ASSERT(is_json(got, nout));
+        CU_ASSERT(same_events(path, out, 1000));
+        free(got);
+        free(text);
+    }
+}
+
+static tl_status copy_again(const char *path, const tl_splice *splice, const char *to, bool gzip, tl_error *err)
+{
+    adding a = { .n = 2 };
+    tl_sink *sink = NULL;
+    int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    tl_status st = tl_sink_open(fd, to, gzip, &sink, err);
+    if (st == TL_OK)
+        st = tl_splice_copy(path, splice, sink, add_some, &a, NULL, err);
+    tl_sink_close(sink);
+    close(fd);
+    return st;
+}
+
+static void a_full_disk_is_told(void)
+{
+    static const size_t sizes[] = { 1, 20000 };
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int gzip = 0; gzip < 2; gzip++) {
+            size_t n;
+            tl_splice splice;
+            tl_error err = { 0 };
+            char *text = large_trace(sizes[i], &n);
+            const char *path = scratch_write("large.json", text, n);
+            (void)spliced(path, false, 0, &splice);
+            CU_ASSERT_EQUAL(copy_again(path, &splice, "/dev/full", gzip, &err), TL_EOUTPUT);
+            CU_ASSERT(strstr(err.text, "/dev/full") != NULL);
+            free(text);
+        }
+}
+
+static void a_trace_that_changes_is_no_longer_copied(void)
+{
+    static const char *const changed[] = { "{\"traceEvents\": [" EVENT "]}",
+                                           "{\"traceEvents\": [" EVENT "], \"a\": 1,  \"b\": 2}",
+                                           "{ \"traceEvents\": [" EVENT "], \"a\": 1 \"b\": 2}",
+                                           "{\"traceEvents\": [" };
+    const char *path = scratch_text("change.json", "{\"traceEvents\": [" EVENT "], \"a\": 1, \"b\": 2}");
+    tl_splice splice;
+    tl_error err = { 0 };
+
+    (void)spliced(path, false, 1, &splice);
+    for (size_t i = 0; i < COUNT(changed); i++) {
+        (void)scratch_text("change.json", changed[i]);
+        CU_ASSERT_EQUAL(copy_again(path, &splice, scratch_path("out.json"), false, &err), TL_EINPUT);
+        CU_ASSERT(strstr(err.text, "has changed") != NULL);
+    }
+    unlink(path);
+    CU_ASSERT_EQUAL(copy_again(path, &splice, scratch_path("out.json"), false, &err), TL_EINPUT);
+}
+
+static void no_memory_is_told(void)
+{
+    static unsigned char packed[1 << 12];
+    size_t used = scratch_gzip(layouts[0].text, strlen(layouts[0].text), 6, packed, sizeof packed);
+    const char *path = scratch_write("memory.json.gz", packed, used);
+    tl_splice splice;
+    tl_error err = { 0 };
+    tl_status st = TL_ENOMEM;
+    size_t failing = 0;
+
+    (void)spliced(path, true, 1, &splice);
+    while (st == TL_ENOMEM && failing < 100) {
+        tl_mem_fail_after(++failing);
+        st = copy_again(path, &splice, scratch_path("out.json"), true, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_ENOMEM || st == TL_OK);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(failing >= 3);
+}
+
+/* --------------------------------------------------------------------------------------------------------- processes
+ */
+
+static void work(char *text, size_t *n, const char *pid, int tid, int device)
+{
+    *n += (size_t)sprintf(text + *n,
+                          "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": %s, \"tid\": %d, "
+                          "\"ts\": 1, \"dur\": 2, \"args\": {\"device\": %d}}",
+                          *n > 17 ? ",\n" : "", pid, tid, device);
+}
+
+static bool is_event(const void *arg, uint32_t event)
+{
+    return *(const uint32_t *)arg == event;
+}
+
+/* Tracks go to the process with most of a device's work, and to tids that it does not use. */
+static void a_device_is_shown_in_its_process(void)
+{
+    char text[4096];
+    size_t n = (size_t)sprintf(text, "{\"traceEvents\": [");
+    tl_out_search search = { .apart = true, .first_tid = 9000, .ntids = 10 };
+    tl_out_processes p = { 0 };
+    tl_trace trace;
+
+    work(text, &n, "7", 1, 0);
+    work(text, &n, "0", 1, 0);
+    work(text, &n, "0", 1, 0);
+    work(text, &n, "2", 9005, 1); /* in the first ten tids */
+    work(text, &n, "3", 1, 1);    /* as much work, but later */
+    work(text, &n, "2", 9010, 4);
+    work(text, &n, "\"GPU 5\"", 9000, 5);
+    n += (size_t)sprintf(text + n, "]}");
+    CU_ASSERT_EQUAL_FATAL(read_trace(scratch_write("devices.json", text, n), &trace), TL_OK);
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(p.n, 4);
+
+    static const struct {
+        int32_t device;
+        int64_t pid, tid;
+        bool shared;
+    } expected[] = { { 0, 0, 9000, false }, { 1, 2, 9020, true }, { 4, 2, 9030, true }, { 5, 0, 9010, false } };
+    for (size_t i = 0; i < p.n; i++) {
+        CU_ASSERT_EQUAL(p.v[i].device, expected[i].device);
+        CU_ASSERT_EQUAL(p.v[i].pid, expected[i].pid);
+        CU_ASSERT_EQUAL(p.v[i].tid, expected[i].tid);
+        CU_ASSERT_EQUAL(p.v[i].shared, expected[i].shared);
+        CU_ASSERT_EQUAL(p.v[i].pid_text == TL_NO_NAME, i < 3);
+    }
+    tl_out_track track = tl_out_process_track(&p.v[3], &trace.events.names);
+    CU_ASSERT(tl_text_is(track.pid_text, "GPU 5") && track.tid == 9010);
+    CU_ASSERT_PTR_NULL(tl_out_process_track(&p.v[0], &trace.events.names).pid_text.p);
+    free(p.v);
+
+    p = (tl_out_processes){ 0 };
+    search.apart = false;
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(p.n, 1);
+    CU_ASSERT(p.v[0].device == -1 && p.v[0].pid == 0 && p.v[0].pid_text == TL_NO_NAME && !p.v[0].shared);
+    free(p.v);
+
+    static const uint32_t only = 3;
+    p = (tl_out_processes){ 0 };
+    search.counts = is_event;
+    search.arg = &only;
+    CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
+    CU_ASSERT(p.n == 1 && p.v[0].pid == 2);
+    free(p.v);
+
+    search = (tl_out_search){ .apart = true, .first_tid = 9000, .ntids = 10 };
+    tl_status st = TL_ENOMEM;
+    for (size_t k = 1; k < 100 && st == TL_ENOMEM; k++) {
+        p = (tl_out_processes){ 0 };
+        tl_mem_fail_after(k);
+        st = tl_out_processes_find(&trace.events, &search, &p, NULL);
+        tl_mem_fail_after(0);
+        free(p.v);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    tl_trace_free(&trace);
+}
+
+static const unit_test tests[] = {
+    TEST(values_are_exact),
+    TEST(any_bytes_become_json),
+    TEST(random_bytes_become_json),
+    TEST(idle_time_is_three_tracks),
+    TEST(every_layout_is_passed_through),
+    TEST(gzip_members_become_one),
+    TEST(a_cut_trace_is_closed),
+    TEST(a_cut_behind_the_array_keeps_whole_members),
+    TEST(a_cut_behind_a_broken_entry),
+    TEST(many_blocks_are_copied),
+    TEST(a_full_disk_is_told),
+    TEST(a_trace_that_changes_is_no_longer_copied),
+    TEST(no_memory_is_told),
+    TEST(a_device_is_shown_in_its_process),
+};
+
+int main(void)
+{
+    if (scratch_make() != 0)
+        return 1;
+    int failed = unit_main("trace_out", tests, COUNT(tests));
+    scratch_remove();
+    return failed;
+}
