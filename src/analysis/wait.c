@@ -7,18 +7,6 @@
 
 #define US INT64_C(1000)
 
-<<<<<<< HEAD
-/* A launch usually takes microseconds.  One that takes this long, and many times what launches of this rank take, while
- * the device still had this much to do, waited for room in the queue. */
-#define HELD_NS    (50 * US)
-#define HELD_TIMES 8
-#define QUEUED_NS  (500 * US)
-
-/* A silence of the host this long, which ends at most so long after the device ran dry. */
-#define SILENCE_NS  (100 * US)
-#define WAKE_NS     (200 * US)
-#define CALL_END_NS (5 * US) /* from the end of work to the return of the call that waits for it */
-=======
 /* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
  * in the queue. */
 #define HELD_NS (8 * US)
@@ -27,7 +15,6 @@
 
 /* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
 #define ONE_WAIT_NS (500 * US)
->>>>>>> h8
 
 void tl_host_waits_free(tl_host_waits *waits)
 {
@@ -79,7 +66,6 @@ static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
-<<<<<<< HEAD
 /* Calls that wait, on threads that launch: what other threads wait for keeps nobody. */
 static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 {
@@ -107,11 +93,8 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
     return whole;
 }
 
-/* What a launch usually takes; of many launches a thousand, evenly chosen.  -1 when memory is out. */
-=======
 /* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
  * is out. */
->>>>>>> h8
 static int64_t usual_launch_ns(const tl_rank_view *view)
 {
     enum { SAMPLES = 1000 };
@@ -121,12 +104,8 @@ static int64_t usual_launch_ns(const tl_rank_view *view)
         return -1;
     for (size_t i = 0; i < view->nlaunches; i += stride)
         ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
-<<<<<<< HEAD
-    int64_t usual = n > 0 ? (int64_t)tl_real_median(ns, n) : 0;
-=======
     tl_real_median(ns, n); /* puts them in order */
     int64_t usual = n > 0 ? (int64_t)ns[n / 4] : 0;
->>>>>>> h8
     free(ns);
     return usual;
 }
@@ -186,12 +165,8 @@ static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
     int64_t usual_ns = usual_launch_ns(view);
-<<<<<<< HEAD
-    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) &&
-                 add_held(view, usual_ns, waits) && (!guess || add_guessed(view, waits));
-=======
-    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_copies(view, waits) && add_held(view, usual_ns, waits);
->>>>>>> h8
+    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
+                 add_held(view, usual_ns, waits);
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

@@ -21,7 +21,7 @@ tl_status tl_programs_add(tl_programs *programs, const tl_rank_view *view, const
         return tl_fail_memory(err, "the program of a rank");
     tl_rank_program *p = &programs->of.v[programs->of.n++];
     *p = (tl_rank_program){ .rank = view->rank };
-    tl_status st = tl_host_waits_find(view, view->calls.n == 0, &waits, err);
+    tl_status st = tl_host_waits_find(view, &waits, err);
     if (st == TL_OK) {
         tl_host_waits_sort(&waits);
         st = tl_program_make(view, activity, &waits, &p->program, err);

@@ -4,7 +4,7 @@
  * run ahead, wait, or are held back by a full queue; one fault each. */
 #include "small_job.h"
 #include "tlmpi/analysis/critical.h"
-#include "tlmpi/base/stats.h"
+#include "tlmpi/base/robust.h"
 #include <stdio.h>
 
 typedef enum job_kind { JOB_DP, JOB_TP, JOB_DP_TP, JOB_SHARDED, JOB_PIPELINE, NJOBS } job_kind;
@@ -350,14 +350,14 @@ static void compare(void)
                            100.0 * (double)(o.simulated_ns - o.faulty_ns) / (double)o.faulty_ns,
                            100.0 * (double)truth / (double)o.faulty_ns, 100.0 * (double)o.gain_ns / (double)o.faulty_ns, 100 * e);
             }
-            double mean = n > 0 ? tl_median(error, n) : 0;
+            double mean = n > 0 ? tl_real_median(error, n) : 0;
             printf("  %-15s %-13s %2zu of %d: median %+6.1f %%  worst %+6.1f %% %+6.1f %%\n", job_names[kind], fault_names[fault], n,
                    SEEDS, 100 * mean, n > 0 ? 100 * error[0] : 0, n > 0 ? 100 * error[n - 1] : 0);
         }
     }
     for (size_t i = 0; i < nall; i++)
         all[i] = all[i] < 0 ? -all[i] : all[i];
-    double middle = tl_median(all, nall);
+    double middle = tl_real_median(all, nall);
     printf("  all: %zu jobs, |error| median %.1f %%, 90th percentile %.1f %%, 95th %.1f %%\n", nall, 100 * middle, 100 * all[nall * 90 / 100],
            100 * all[nall * 95 / 100]);
 }
