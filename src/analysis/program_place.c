@@ -11,6 +11,7 @@
 #define USUAL_LATENCY_NS (5 * US)     /* where no kernel shows it */
 #define LATENCY_MAX_NS (50 * US)
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
+#define CLOCK_NS (20 * US)            /* the same between host and device, whose clocks differ */
 
 static int64_t min_ns(int64_t a, int64_t b)
 {
@@ -428,16 +429,33 @@ size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns)
     return low;
 }
 
+/* Whether it had been launched when the wait began; what does not tell had. */
+static bool launched_before_wait(const tl_kernel *k, const tl_host_wait *w)
+{
+    return w->kind == TL_WAIT_QUEUE || tl_launch_of(k) <= w->start_ns;
+}
+
+/* How many pieces of local work had ended when the wait did; the last of them had been launched before it. */
+static uint32_t done_before(const tl_building *b, const tl_host_wait *w)
+{
+    enum { TRIES = 64 };
+    uint32_t done = done_at(b, w->end_ns + CLOCK_NS);
+    for (int tries = 0; done > 0 && !launched_before_wait(&b->view->kernels[b->local[done - 1]], w); tries++, done--)
+        if (tries == TRIES)
+            return 0;
+    return done;
+}
+
 /* The comm that ended last before the wait did, after it had begun; it had been launched before.  TL_NONE. */
 static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
 {
-    enum { TRIES = 16 };
-    size_t ended = tl_comms_ended_at(b, w->end_ns + TOUCH_NS);
+    enum { TRIES = 64 };
+    size_t ended = tl_comms_ended_at(b, w->end_ns + CLOCK_NS);
     for (int tries = 0; ended > 0 && tries < TRIES; tries++) {
         const tl_kernel *k = &b->view->kernels[b->comm[b->ended[--ended]]];
         if (k->end_ns < w->start_ns)
             return TL_NONE;
-        if (tl_launch_of(k) <= w->start_ns)
+        if (launched_before_wait(k, w))
             return b->ended[ended];
     }
     return TL_NONE;
@@ -446,7 +464,7 @@ static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
 /* What ended the wait; false: nothing of the device did. */
 static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release *out)
 {
-    uint32_t done = done_at(b, w->end_ns + TOUCH_NS), comm = comm_waited_for(b, w);
+    uint32_t done = done_before(b, w), comm = comm_waited_for(b, w);
     int64_t work_ns = done > 0 ? b->busy_until[done - 1] : INT64_MIN, comm_ns = INT64_MIN;
     bool of_stream = false;
 
@@ -455,6 +473,9 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
         comm_ns = k->end_ns;
         of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
     }
+    /* Who waits for the device waits for all of it. */
+    if (w->kind == TL_WAIT_DEVICE && done < b->nlocal && tl_launch_of(&b->view->kernels[b->local[done]]) < w->start_ns)
+        return false;
     bool work = done > 0 && (work_ns >= w->start_ns || w->kind == TL_WAIT_QUEUE);
     bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
     bool comm_last = other && comm_ns > work_ns;

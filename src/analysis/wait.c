@@ -7,11 +7,11 @@
 
 #define US INT64_C(1000)
 
-/* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for
- * room in the queue. */
-#define HELD_NS    (8 * US)
+/* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
+ * in the queue. */
+#define HELD_NS (8 * US)
 #define HELD_TIMES 2
-#define QUEUED_NS  (500 * US)
+#define QUEUED_NS (500 * US)
 
 /* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
 #define ONE_WAIT_NS (500 * US)
@@ -33,6 +33,10 @@ bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind)
         { "Stream Sync", TL_WAIT_STREAM },       { "EventSynchronize", TL_WAIT_EVENT },
         { "Event Sync", TL_WAIT_EVENT },
     };
+    if (tl_text_is(name, "cudaFree") || tl_text_is(name, "hipFree")) { /* not until nothing can use the memory any more */
+        *kind = TL_WAIT_DEVICE;
+        return true;
+    }
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (tl_text_has(name, rules[i].needle)) {
             *kind = rules[i].kind;
@@ -93,8 +97,8 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
     return whole;
 }
 
-/* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when
- * memory is out. */
+/* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
+ * is out. */
 static int64_t usual_launch_ns(const tl_rank_view *view)
 {
     enum { SAMPLES = 1000 };
@@ -110,7 +114,17 @@ static int64_t usual_launch_ns(const tl_rank_view *view)
     return usual;
 }
 
-/* Copies that the call itself waited for. */
+/* Calls that come back when the copy is done. */
+static bool is_blocking_copy(tl_text call)
+{
+    static const char *const names[] = { "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy", "hipMemcpyWithStream", "hipMemcpyDtoH" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (tl_text_is(call, names[i]))
+            return true;
+    return tl_text_starts(call, "cuMemcpy") && !tl_text_has(call, "Async");
+}
+
+/* Copies that the call itself waited for: by its name, or because it outlasted the copy. */
 static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
 {
     for (size_t i = 0; i < view->nkernels; i++) {
@@ -118,7 +132,8 @@ static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
         if (k->launch == TL_NONE || k->kind != TL_MEMCPY)
             continue;
         const tl_launch *l = &view->launches[k->launch];
-        if (l->nkernels == 1 && k->end_ns > l->start_ns && l->end_ns >= k->end_ns &&
+        bool blocks = l->name != TL_NO_NAME && is_blocking_copy(tl_names_text(view->names, l->name));
+        if (l->nkernels == 1 && (blocks || (k->end_ns > l->start_ns && l->end_ns >= k->end_ns)) &&
             !add(waits, (tl_host_wait){ l->start_ns, l->end_ns, k->device, k->stream, TL_WAIT_STREAM }))
             return false;
     }
@@ -141,8 +156,7 @@ static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *
     for (size_t i = 0; whole && i < view->nkernels; i++)
         if (view->kernels[i].launch != TL_NONE && view->kernels[i].kind != TL_COMM)
             starts[view->kernels[i].launch] = view->kernels[i].start_ns;
-    if (view->nlaunches > 0 &&
-        view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns > most_ns * 4096)
+    if (view->nlaunches > 0 && view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns > most_ns * 4096)
         most_ns = (view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns) / 4096;
     for (size_t i = 0; whole && i <= view->nlaunches; i++) {
         const tl_launch *l = i < view->nlaunches ? &view->launches[i] : NULL;

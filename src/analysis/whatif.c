@@ -7,6 +7,10 @@
 #include <string.h>
 
 enum { ERROR_PERCENT = 5 };
+
+/* Who repairs one of these lets a host no longer wait where others do not. */
+#define OF_WAITS (1U << TL_PART_SYNC | 1U << TL_PART_ALLOCATOR | 1U << TL_PART_H2D)
+
 #define TIME_MAX (INT64_C(1) << 62)
 
 static int64_t max_ns(int64_t a, int64_t b)
@@ -30,8 +34,6 @@ static int64_t cut_host(tl_carry *carry, const tl_cell *cell, int64_t cut_ns, co
 {
     if (cut_ns < 0)
         return tl_portion(cut_ns, e->ns, cell->host_ns);
-    if (carry->cell != cell)
-        *carry = (tl_carry){ cell, 0 };
     int64_t late = cut_ns < cell->late_ns ? cut_ns : cell->late_ns;
     int64_t ns = tl_portion(late, late_ns, cell->late_ns) + tl_portion(cut_ns - late, e->ns, cell->host_ns) + carry->ns;
     int64_t cut = ns < e->ns ? ns : e->ns;
@@ -42,9 +44,18 @@ static int64_t cut_host(tl_carry *carry, const tl_cell *cell, int64_t cut_ns, co
 static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry *e, size_t cell)
 {
     int64_t *t = w->t + w->entry_base[rank], ns = e->ns, after = INT64_MIN;
+    tl_carry *carry = &w->carry[rank];
 
-    if (w->changed[rank] && w->host_cut[cell] != 0)
-        ns -= cut_host(&w->carry[rank], &w->cells[cell], w->host_cut[cell], e, w->late[w->entry_base[rank] + i]);
+    if (w->changed[rank]) {
+        if (carry->cell != &w->cells[cell])
+            *carry = (tl_carry){ .cell = &w->cells[cell] };
+        if (w->host_cut[cell] != 0)
+            ns -= cut_host(carry, &w->cells[cell], w->host_cut[cell], e, w->late[w->entry_base[rank] + i]);
+        if (e->asked && ++carry->waits > w->cells[cell].waits_mid && w->unasked[cell]) {
+            w->host_ns[rank] = t[i] = plus(w->host_ns[rank], ns);
+            return;
+        }
+    }
     if (e->comm != TL_NONE)
         after = w->end[w->comm_base[rank] + e->comm];
     if (e->on != TL_NONE)
@@ -236,6 +247,7 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
         w->changed[r] = ideal || (s->repaired != NULL && s->repaired[r] != 0);
         for (size_t i = w->cell_base[r]; w->changed[r] && i < w->cell_base[r + 1]; i++) {
             w->work_cut[i] = w->host_cut[i] = 0;
+            w->unasked[i] = in_scenario(w, s, &w->cells[i]) && (ideal || s->parts == 0 || (s->parts & OF_WAITS) != 0);
             if (!in_scenario(w, s, &w->cells[i]))
                 continue;
             if (ideal) {
@@ -483,9 +495,10 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
         return TL_ENOMEM;
     w->work_cut = tl_calloc(w->ncells + 1, sizeof *w->work_cut);
     w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
+    w->unasked = tl_calloc(w->ncells + 1, sizeof *w->unasked);
     w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
     w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
-    if (w->work_cut == NULL || w->host_cut == NULL || w->step_end == NULL || w->step_ns == NULL)
+    if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->step_end == NULL || w->step_ns == NULL)
         return TL_ENOMEM;
     w->facts.measured_ns = any ? measured(w) : 0;
     if (w->facts.state == TL_WHATIF_OK)
@@ -522,7 +535,7 @@ void tl_whatif_free(tl_whatif *w)
                     w->order,      w->cells,     w->cell_of,    w->medians,       w->t,        w->start,
                     w->end,        w->late,      w->last_start, w->work_ns,       w->host_ns,  w->at,
                     w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
-                    w->link_cut,   w->steps };
+                    w->link_cut,   w->steps,     w->unasked };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     free(w);

@@ -16,6 +16,8 @@ typedef struct tl_cell {
     uint32_t first_segment;             /* its segments end where those of the next cell begin */
     uint32_t medians;                   /* row of part medians, TL_NONE */
     uint32_t step;                      /* index + 1; 0 outside all steps */
+    uint8_t kind;                       /* of the collective that ends it, TL_NCOLLECTIVES: none does */
+    uint32_t waits, waits_mid;          /* how often its host asked to wait for the device; median of all */
 } tl_cell;
 
 /* A part of a collective: once so many of its members, in the order in which they came, have begun, some may leave. */
@@ -35,6 +37,7 @@ typedef struct tl_item {
 typedef struct tl_carry {
     const tl_cell *cell;
     int64_t ns;
+    uint32_t waits; /* of the cell, so far */
 } tl_carry;
 
 struct tl_whatif {
@@ -76,6 +79,7 @@ struct tl_whatif {
     /* The scenario. */
     int64_t *work_cut, *host_cut;      /* by cell: taken off; below 0: added */
     bool *changed;                     /* by rank */
+    bool *unasked;                     /* by cell: waits that others do not ask for are left out */
     int64_t *link_cut;                 /* by collective of the input */
 };
 

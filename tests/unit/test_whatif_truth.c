@@ -3,6 +3,7 @@
  * Random jobs: data parallel, tensor parallel, both, sharded with parameters gathered ahead, pipelines; with noise, hosts that
  * run ahead, wait, or are held back by a full queue; one fault each. */
 #include "small_job.h"
+#include "tlmpi/analysis/critical.h"
 #include "tlmpi/base/robust.h"
 #include <stdio.h>
 
@@ -269,6 +270,29 @@ typedef struct outcome {
     tl_whatif_state state;
 } outcome;
 
+/* From the end of the job back to a beginning, without a gap, and made of nothing else. */
+static void check_path(const small_model *model, const small_job *job, int64_t simulated_ns)
+{
+    tl_path path;
+    int64_t sum = 0, all = 0;
+    CU_ASSERT_EQUAL_FATAL(tl_critical_path(model->whatif, &path, NULL), TL_OK);
+    CU_ASSERT_FATAL(path.n > 0);
+    for (size_t i = 0; i < path.n; i++) {
+        if (i > 0 && path.v[i].start_ns != path.v[i - 1].end_ns)
+            CU_FAIL("a gap in the path");
+        sum += path.v[i].end_ns - path.v[i].start_ns;
+    }
+    for (int part = 0; part < TL_NPARTS; part++)
+        all += path.sum.ns[part];
+    const tl_program *first = &model->programs[path.v[0].rank];
+    CU_ASSERT_EQUAL(path.v[0].start_ns, first->start_ns);
+    CU_ASSERT_EQUAL(path.v[path.n - 1].end_ns, MS + simulated_ns);
+    CU_ASSERT_EQUAL(sum, all);
+    CU_ASSERT_EQUAL(sum, path.v[path.n - 1].end_ns - path.v[0].start_ns);
+    CU_ASSERT(job->nranks > (int)path.v[0].rank);
+    tl_path_free(&path);
+}
+
 static outcome try(job_kind kind, fault_kind fault, uint64_t seed)
 {
     small_model model;
@@ -295,6 +319,7 @@ static outcome try(job_kind kind, fault_kind fault, uint64_t seed)
         repaired[f.rank] = 1;
     o.gain_ns = tl_whatif_gain(model.whatif, &(tl_scenario){ .repaired = repaired, .links = links }, NULL);
     free(links);
+    check_path(&model, job, o.simulated_ns);
     small_model_free(&model, job);
     small_free(job);
     return o;

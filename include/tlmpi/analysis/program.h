@@ -50,6 +50,7 @@ typedef struct tl_entry {
     uint32_t on, comm;
     uint32_t segment;
     uint8_t chain; /* tl_chain */
+    bool asked;    /* host: it waited because the program asked it to, and not because the queue was full */
 } tl_entry;
 
 /* One communication kernel.

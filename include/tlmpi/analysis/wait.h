@@ -39,9 +39,8 @@ void tl_host_waits_free(tl_host_waits *waits);
 /* What a runtime or driver call, or a recorded wait, of this name waits for; false for one that does not wait. */
 bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
 
-/* Appends what launches and recorded waits show: copies that held the host until they were done, launches that the driver
- * held back because the queue was full, synchronisation.  Calls that wait and launch nothing are to be added by whoever
- * sees them.  TL_ENOMEM. */
+/* Appends what the view shows: calls that wait, on threads that launch; recorded waits; copies that held the host until they
+ * were done; launches that the driver held back because the queue was full.  TL_ENOMEM. */
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err);
 
 /* Puts the waits in order of time and drops empty ones and those inside others.  To be called last. */

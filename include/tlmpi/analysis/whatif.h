@@ -7,7 +7,8 @@
  * model, and beyond 5 % there is no answer.  Then with changes:
  *
  *     repaired    a rank's own work and host take no longer than the median of the other ranks of its role, segment by
- *                 segment; all of it, or what one part (tl_part) has too much of, in some steps or all
+ *                 segment, and its host waits for its device no more often; all of it, or what one part (tl_part) has
+ *                 too much of, in some steps or all
  *     links       transfers take no longer than the median of transfers like them
  *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
  *

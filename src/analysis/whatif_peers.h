@@ -1,0 +1,22 @@
+/* whatif_peers.h - steps of ranks, cut into what can be compared. */
+#ifndef ANALYSIS_WHATIF_PEERS_H
+#define ANALYSIS_WHATIF_PEERS_H
+
+#include "whatif_graph.h"
+
+/* One step of one rank: cells [first, first + n). */
+typedef struct tl_block {
+    int32_t role;
+    uint32_t rank;
+    int64_t step;           /* what lies before the first step is part of the one before it, as far as it was recorded; what
+                             * lies behind the last of the one behind; INT64_MIN without steps */
+    bool no_front, no_back; /* its first, its last cell is not whole: the recording begins or ends in it */
+    uint64_t structure;     /* which collectives in which order */
+    size_t first, n;
+    int64_t work_ns, host_ns;
+} tl_block;
+
+/* Fills the cells and steps of the graph, and *blocks, rank by rank, which the caller frees.  False when memory is out. */
+bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
+
+#endif

@@ -1,0 +1,406 @@
+/* test_program.c - one rank as a program, on drawings; and which calls held the host.  A column is 100 us. */
+#include "drawn_job.h"
+
+typedef struct one {
+    drawn_job *job;
+    const tl_program *p;
+} one;
+
+static one program_of(drawing *d)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, d);
+    job_program(j, 0);
+    return (one){ j, &j->programs[0] };
+}
+
+/* Entries of a chain, as text: "3" is an entry of 3 columns, "3@9" one that may not end before column 9 by its launch (5 us
+ * of latency are 0.05 columns), "+r" one that waits for comm r. */
+static const char *chain_of(one o, tl_chain chain)
+{
+    static char text[2][512];
+    char *to = text[chain];
+    size_t n = 0, size = sizeof text[0];
+    int64_t launch_ns[256] = { 0 }, host_ns = o.p->start_ns;
+
+    to[0] = 0;
+    for (size_t i = 0; i < o.p->nentries; i++) {
+        const tl_entry *e = &o.p->entries[i];
+        if (e->chain == TL_CHAIN_HOST)
+            launch_ns[i] = host_ns += e->ns;
+        if (e->chain != (uint8_t)chain)
+            continue;
+        n += (size_t)snprintf(to + n, size - n, "%s%g", n > 0 ? " " : "", (double)e->ns / (double)COLUMN);
+        if (e->on != TL_NONE && chain == TL_CHAIN_WORK)
+            n += (size_t)snprintf(to + n, size - n, "@%g", (double)(launch_ns[e->on] + e->gate_ns) / (double)COLUMN);
+        if (e->comm != TL_NONE)
+            n += (size_t)snprintf(to + n, size - n, "+%c",
+                                  (char)o.job->ranks[0]->kernels[o.p->comms[e->comm].kernel].correlation);
+    }
+    return to;
+}
+
+static void kernels_in_a_row_are_one_entry(void)
+{
+    one o = program_of(draw("host:      abcd..........",
+                            "compute 7: AAABBCCCDDDDD", NULL));
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "13@13");
+    CU_ASSERT_EQUAL(o.p->nsegments, 2); /* before the step, and in it */
+    CU_ASSERT_EQUAL(o.p->segments[1].work_ns, 13 * COLUMN);
+    CU_ASSERT_EQUAL(o.p->end_ns - o.p->start_ns, 13 * COLUMN);
+    job_free(o.job);
+}
+
+static void a_late_launch_is_the_hosts_time_and_not_the_works(void)
+{
+    one o = program_of(draw("host:      ab......c....",
+                            "compute 7: AAABB...CCCCC", NULL));
+    tl_parts parts = { { 0 } };
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "5@5 5@13");
+    CU_ASSERT_EQUAL(o.p->segments[1].host_ns, 8 * COLUMN);
+    tl_program_parts(o.p, 1, &parts);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_COMPUTE], 10 * COLUMN);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_HOST], 3 * COLUMN);
+    job_free(o.job);
+}
+
+static void a_gap_that_nothing_explains_stays(void)
+{
+    one o = program_of(draw("host:      abc..........",
+                            "compute 7: AAABB...CCCCC", NULL));
+    tl_parts parts = { { 0 } };
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "13@13");
+    tl_program_parts(o.p, 1, &parts);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_COMPUTE], 10 * COLUMN);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_DEVICE], 3 * COLUMN);
+    job_free(o.job);
+}
+
+static void work_waits_for_the_collective_that_kept_it_waiting(void)
+{
+    one o = program_of(draw("host:      arbc.........",
+                            "compute 7: AAABB...CCCCC",
+                            "comm 9:    ...RRRRR.....", NULL));
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "3@3 2@4.05 5@8.05+r");
+    CU_ASSERT_EQUAL(o.p->ncomms, 1);
+    CU_ASSERT_EQUAL(o.p->entries[o.p->comms[0].work].ns, 3 * COLUMN);
+    CU_ASSERT_EQUAL(o.p->comms[0].lag_ns, 0);
+    job_free(o.job);
+}
+
+static void work_that_was_launched_before_a_collective_does_not_wait_for_it(void)
+{
+    one o = program_of(draw("host:      abcr.........",
+                            "compute 7: AAABB...CCCCC",
+                            "comm 9:    ...RRRRR.....", NULL));
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "13@13");
+    job_free(o.job);
+}
+
+static void one_stream_is_in_order(void)
+{
+    one o = program_of(draw("host:      arb..........",
+                            "compute 7: AAA.....BBBBB",
+                            "comm 7:    ...RRRR......", NULL));
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "3@3 6@8.05+r"); /* with the column that nothing explains */
+    job_free(o.job);
+}
+
+/* The all-gathers begin while work runs that had been launched before them, as soon as their stream is free. */
+static void what_is_gathered_ahead_waits_for_no_work(void)
+{
+    one o = program_of(draw("host:      gahbicjd.........",
+                            "compute 7: ..AAAABBBBCCCCDDD",
+                            "comm 9:    GGHH.IIIJJ.......", NULL));
+    for (size_t i = 0; i < o.p->ncomms; i++)
+        CU_ASSERT_EQUAL(o.p->comms[i].work, TL_NONE);
+    CU_ASSERT_EQUAL(o.p->comms[1].previous, 0);
+    job_free(o.job);
+}
+
+static void a_comm_may_wait_for_another(void)
+{
+    one o = program_of(draw("host:      ars..........",
+                            "compute 7: AAA..........",
+                            "comm 9:    ...RRRR......",
+                            "comm 10:   .......SSS...", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].after, 0);
+    CU_ASSERT_EQUAL(o.p->comms[1].previous, TL_NONE);
+    CU_ASSERT_EQUAL(o.p->comms[1].lag_ns, 0);
+    job_free(o.job);
+}
+
+static void a_host_that_waits_is_as_late_as_its_device(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("host:      ab......c....",
+                        "compute 7: AAABBB...CCCC", NULL));
+    job_wait(j, 0, 2, 7, TL_WAIT_STREAM);
+    job_wait(j, 0, 9, 12, TL_WAIT_STREAM); /* nothing ended in it: it waited for something else */
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    size_t waits = 0;
+    for (size_t i = 0; i < p->nentries; i++) {
+        const tl_entry *e = &p->entries[i];
+        if (e->chain != TL_CHAIN_HOST || e->on == TL_NONE)
+            continue;
+        waits++;
+        CU_ASSERT_EQUAL(p->entries[e->on].ns, 6 * COLUMN);
+        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN);
+    }
+    CU_ASSERT_EQUAL(waits, 1);
+    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN); /* up to the wait, and from it to c */
+    job_free(j);
+}
+
+static void segments_end_with_collectives_and_steps(void)
+{
+    one o = program_of(draw("steps:     444444455555555",
+                            "host:      arb....csd.....",
+                            "compute 7: AAABB..CCC..DDD",
+                            "comm 9:    ...RR.....SS...", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 6); /* before, 4 to r, 4, 5 to s, 5, after */
+    static const int step[] = { -1, 4, 4, 5, 5, -1 }, work[] = { 0, 3, 2, 3, 3, 0 }, host[] = { 0, 1, 6, 1, 7, 0 };
+    for (size_t i = 0; i < 6; i++) {
+        CU_ASSERT_EQUAL(o.p->segments[i].step, step[i]);
+        CU_ASSERT_EQUAL(o.p->segments[i].work_ns, work[i] * COLUMN);
+        CU_ASSERT_EQUAL(o.p->segments[i].host_ns, host[i] * COLUMN);
+    }
+    CU_ASSERT_EQUAL(o.p->comms[0].segment, 1);
+    CU_ASSERT_EQUAL(o.p->comms[1].segment, 3);
+    job_free(o.job);
+}
+
+static void without_launches_the_device_alone_tells(void)
+{
+    one o = program_of(draw("compute 7: AAABB....CCCCC",
+                            "comm 9:    ...RRRRRR.....", NULL));
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "3 2 5+r");
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_HOST), "0"); /* the step */
+    CU_ASSERT_EQUAL(o.p->entries[o.p->comms[0].work].ns, 3 * COLUMN);
+    job_free(o.job);
+}
+
+static void streams_of_work_are_one_chain(void)
+{
+    one o = program_of(draw("host:      abc..........",
+                            "compute 7: AAAA.........",
+                            "compute 8: ..BBBBB......",
+                            "memcpy 11: .......CC....", NULL));
+    tl_parts parts = { { 0 } };
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "9@9");
+    tl_program_parts(o.p, 1, &parts);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_COMPUTE], 7 * COLUMN);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_COPY], 2 * COLUMN);
+    job_free(o.job);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- many kernels */
+
+typedef struct many {
+    tl_kernel *kernels;
+    tl_launch *launches;
+    tl_rank_view view;
+} many;
+
+/* n kernels of 50 us, each launched `apart_ns` after the last; every 1,000th a collective on the same stream. */
+static many many_kernels(size_t n, int64_t apart_ns)
+{
+    many m = { calloc(n, sizeof *m.kernels), calloc(n, sizeof *m.launches), { 0 } };
+    int64_t end = 0;
+    if (m.kernels == NULL || m.launches == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        int64_t launch = (int64_t)i * apart_ns, start = launch + 4 * US > end ? launch + 4 * US : end;
+        end = start + 50 * US;
+        m.launches[i] = (tl_launch){ launch, launch + 3 * US, TL_NO_NAME, (uint32_t)i, 0, 1 };
+        m.kernels[i] = (tl_kernel){ .start_ns = start, .end_ns = end, .launch_ns = launch, .correlation = (int64_t)i,
+                                    .bytes = -1, .name = TL_NO_NAME, .launch = (uint32_t)i, .uid = (uint32_t)i, .stream = 7,
+                                    .step = -1, .kind = i % 1000 == 999 ? TL_COMM : TL_COMPUTE };
+    }
+    m.view = (tl_rank_view){ .kernels = m.kernels, .nkernels = n, .launches = m.launches, .nlaunches = n };
+    return m;
+}
+
+static void many_free(many *m)
+{
+    free(m->kernels);
+    free(m->launches);
+}
+
+static size_t entries_of(const many *m)
+{
+    tl_activity activity = { 0 };
+    tl_host_waits waits = { 0 };
+    tl_program p;
+    if (!tl_activity_make(&activity, &m->view, NULL, 0) || tl_program_make(&m->view, &activity, &waits, &p, NULL) != TL_OK)
+        abort();
+    size_t n = p.nentries;
+    tl_program_free(&p);
+    tl_activity_free(&activity);
+    return n;
+}
+
+static void a_program_grows_with_collectives_not_with_kernels(void)
+{
+    many queued = many_kernels(20000, 10 * US), hungry = many_kernels(20000, 90 * US);
+    CU_ASSERT(entries_of(&queued) < 20 * 4);
+    CU_ASSERT(entries_of(&hungry) < 20 * 30); /* each of its gaps is a pause of the host; a few are kept apart */
+    many_free(&queued);
+    many_free(&hungry);
+}
+
+static void absurd_times_give_no_program(void)
+{
+    many m = many_kernels(10, 10 * US);
+    m.kernels[9].end_ns = INT64_MAX;
+    CU_ASSERT_EQUAL(entries_of(&m), 0);
+    m.kernels[0].start_ns = INT64_MIN + 1;
+    CU_ASSERT_EQUAL(entries_of(&m), 0);
+    many_free(&m);
+}
+
+static void without_memory_there_is_no_program(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     444444455555555",
+                        "host:      arb....csd.....",
+                        "compute 7: AAABB..CCC..DDD",
+                        "comm 9:    ...RR.....SS...", NULL));
+    job_wait(j, 0, 3, 6, TL_WAIT_DEVICE);
+    tl_activity activity = { 0 };
+    CU_ASSERT_FATAL(tl_activity_make(&activity, &j->ranks[0]->view, NULL, 0));
+    tl_status status = TL_ENOMEM;
+    for (size_t n = 1; status == TL_ENOMEM && n < 200; n++) {
+        tl_program p;
+        tl_mem_fail_after(n);
+        status = tl_program_make(&j->ranks[0]->view, &activity, &j->waits[0], &p, NULL);
+        tl_mem_fail_after(0);
+        tl_program_free(&p);
+    }
+    CU_ASSERT_EQUAL(status, TL_OK);
+    tl_activity_free(&activity);
+    job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------ waits of hosts */
+
+static void calls_are_known_by_their_names(void)
+{
+    tl_wait_kind kind;
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaDeviceSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("hipDeviceSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cuCtxSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("Context Sync"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaStreamSynchronize"), &kind) && kind == TL_WAIT_STREAM);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("Stream Sync"), &kind) && kind == TL_WAIT_STREAM);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaEventSynchronize"), &kind) && kind == TL_WAIT_EVENT);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("Event Sync"), &kind) && kind == TL_WAIT_EVENT);
+    CU_ASSERT_FALSE(tl_wait_kind_of(TL_TEXT("Stream Wait Event"), &kind));
+    CU_ASSERT_FALSE(tl_wait_kind_of(TL_TEXT("cudaStreamWaitEvent"), &kind));
+    CU_ASSERT_FALSE(tl_wait_kind_of(TL_TEXT("cudaLaunchKernel"), &kind));
+}
+
+static void a_copy_that_its_call_outlasts_was_waited_for(void)
+{
+    drawing *d = draw("host:     abc.......",
+                      "memcpy 7: .AAABBCC..", NULL);
+    tl_host_waits waits = { 0 };
+    d->launches[0].nkernels = d->launches[1].nkernels = 1;
+    d->launches[1].end_ns = 6 * US;
+    CU_ASSERT_EQUAL(tl_host_waits_find(&d->view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(waits.n, 1);
+    CU_ASSERT_EQUAL(waits.v[0].start_ns, 1 * US);
+    CU_ASSERT_EQUAL(waits.v[0].end_ns, 6 * US);
+    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_STREAM);
+    tl_host_waits_free(&waits);
+    drawing_free(d);
+}
+
+static void recorded_waits_begin_with_their_call(void)
+{
+    drawing *d = draw("compute 7: AAAA......", NULL);
+    tl_sync syncs[] = { { .start_ns = 2 * US, .end_ns = 5 * US, .call_ns = 1 * US, .device = 0, .stream = 7 },
+                        { .start_ns = 6 * US, .end_ns = 8 * US, .call_ns = TL_TIME_UNKNOWN, .device = 0, .stream = 7 } };
+    tl_host_waits waits = { 0 };
+    syncs[0].name = tl_names_intern(&d->names, "Stream Sync", 11);
+    syncs[1].name = tl_names_intern(&d->names, "Stream Wait Event", 17);
+    d->view.syncs = syncs;
+    d->view.nsyncs = 2;
+    CU_ASSERT_EQUAL(tl_host_waits_find(&d->view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(waits.n, 1);
+    CU_ASSERT_EQUAL(waits.v[0].start_ns, 1 * US);
+    CU_ASSERT_EQUAL(waits.v[0].stream, 7);
+    tl_host_waits_free(&waits);
+    drawing_free(d);
+}
+
+/* From the 101st on every launch takes as long as a kernel: the queue is full. */
+static void launches_that_were_held_are_a_few_waits(void)
+{
+    enum { N = 400 };
+    many m = many_kernels(N, 10 * US);
+    tl_host_waits waits = { 0 };
+    int64_t now = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) {
+        int64_t took = i <= 100 ? 3 * US : 40 * US;
+        m.launches[i].start_ns = now;
+        m.launches[i].end_ns = now + took;
+        now += took + 7 * US;
+        m.kernels[i].kind = TL_COMPUTE;
+    }
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    tl_host_waits_sort(&waits);
+    CU_ASSERT(waits.n >= 20 && waits.n <= 40);
+    for (size_t i = 0; i < waits.n; i++) {
+        CU_ASSERT_EQUAL(waits.v[i].kind, TL_WAIT_QUEUE);
+        CU_ASSERT(i == 0 || waits.v[i].start_ns >= waits.v[i - 1].end_ns);
+        sum += waits.v[i].end_ns - waits.v[i].start_ns;
+    }
+    CU_ASSERT_EQUAL(sum, 299 * 37 * US); /* the host keeps 3 us a launch */
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
+static void waits_inside_others_are_one(void)
+{
+    tl_host_waits waits = { 0 };
+    static const int span[][2] = { { 5, 9 }, { 1, 4 }, { 6, 8 }, { 2, 2 }, { 5, 9 }, { 3, 6 } };
+    for (size_t i = 0; i < COUNT(span); i++) {
+        CU_ASSERT_FATAL(tl_vec_room(&waits));
+        waits.v[waits.n++] = (tl_host_wait){ span[i][0], span[i][1], -1, -1, TL_WAIT_DEVICE };
+    }
+    tl_host_waits_sort(&waits);
+    CU_ASSERT_EQUAL_FATAL(waits.n, 3);
+    CU_ASSERT(waits.v[0].start_ns == 1 && waits.v[1].start_ns == 3 && waits.v[2].start_ns == 5);
+    tl_host_waits_free(&waits);
+}
+
+static const unit_test tests[] = {
+    TEST(kernels_in_a_row_are_one_entry),
+    TEST(a_late_launch_is_the_hosts_time_and_not_the_works),
+    TEST(a_gap_that_nothing_explains_stays),
+    TEST(work_waits_for_the_collective_that_kept_it_waiting),
+    TEST(work_that_was_launched_before_a_collective_does_not_wait_for_it),
+    TEST(one_stream_is_in_order),
+    TEST(what_is_gathered_ahead_waits_for_no_work),
+    TEST(a_comm_may_wait_for_another),
+    TEST(a_host_that_waits_is_as_late_as_its_device),
+    TEST(segments_end_with_collectives_and_steps),
+    TEST(without_launches_the_device_alone_tells),
+    TEST(streams_of_work_are_one_chain),
+    TEST(a_program_grows_with_collectives_not_with_kernels),
+    TEST(absurd_times_give_no_program),
+    TEST(without_memory_there_is_no_program),
+    TEST(calls_are_known_by_their_names),
+    TEST(a_copy_that_its_call_outlasts_was_waited_for),
+    TEST(recorded_waits_begin_with_their_call),
+    TEST(launches_that_were_held_are_a_few_waits),
+    TEST(waits_inside_others_are_one),
+};
+
+int main(void)
+{
+    return unit_main("program", tests, COUNT(tests));
+}
