@@ -9,10 +9,13 @@
 
 /* A loss below this share of the steps in which a rank stands out is nobody's verdict. */
 static const double least_share = 0.008;
-/* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on. */
+/* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on.
+ */
 static const double least_of_most = 0.3;
+/* Ranks that are late in turn must cost this share together. */
+static const double together_share = 0.05;
 /* One step alone is an event, no straggler, unless it costs this share of the step. */
-static const double one_off_share = 0.1;
+static const double one_off_share = 0.03;
 static const double significant = 0.05;
 /* A cause has this share of the charge, or it is mixed. */
 static const double cause_share = 0.8;
@@ -242,13 +245,13 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
 
 /* -------------------------------------------------------------------------------------------------------- verdicts */
 
-/* What a rank's flagged steps took, and what they lost by it: as replayed, else as others waited. */
+/* What a rank's flagged steps took, and what others waited for it in them. */
 typedef struct loss {
     size_t nflagged;
-    double flagged_ns, all_ns, lost_ns, largest_share;
+    double flagged_ns, waited_ns, largest_share;
 } loss;
 
-static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, const tl_straggler *row, bool simulated)
+static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, const tl_straggler *row)
 {
     loss l = { 0 };
     for (size_t i = 0; i < blame_step->n; i++) {
@@ -257,22 +260,50 @@ static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, cons
         if (step->rank != row->rank || s == SIZE_MAX)
             continue;
         double ns = (double)in->steps[s].ns, share = (double)step->wall_ns / ns;
-        l.all_ns += ns;
-        l.lost_ns += (double)step->wall_ns;
         l.nflagged += step->flagged != 0;
         l.flagged_ns += step->flagged ? ns : 0;
+        l.waited_ns += step->flagged ? (double)step->wall_ns : 0;
         l.largest_share = share > l.largest_share ? share : l.largest_share;
     }
-    if (simulated && (double)row->gain_ns > l.lost_ns)
-        l.lost_ns = (double)row->gain_ns;
     return l;
 }
 
-static tl_verdict judge(const tl_verdict_input *in, const loss *l, int64_t most_ns, tl_straggler *row)
+static int64_t most_blame(const tl_table *straggler)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        most = row->blame_ns > most ? row->blame_ns : most;
+    }
+    return most;
+}
+
+bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler)
+{
+    return row->pattern != TL_PATTERN_NONE && (double)row->blame_ns >= least_of_most * (double)most_blame(straggler);
+}
+
+/* Several ranks that are late in turn: repairing one gains little, repairing all of them much. */
+static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggler, double flagged_ns)
+{
+    int64_t alone = 0, suspects = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        if (!tl_verdict_suspects(row, straggler))
+            continue;
+        alone += row->gain_ns;
+        suspects++;
+    }
+    return suspects > 1 && alone < gains->together_ns / 2 && (double)gains->together_ns >= together_share * flagged_ns;
+}
+
+static tl_verdict judge(const tl_verdict_input *in, const tl_verdict_gains *gains, const loss *l,
+                        const tl_table *straggler, tl_straggler *row)
 {
     char *reason = row->reason;
     size_t n = sizeof row->reason;
-    double share = l->flagged_ns > 0 ? l->lost_ns / l->flagged_ns : 0;
+    double lost = gains->simulated ? (double)row->gain_ns : l->waited_ns;
+    double share = l->flagged_ns > 0 ? lost / l->flagged_ns : 0;
 
     if (in->uncertain) {
         snprintf(reason, n, "most collectives may carry no verdict: see table quality");
@@ -282,17 +313,15 @@ static tl_verdict judge(const tl_verdict_input *in, const loss *l, int64_t most_
         snprintf(reason, n, "no step in which it stands out among its peers");
         return TL_VERDICT_OK;
     }
-    if ((double)row->blame_ns < least_of_most * (double)most_ns) {
-        snprintf(reason, n, "stands out in %zu of %zu steps, but others more", l->nflagged, in->nsteps);
-        return TL_VERDICT_OK;
-    }
-    if (share < least_share) {
+    bool in_turn = gains->simulated && share < least_share && tl_verdict_suspects(row, straggler) &&
+                   late_in_turn(gains, straggler, l->flagged_ns);
+    if (share < least_share && !in_turn) {
         snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", l->nflagged, in->nsteps,
                  100 * share);
         return TL_VERDICT_OK;
     }
-    if (row->pattern == TL_PATTERN_ONE_OFF && in->nsteps > 1 && l->largest_share < one_off_share) {
-        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", in->nsteps, 100 * l->largest_share);
+    if (row->pattern == TL_PATTERN_ONE_OFF && in->nsteps > 1 && share < one_off_share) {
+        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", in->nsteps, 100 * share);
         return TL_VERDICT_OK;
     }
     if (row->pattern == TL_PATTERN_SPORADIC && row->p_value > significant) {
@@ -300,23 +329,23 @@ static tl_verdict judge(const tl_verdict_input *in, const loss *l, int64_t most_
                  row->p_value);
         return TL_VERDICT_OK;
     }
+    int used = snprintf(reason, n, "%zu of %zu steps, ", l->nflagged, in->nsteps);
     if (isnan(row->p_value))
-        snprintf(reason, n, "%zu of %zu steps, too few steps for a test of significance", l->nflagged, in->nsteps);
+        used += snprintf(reason + used, n - (size_t)used, "too few steps for a test of significance");
     else
-        snprintf(reason, n, "%zu of %zu steps, p = %.4f", l->nflagged, in->nsteps, row->p_value);
+        used += snprintf(reason + used, n - (size_t)used, "p = %.4f", row->p_value);
+    if (in_turn)
+        snprintf(reason + used, n - (size_t)used, "; ranks late in turn: together they cost %.1f ms",
+                 (double)gains->together_ns / 1e6);
     return TL_VERDICT_STRAGGLER;
 }
 
-void tl_verdict_judge(const tl_verdict_input *in, bool simulated, const tl_table *blame_step, tl_table *straggler)
+void tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *gains, const tl_table *blame_step,
+                      tl_table *straggler)
 {
-    int64_t most_ns = 0;
-    for (size_t i = 0; i < straggler->n; i++) {
-        const tl_straggler *row = tl_table_row(straggler, i);
-        most_ns = row->blame_ns > most_ns ? row->blame_ns : most_ns;
-    }
     for (size_t i = 0; i < straggler->n; i++) {
         tl_straggler *row = tl_table_row(straggler, i);
-        const loss l = loss_of(in, blame_step, row, simulated);
-        row->verdict = (uint8_t)judge(in, &l, most_ns, row);
+        const loss l = loss_of(in, blame_step, row);
+        row->verdict = (uint8_t)judge(in, gains, &l, straggler, row);
     }
 }

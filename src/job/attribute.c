@@ -267,7 +267,7 @@ static bool find_roles(const attributing *a, int32_t *roles)
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
-    bool simulated = false;
+    tl_verdict_gains gained = { 0 };
     int32_t *roles = tl_calloc(a->nranks + 1, sizeof *roles);
     tl_job_step *steps = list_steps(a, &nsteps);
     bool whole = roles != NULL && steps != NULL && find_roles(a, roles);
@@ -287,9 +287,9 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
-        st = tl_gains_find(&gains, a->tables, &simulated, err);
+        st = tl_gains_find(&gains, a->tables, &gained, err);
     if (st == TL_OK)
-        tl_verdict_judge(&input, simulated, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
+        tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
     free(roles);
     free(steps);
     return st;

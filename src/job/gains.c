@@ -230,7 +230,22 @@ static bool repair_links(gaining *g)
     return add_row(g, TL_SCENARIO_LINKS, -1, TL_NPARTS, gain, NAN);
 }
 
-static tl_status replay(gaining *g, bool *simulated, tl_error *err)
+/* All suspects at once. */
+static int64_t gain_together(gaining *g)
+{
+    const tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        size_t r = index_of(g, row->rank);
+        if (r < g->in->nranks && tl_verdict_suspects(row, stragglers))
+            g->marked[r] = 1;
+    }
+    int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+    memset(g->marked, 0, g->in->nranks);
+    return gain;
+}
+
+static tl_status replay(gaining *g, tl_verdict_gains *gains, tl_error *err)
 {
     const tl_whatif_input input = { g->programs, g->offsets,  g->in->roles,   g->in->nranks,
                                     g->members,  g->nmembers, g->collectives, g->ncollectives };
@@ -239,8 +254,8 @@ static tl_status replay(gaining *g, bool *simulated, tl_error *err)
         return st;
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
     g->unchanged_ns = facts->simulated_ns;
-    *simulated = facts->state == TL_WHATIF_OK;
-    if (!*simulated)
+    gains->simulated = facts->state == TL_WHATIF_OK;
+    if (!gains->simulated)
         return add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN) ? TL_OK
                                                                         : tl_fail_memory(err, "what would have been");
     g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
@@ -248,17 +263,18 @@ static tl_status replay(gaining *g, bool *simulated, tl_error *err)
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
                  repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
                  tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
+    gains->together_ns = whole ? gain_together(g) : 0;
     return whole ? TL_OK : tl_fail_memory(err, "what would have been");
 }
 
-tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, bool *simulated, tl_error *err)
+tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, tl_verdict_gains *gains, tl_error *err)
 {
     gaining g = { .in = input, .tables = tables };
-    *simulated = false;
+    *gains = (tl_verdict_gains){ 0 };
     tl_status st = list_programs(&g) && list_collectives(&g) ? TL_OK : tl_fail_memory(err, "what would have been");
 
     if (st == TL_OK && g.in->nranks > 1)
-        st = replay(&g, simulated, err);
+        st = replay(&g, gains, err);
     tl_whatif_free(g.whatif);
     free(g.programs);
     free(g.offsets);

@@ -12,6 +12,7 @@
 #define TLMPI_ANALYSIS_VERDICT_H
 
 #include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
 /* A step of the job. */
@@ -35,7 +36,18 @@ typedef struct tl_verdict_input {
  * (ok), place is empty, gain_ns 0.  TL_ENOMEM. */
 tl_status tl_verdict_make(const tl_verdict_input *input, tl_table *blame_step, tl_table *straggler, tl_error *err);
 
-/* Then: verdict and reason, from what stands in the rows; simulated: gain_ns has been found. */
-void tl_verdict_judge(const tl_verdict_input *input, bool simulated, const tl_table *blame_step, tl_table *straggler);
+/* What repairs would gain, as replayed. */
+typedef struct tl_verdict_gains {
+    bool simulated;      /* gain_ns of the rows has been found */
+    int64_t together_ns; /* of all ranks that stand out, repaired together */
+} tl_verdict_gains;
+
+/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
+ * rank is. */
+bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
+
+/* Then: verdict and reason, from what stands in the rows. */
+void tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,
+                      tl_table *straggler);
 
 #endif
