@@ -14,8 +14,12 @@ static const double least_share = 0.008;
 static const double least_of_most = 0.3;
 /* Ranks that are late in turn must cost this share together. */
 static const double together_share = 0.05;
-/* One step alone is an event, no straggler, unless it costs this share of the step. */
-static const double one_off_share = 0.03;
+/* A step or two are an event, no straggler, unless they cost this share of themselves. */
+static const double event_share = 0.03;
+enum { EVENT_STEPS = 3 };
+/* Who is charged at least half of all waiting, and made others wait this share of its steps, is one whatever a replay
+ * says: it knows nothing of what a trace does not show. */
+static const double waited_share = 0.05, most_of_all = 0.5;
 static const double significant = 0.05;
 /* A cause has this share of the charge, or it is mixed. */
 static const double cause_share = 0.8;
@@ -278,6 +282,14 @@ static int64_t most_blame(const tl_table *straggler)
     return most;
 }
 
+static int64_t all_blame(const tl_table *straggler)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < straggler->n; i++)
+        sum += ((const tl_straggler *)tl_table_row(straggler, i))->blame_ns;
+    return sum;
+}
+
 bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler)
 {
     return row->pattern != TL_PATTERN_NONE && (double)row->blame_ns >= least_of_most * (double)most_blame(straggler);
@@ -315,13 +327,17 @@ static tl_verdict judge(const tl_verdict_input *in, const tl_verdict_gains *gain
     }
     bool in_turn = gains->simulated && share < least_share && tl_verdict_suspects(row, straggler) &&
                    late_in_turn(gains, straggler, l->flagged_ns);
+    bool dominant = l->waited_ns >= waited_share * l->flagged_ns &&
+                    (double)row->blame_ns >= most_of_all * (double)all_blame(straggler);
+    if (dominant && share < waited_share)
+        share = l->waited_ns / l->flagged_ns;
     if (share < least_share && !in_turn) {
         snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", l->nflagged, in->nsteps,
                  100 * share);
         return TL_VERDICT_OK;
     }
-    if (row->pattern == TL_PATTERN_ONE_OFF && in->nsteps > 1 && share < one_off_share) {
-        snprintf(reason, n, "a single step of %zu, and %.1f %% of it", in->nsteps, 100 * share);
+    if (l->nflagged <= EVENT_STEPS && l->nflagged < in->nsteps && share < event_share) {
+        snprintf(reason, n, "%zu of %zu steps alone, and %.1f %% of them", l->nflagged, in->nsteps, 100 * share);
         return TL_VERDICT_OK;
     }
     if (row->pattern == TL_PATTERN_SPORADIC && row->p_value > significant) {
