@@ -48,11 +48,22 @@ static bool put_group(tl_sheet *sheet, const tl_lens_idle *idle, const tl_lens_g
     return true;
 }
 
+/* The call that waited: its name, number and duration. */
+static void put_sync_call(tl_sheet *sheet, const tl_lens *lens, uint32_t call)
+{
+    put_name(sheet, lens, call);
+    if (call == TL_NONE) {
+        tl_sheet_blank(sheet);
+        tl_sheet_blank(sheet);
+        return;
+    }
+    const tl_more *more = &lens->e->more[call];
+    put_ref(sheet, lens, more->external_id != TL_REF_NONE ? more->external_id : more->correlation);
+    tl_sheet_number(sheet, lens->e->raw_dur[call], more->has & TL_MORE_WHOLE_DUR);
+}
+
 static bool put_interval(tl_sheet *sheet, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)
 {
-    const tl_more *call = gap->sync_call != TL_NONE ? &lens->e->more[gap->sync_call] : NULL;
-    bool has_dur = call != NULL && !isnan(lens->e->raw_dur[gap->sync_call]);
-
     tl_sheet_int(sheet, gap->id);
     if (!put_group(sheet, idle, gap))
         return false;
@@ -61,15 +72,7 @@ static bool put_interval(tl_sheet *sheet, const tl_lens *lens, const tl_lens_idl
     tl_sheet_number(sheet, tl_lens_duration(gap), tl_lens_gap_is_whole(gap));
     tl_sheet_words(sheet, tl_lens_drain_word(gap->drained));
     tl_sheet_words(sheet, tl_lens_sync_word(gap->sync));
-    put_name(sheet, lens, gap->sync_call);
-    put_ref(sheet, lens,
-            call == NULL                       ? TL_REF_NONE
-            : call->external_id != TL_REF_NONE ? call->external_id
-                                               : call->correlation);
-    if (has_dur)
-        tl_sheet_number(sheet, lens->e->raw_dur[gap->sync_call], call->has & TL_MORE_WHOLE_DUR);
-    else
-        tl_sheet_blank(sheet);
+    put_sync_call(sheet, lens, gap->sync_call);
     tl_sheet_words(sheet, tl_lens_cpu_word(gap->cpu));
     put_word(sheet, idle, gap->detail);
     put_word(sheet, idle, gap->op);

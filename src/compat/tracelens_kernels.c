@@ -25,7 +25,7 @@ typedef struct row {
     const kernel *first;
     size_t n;
     double sum, min, max;
-    double lost;    /* what the last addition to the sum lost: it is carried to the next, as pandas does */
+    double lost; /* what the last addition to the sum lost: it is carried to the next, as pandas does */
 } row;
 
 typedef struct summing {
@@ -341,10 +341,10 @@ static tl_status write_short(summing *s, const char *dir, tl_error *err)
 tl_status tl_lens_write_kernels(const tl_lens *lens, double total, const char *dir, tl_error *err)
 {
     summing s = { .lens = lens, .op = tl_lens_parent_ops(lens), .total = total };
-    tl_status st = s.op != NULL ? TL_OK : tl_fail_memory(err, "the call tree of a rank");
+    if (s.op == NULL)
+        return tl_fail_memory(err, "the call tree of a rank");
 
-    if (st == TL_OK)
-        st = write_summary(&s, dir, err);
+    tl_status st = write_summary(&s, dir, err);
     if (st == TL_OK)
         st = write_histogram(&s, dir, err);
     if (st == TL_OK)

@@ -53,7 +53,8 @@ static void count(const tl_coll_syncs *s, standing *v)
                 last = r;
             }
         }
-        last->last++;
+        if (last != NULL)
+            last->last++;
         v[place_of(s, one->earliest)].first++;
     }
 }

@@ -145,7 +145,9 @@ static void put_array(writing *w)
             continue;
         }
         if (c == ']') {
-            put(w, count[depth - 1] == 1 ? ",)" : ")", count[depth - 1] == 1 ? 2 : 1);
+            if (count[depth - 1] == 1)
+                put(w, ",", 1);
+            put(w, ")", 1);
             w->p++;
             if (--depth == 0)
                 return;

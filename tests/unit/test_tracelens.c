@@ -155,6 +155,7 @@ static void a_gap_of_five_microseconds_is_no_noise(void)
     CU_ASSERT_STRING_EQUAL(gaps(TRACE(KERNEL("a", "1", "0", "1") "," KERNEL("b", "2", "5.999", "1") "," KERNEL("c", "3", "12", "1")
                                       "," KERNEL("d", "4", "13.5", "1") "," KERNEL("e", "5", "30", "1"))),
                            "-1:1-5.999 0:6.999-12 -2:13-13.5 1:14.5-30 ");
+    CU_ASSERT_STRING_EQUAL(gaps(TRACE(KERNEL("a", "1", "0", "1") "," KERNEL("b", "2", "6", "1"))), "0:1-6 ");
 }
 
 static void times_are_equal_to_the_thousandth(void)
@@ -164,6 +165,8 @@ static void times_are_equal_to_the_thousandth(void)
 
     CU_ASSERT_EQUAL(tl_lens_thousandths(0.0625), 62);           /* exactly half way: to even */
     CU_ASSERT_EQUAL(tl_lens_thousandths(0.1875), 188);
+    CU_ASSERT_EQUAL(tl_lens_thousandths(0.0005), 1);            /* a little above half way, though 1000 times it is 0.5 */
+    CU_ASSERT_EQUAL(tl_lens_thousandths(0.0075), 7);            /* a little below */
     CU_ASSERT_EQUAL(tl_lens_thousandths(-0.0625), -62);
     CU_ASSERT_EQUAL(tl_lens_thousandths(1707417525512146.25), INT64_C(1707417525512146250));
     CU_ASSERT_EQUAL(tl_lens_thousandths(-3), -3000);
@@ -270,6 +273,11 @@ static void a_long_wait_counts_for_each_gap(void)
                    CALL("cudaDeviceSynchronize", "8", "2", "100") "," CALL("cudaStreamSynchronize", "9", "4", "7")));
     CU_ASSERT_EQUAL_FATAL(r.idle.nmacro, 2);
     CU_ASSERT_EQUAL(r.idle.gaps.v[0].sync, TL_LENS_SYNC_STREAM);
+    CU_ASSERT_EQUAL(r.idle.gaps.v[1].sync, TL_LENS_SYNC_DEVICE);
+    unload(&r);
+    load(&r, TRACE(KERNEL("a", "1", "0", "10") "," KERNEL("b", "2", "20", "10") "," KERNEL("c", "3", "40", "10") ","
+                   CALL("cudaDeviceSynchronize", "8", "2", "100") "," CALL("cudaStreamSynchronize", "9", "1", "100")));
+    CU_ASSERT_EQUAL(r.idle.gaps.v[0].sync, TL_LENS_SYNC_DEVICE);
     CU_ASSERT_EQUAL(r.idle.gaps.v[1].sync, TL_LENS_SYNC_DEVICE);
     unload(&r);
 }
@@ -417,20 +425,20 @@ static void self_times_are_those_of_all_pairs(void)
 
 /*     compute   0         20
  *     comm           10             40
- *     copies                    30       50     70 72
+ *     copies     5  9           30       50     70 72
  */
 static void what_is_not_hidden_is_exposed(void)
 {
     tl_lens_timeline all, linked;
     tl_error err;
     rank r;
-    load(&r, TRACE(KERNEL("a", "1", "0", "12") "," ENTRY("gpu_memset", "Memset", "1", "3", "8", "12", "") "," COMM("10", "30") ","
-                   MEMCPY("30", "20") "," KERNEL("__amd_rocclr_copyBufferRect.kd", "1", "70", "2")));
+    load(&r, TRACE(KERNEL("a", "1", "0", "12") "," ENTRY("gpu_memset", "Memset", "1", "3", "11.5", "8.5", "") "," COMM("10", "30") ","
+                   MEMCPY("30", "20") "," MEMCPY("5", "4") "," KERNEL("__amd_rocclr_copyBufferRect.kd", "1", "70", "2")));
     CU_ASSERT_EQUAL(tl_lens_timeline_of(&all, &r.lens, false, &err), TL_OK);
     CU_ASSERT_EQUAL(all.computation, 20);
     CU_ASSERT_EQUAL(all.comm, 30);
     CU_ASSERT_EQUAL(all.exposed_comm, 20);
-    CU_ASSERT_EQUAL(all.memcpy, 22);
+    CU_ASSERT_EQUAL(all.memcpy, 26);
     CU_ASSERT_EQUAL(all.exposed_memcpy, 12);
     CU_ASSERT_EQUAL(all.busy, 52);
     CU_ASSERT_EQUAL(all.total, 72);
@@ -491,7 +499,7 @@ static void an_event_that_ends_too_late_is_left_out(void)
     /* But where the top ends less than 1 us later, what is under it counts. */
     CU_ASSERT_STRING_EQUAL(operator_of(TRACE(OP("a", "0", "100") "," OP("b", "10", "40.5") "," LAUNCH("1", "50", "20")), 2), "a");
     CU_ASSERT_STRING_EQUAL(operator_of(TRACE(OP("a", "0", "100") "," OP("b", "10", "41") "," LAUNCH("1", "50", "20")), 2), "-");
-    CU_ASSERT_STRING_EQUAL(operator_of(TRACE(OP("b", "10", "40.5") "," LAUNCH("1", "50", "20")), 1), "-");
+    CU_ASSERT_STRING_EQUAL(operator_of(TRACE(OP("b", "10", "40.5") "," OP("c", "50", "20") "," LAUNCH("1", "60", "2")), 2), "-");
 }
 
 /* -------------------------------------------------------------------------------------------------- whole tables */
@@ -720,7 +728,8 @@ static void groups_span_nodes(void)
 static void exchanges_are_summed_up(void)
 {
     CU_ASSERT_EQUAL(run_ranks("a2a", TRACE(EXCHANGE("[1048576, 0, 2097152]", "100", "50")),
-                              TRACE(EXCHANGE("[1048576, ...]", "110", "40")), TRACE(EXCHANGE("[ 1048576,1048576, 1048576 ]", "120", "20"))),
+                              TRACE(EXCHANGE("[1048576, ...]", "110", "40") "," EXCHANGE("[7]", "900", "9")),
+                              TRACE(EXCHANGE("[ 1048576,1048576, 1048576 ]", "120", "20"))),
                     TL_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("a2a/nccl_all2allv.csv"),
                                   "\ng_0,g,\"[0, 1, 2]\",all_to_allv,3,Byte,7,9.0,9437184,50,50,20,36.666666666666664,175.78125,"
