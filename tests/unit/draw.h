@@ -13,7 +13,7 @@
  *     op 1 aten::mm:             ..=====......      operators; likewise frame (of Python) and mark (an annotation)
  *     memcpy 7 Memcpy DtoH:      .......MM....      device work by another name than its letter
  *
- * Runs that touch are one; a line of its own parts them.
+ * Runs that touch are one; a line of its own parts them.  An empty line draws nothing.
  */
 #ifndef TLMPI_TESTS_DRAW_H
 #define TLMPI_TESTS_DRAW_H
