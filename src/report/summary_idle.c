@@ -81,18 +81,21 @@ static void say_place(tl_wrap *w, const tl_idle_job *c)
 
     if (c->drain_type == TL_DRAIN_SYNC)
         tl_wrap_words(w, "after it had waited for the device");
-    if (host && inside.text[0] != '\0')
-        tl_wrap_piece(w, "inside \"%s\"", inside.text);
+    if (host && inside.text[0] != '\0') {
+        char quoted[sizeof inside.text + 16];
+        snprintf(quoted, sizeof quoted, "inside \"%s\"", inside.text);
+        tl_wrap_words(w, quoted);
+    }
 }
 
-/* Which ranks: those with at least half of what the worst has, where the others have less. */
+/* Which ranks: where the median of all has nearly as much as the worst, all; else those with at least half of it. */
 static void say_ranks(tl_wrap *w, const tl_idle_job *c)
 {
     bool second = c->second_rank >= 0 && c->second_ns >= c->worst_ns / 2;
     bool third = second && c->third_rank >= 0 && c->third_ns >= c->worst_ns / 2;
     char ranks[64];
 
-    if (c->median_rank_ns >= c->worst_ns / 2)
+    if (c->ranks > 1 && c->median_rank_ns >= c->worst_ns - c->worst_ns / 5)
         snprintf(ranks, sizeof ranks, "%" PRId32 " ranks alike", c->ranks);
     else if (third)
         snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,

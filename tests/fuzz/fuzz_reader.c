@@ -8,13 +8,15 @@
  *           -> a file in memory   yajl alone      |  with all that other tools' tables need: likewise
  *           -> a pipe             in small blocks /
  *           -> a file in memory   filtered        \
- *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked
+ *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked, and analysed with all
+ *                                                    rules of idle time and with none
  *
  * Equal means: columns, texts, side tables, metadata, counters, the first bad byte and what is said about it.  Ids of
  * names may differ where a way never sees a name, so texts are compared.  A difference is told and the target aborts,
  * which libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
+#include "tlmpi/analysis/registry.h"
 #include "tlmpi/trace/join.h"
 #include "tlmpi/analysis/participants.h"
 #include "tlmpi/trace/link.h"
@@ -317,6 +319,7 @@ static void same_sides(const reading *a, const reading *b)
     for (size_t i = 0; i < e->copies.n; i++) {
         const tl_copy_args *x = &e->copies.v[i], *y = &f->copies.v[i];
         INT(event);
+        INT(kind);
         INT(bytes);
         DOUBLE(gb_per_s);
     }
@@ -414,28 +417,61 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
     return first;
 }
 
+/* All analyses, as a run makes them. */
+static void analyse(const tl_rank_view *view, unsigned needs, const tl_config *config, tl_tables *out)
+{
+    tl_error err;
+    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
+        if ((*a)->per_rank != NULL && (*a)->needs == needs && (*a)->per_rank(view, config, out, &err) != TL_OK)
+            broken(err.text);
+}
+
+static void link_and_analyse(tl_trace *trace)
+{
+    const tl_rules rules = { 0 };
+    tl_config plain = tl_config_default;
+    tl_linked linked;
+    tl_tables out;
+    tl_error err;
+    size_t nschemas;
+    const tl_schema *const *schemas = tl_all_schemas(&nschemas);
+
+    plain.idle.rules = 0;
+    plain.idle.noise_ns = 0;
+    if (tl_link(trace, &rules, 0, &linked, &err) != TL_OK || tl_link_host(trace, &linked, &err) != TL_OK)
+        broken(err.text);
+    tl_participants set = { 0 };
+    if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.parts.n != linked.view.ncolls)
+        broken("parts in collectives");
+    tl_participants_free(&set);
+    for (int pass = 0; pass < 2; pass++) {
+        if (!tl_tables_init(&out, schemas, nschemas))
+            broken("tables");
+        analyse(&linked.view, TL_NEEDS_HOST, pass == 0 ? &plain : &tl_config_default, &out);
+        if (pass == 1) {
+            tl_linked_free_host(&linked);
+            analyse(&linked.view, 0, &tl_config_default, &out);
+        }
+        for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
+            if ((*a)->reduce != NULL && (*a)->reduce(&out, &err) != TL_OK)
+                broken(err.text);
+        tl_tables_free(&out);
+    }
+    tl_linked_free(&linked);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     reading all = read_alike(data, n, every_category, sizeof every_category / sizeof every_category[0]);
     reading more = read_alike(data, n, with_more, sizeof with_more / sizeof with_more[0]);
     reading some = read_alike(data, n, asked_for, sizeof asked_for / sizeof asked_for[0]);
-    const tl_rules rules = { 0 };
-    tl_linked linked;
-    tl_error err;
 
     same_int(&all, &more, "status", 0, all.status, more.status);
     same_report(&all, &more);
     same_int(&all, &some, "status", 0, all.status, some.status);
     same_int(&all, &some, "entries", 0, (int64_t)all.trace.report.entries, (int64_t)some.trace.report.entries);
-    if (some.status == TL_OK) {
-        tl_participants set = { 0 };
-        if (tl_link(&some.trace, &rules, 0, &linked, &err) != TL_OK ||
-            tl_participants_collect(&linked.view, &set, &err) != TL_OK)
-            broken(err.text);
-        same_int(&all, &some, "parts in collectives", 0, (int64_t)linked.view.ncolls, (int64_t)set.parts.n);
-        tl_participants_free(&set);
-        tl_linked_free(&linked);
-    }
+    if (some.status == TL_OK)
+        link_and_analyse(&some.trace);
     tl_trace_free(&some.trace);
     tl_trace_free(&more.trace);
     tl_trace_free(&all.trace);

@@ -233,6 +233,8 @@ static head read_head(const char *line, bool device)
 
 static void draw_line(drawing *d, const char *line)
 {
+    if (line[0] == '\0')
+        return;
     head h = read_head(line, true), host = read_head(line, false);
 
     if (strcmp(h.word, "steps") == 0)

@@ -13,7 +13,7 @@
  *     op 1 aten::mm:             ..=====......      operators; likewise frame (of Python) and mark (an annotation)
  *     memcpy 7 Memcpy DtoH:      .......MM....      device work by another name than its letter
  *
- * Runs that touch are one; a line of its own parts them.
+ * Runs that touch are one; a line of its own parts them.  An empty line draws nothing.
  *
  * Communication is an all-reduce of nobody knows whom; a test that wants it otherwise changes d->colls, in the order of the
  * kernels.
