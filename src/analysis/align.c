@@ -12,7 +12,7 @@
 #define LOOSELY_CLOSE_NS INT64_C(5000000)
 
 enum {
-    SAMPLES = 512, /* pairs that a shift is judged by */
+    SAMPLES = 128, /* pairs that a shift is judged by */
     SHIFTS = 512,  /* shifts to either side */
     ENOUGH = 3,    /* pairs that a shift or a distance needs */
     WINDOW = 512,  /* of the reference, that one of ours may be */

@@ -34,7 +34,8 @@ static void add_to(tl_bandwidth *sum, const tl_bandwidth *row)
 /* Adds the row to the one with its keys, a new one where there is none. */
 static bool collect(tl_table *sums, tl_map *places, const tl_bandwidth *row)
 {
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)row->group, row->kind), (uint64_t)row->bytes_from);
+    uint64_t key =
+        tl_hash_mix(tl_hash_mix(tl_hash_mix((uint64_t)row->group, row->kind), row->span), (uint64_t)row->bytes_from);
     for (;; key++) {
         uint32_t at = tl_map_get(places, key);
         if (at == TL_MAP_NONE) {
@@ -46,7 +47,8 @@ static bool collect(tl_table *sums, tl_map *places, const tl_bandwidth *row)
             at = (uint32_t)sums->n - 1;
         }
         tl_bandwidth *sum = tl_table_row(sums, at);
-        if (sum->group != row->group || sum->kind != row->kind || sum->bytes_from != row->bytes_from)
+        if (sum->group != row->group || sum->kind != row->kind || sum->bytes_from != row->bytes_from ||
+            sum->span != row->span)
             continue; /* other keys of equal hash */
         add_to(sum, row);
         return true;

@@ -4,6 +4,7 @@
  * quarter of the anchors may be wrong matches without harm.
  */
 #include "tlmpi/analysis/clocks.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,16 +17,46 @@
 /* More anchors are thinned out evenly: all pairs are looked at. */
 #define MOST_ANCHORS 512
 
-static int by_value(const void *a, const void *b)
+/* Puts the k-th smallest of v[0, n) in its place, smaller ones before and larger ones behind it: a sort that only
+ * follows the side that k is on. */
+static void select_kth(double *v, size_t n, size_t k)
 {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    size_t low = 0, high = n - 1;
+    uint64_t chance = 1;
+    while (low < high) {
+        /* Any but the last will do; a fixed one a trace could be made for. */
+        chance = tl_hash_mix(chance, n);
+        double pivot = v[low + (size_t)(chance % (high - low))];
+        size_t i = low, j = high;
+        for (;;) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            double held = v[i];
+            v[i++] = v[j];
+            v[j--] = held;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
 }
 
-static double median_of(double *values, size_t n)
+/* Reorders the values. */
+static double median_of(double *v, size_t n)
 {
-    qsort(values, n, sizeof *values, by_value);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+    select_kth(v, n, n / 2);
+    double upper = v[n / 2], lower = upper;
+    if (n % 2 == 1)
+        return upper;
+    lower = v[0];
+    for (size_t i = 1; i < n / 2; i++)
+        lower = v[i] > lower ? v[i] : lower;
+    return (lower + upper) / 2;
 }
 
 /* The median slope of all pairs that are apart in time; NaN when memory is out. */

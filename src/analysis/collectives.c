@@ -10,6 +10,10 @@
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 
+/* The same where nothing tells what it is: an all-to-all was seen to end 4.3 ms apart, and sends and receives that go
+ * to other ranks at other times are no collective at all. */
+#define STRANGE_SLACK_NS INT64_C(5000000)
+
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
 /* ------------------------------------------------------------------------------------------------------- order */
@@ -163,23 +167,48 @@ tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
     return worst;
 }
 
+/* How far apart in time the parts of one collective may be, beside what clocks leave open; INT64_MAX: as far as they
+ * like. */
+typedef struct slack {
+    int64_t wait_ns, ends_ns;
+} slack;
+
+static slack slack_of(const tl_collective_view *c)
+{
+    if (tl_is_synchronising((tl_collective)c->kind))
+        return (slack){ WAIT_SLACK_NS, ENDS_SLACK_NS };
+    if (c->kind == TL_COLL_UNKNOWN || c->kind == TL_SEND_RECV)
+        return (slack){ STRANGE_SLACK_NS, STRANGE_SLACK_NS };
+    return (slack){ INT64_MAX, INT64_MAX };
+}
+
+/* Nothing is received before it is sent. */
+static bool is_received_early(const tl_participant *p, int64_t doubt_ns)
+{
+    const tl_participant *send = p[0].kind == TL_SEND ? &p[0] : &p[1], *recv = send == p ? &p[1] : &p[0];
+    return tl_ns_between(send->start_ns, recv->end_ns) > tl_ns_sum(WAIT_SLACK_NS, doubt_ns);
+}
+
 /* The checks of time: nobody is done before all have come, and all end together; where the collective makes them. */
 static tl_suspicion suspect_times(const tl_collective_view *c)
 {
     int64_t s_last = INT64_MIN, e_first = INT64_MAX, e_last = INT64_MIN;
-    int64_t slack = tl_ns_sum(c->uncertainty_ns, tl_ns_sum(c->uncertainty_ns, c->uncertainty_ns));
+    int64_t doubt_ns = tl_ns_sum(c->uncertainty_ns, tl_ns_sum(c->uncertainty_ns, c->uncertainty_ns));
+    const slack most = slack_of(c);
 
-    if (c->n < 2 || !tl_is_synchronising((tl_collective)c->kind))
+    if (c->n < 2)
         return TL_SUSPECT_NOTHING;
+    if (c->rule == TL_BY_PAIR)
+        return is_received_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         s_last = p->start_ns > s_last ? p->start_ns : s_last;
         e_first = p->end_ns < e_first ? p->end_ns : e_first;
         e_last = p->end_ns > e_last ? p->end_ns : e_last;
     }
-    if (tl_ns_between(s_last, e_first) > tl_ns_sum(WAIT_SLACK_NS, slack))
+    if (tl_ns_between(s_last, e_first) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
-    return tl_ns_between(e_last, e_first) > tl_ns_sum(ENDS_SLACK_NS, slack) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
+    return tl_ns_between(e_last, e_first) > tl_ns_sum(most.ends_ns, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------ one collective */
@@ -229,6 +258,17 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
     return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
 
+/* Of a pair its two ranks tell, of others their group. */
+static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
+{
+    if (c->rule != TL_BY_PAIR)
+        return group->span;
+    const tl_rank_place *a = tl_place_of(facts, c->by_rank[0].rank), *b = tl_place_of(facts, c->by_rank[0].peer);
+    if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
+        return TL_SPAN_UNKNOWN;
+    return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;
+}
+
 static tl_coll_state state_of(const tl_collective_view *c)
 {
     if (c->n == 1 && c->size != 1)
@@ -245,9 +285,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     static const tl_group_fact nobody = { .size = -1 };
     const tl_group_fact *group =
         p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
-    tl_collective_view c = {
-        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .span = group->span
-    };
+    tl_collective_view c = { .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule };
 
     for (size_t i = 1; i < run->n; i++) {
         if (c.kind == TL_COLL_UNKNOWN || c.kind == TL_SEND_RECV)
@@ -258,6 +296,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     c.expected = expected_of(&c, group, facts);
     c.size = c.rule == TL_BY_PAIR ? 2 : group->size;
     c.state = (uint8_t)state_of(&c);
+    c.span = span_of(&c, group, facts);
     if (c.n == 1)
         c.rule = TL_BY_NOTHING;
     else if (c.rule == TL_BY_PAIR)

@@ -177,6 +177,52 @@ static void what_cannot_be_one_collective_in_time_is_suspect(void)
     meeting_free(m);
 }
 
+/* Sends and receives of a pipeline whose kernels say no more: 6 ms apart they are no collective of all. */
+static void what_nobody_names_must_at_least_be_near(void)
+{
+    meeting *m = meet("0: A", "1: A", NULL);
+    m->parts[0].kind = m->parts[1].kind = TL_SEND_RECV;
+    m->parts[1].end_ns += 4000 * US;
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
+    m->parts[1].end_ns += 2000 * US;
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_ENDS);
+    m->parts[1].start_ns += 5500 * US;
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
+    m->parts[0].kind = TL_ALL_TO_ALL; /* as one of them knows */
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
+    meeting_free(m);
+}
+
+static void nothing_is_received_before_it_is_sent(void)
+{
+    meeting *m = meet("0: AAAA", "1: ..AA", NULL);
+    m->parts[0].peer = 1, m->parts[0].rule = TL_BY_PAIR;
+    m->parts[1].peer = 0, m->parts[1].rule = TL_BY_PAIR;
+    m->parts[1].start_ns += 700 * US;
+    m->parts[1].end_ns += 700 * US;
+    m->parts[0].kind = TL_SEND, m->parts[1].kind = TL_RECV; /* sent into a buffer: that may be */
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
+    m->parts[0].kind = TL_RECV, m->parts[1].kind = TL_SEND;
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
+    meeting_free(m);
+}
+
+/* The group is on two hosts, the pair on one of them. */
+static void a_pair_lies_where_its_two_ranks_are(void)
+{
+    meeting *m = meet("0: AA", "1: AA", "2: ..", NULL);
+    m->group.span = TL_SPAN_INTER_NODE;
+    CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTER_NODE);
+    m->parts[0].peer = 1, m->parts[1].peer = 0;
+    m->parts[0].rule = m->parts[1].rule = TL_BY_PAIR;
+    CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTRA_NODE);
+    m->ranks[1].host = 1;
+    CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTER_NODE);
+    m->ranks[1].host = -1;
+    CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_UNKNOWN);
+    meeting_free(m);
+}
+
 static void clocks_matter_where_there_are_several(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", NULL);
@@ -214,6 +260,9 @@ int main(void)
         TEST(what_a_rank_does_not_tell_contradicts_nothing),
         TEST(an_all_to_all_may_be_uneven_and_named_by_its_kernel),
         TEST(what_cannot_be_one_collective_in_time_is_suspect),
+        TEST(what_nobody_names_must_at_least_be_near),
+        TEST(nothing_is_received_before_it_is_sent),
+        TEST(a_pair_lies_where_its_two_ranks_are),
         TEST(clocks_matter_where_there_are_several),
         TEST(absurd_times_overflow_nothing),
     };

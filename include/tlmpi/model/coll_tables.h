@@ -130,7 +130,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
                                         "mixed; inconclusive: clocks cannot tell; none: one rank alone")                  \
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
                                 "waits say less")                                                                         \
-    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group on one host; inter_node; unknown: hosts are not known") \
+    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
     F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                          \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
@@ -177,7 +177,7 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, I32, group, KEY, "", "process group")                                                                            \
     F(T, COLL, kind, KEY, "", "kind of collective")                                                                       \
     F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
-    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group on one host; inter_node; unknown")                   \
+    F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                                  \
     F(T, I64, collectives, MEASURE, "", "collectives of this kind and size, matched and not suspect")                     \
     F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                          \
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                                 \
