@@ -56,8 +56,11 @@ static bool add(tl_host_waits *waits, tl_host_wait wait)
     return true;
 }
 
+/* What the device recorded of waits, on its own clock: second best to the calls themselves. */
 static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
 {
+    if (view->calls.n > 0)
+        return true;
     for (size_t i = 0; i < view->nsyncs; i++) {
         const tl_sync *s = &view->syncs[i];
         tl_wait_kind kind;
@@ -201,8 +204,14 @@ void tl_host_waits_sort(tl_host_waits *waits)
 
     if (waits->n > 1)
         qsort(waits->v, waits->n, sizeof *waits->v, by_time);
-    for (size_t i = 0; i < waits->n; i++)
-        if (waits->v[i].end_ns > waits->v[i].start_ns && (kept == 0 || waits->v[i].end_ns > waits->v[kept - 1].end_ns))
+    for (size_t i = 0; i < waits->n; i++) {
+        tl_host_wait *last = kept > 0 ? &waits->v[kept - 1] : NULL;
+        if (waits->v[i].end_ns <= waits->v[i].start_ns)
+            continue;
+        if (last == NULL || waits->v[i].start_ns >= last->end_ns)
             waits->v[kept++] = waits->v[i];
+        else if (waits->v[i].end_ns > last->end_ns)
+            last->end_ns = waits->v[i].end_ns;
+    }
     waits->n = kept;
 }
