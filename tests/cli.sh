@@ -305,6 +305,21 @@ status 0 "$tlmpi" compat hta traces -f -o hta/deep
 status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
 status 3 "$tlmpi" compat hta empty -o hta/none
 status 2 "$tlmpi" compat
+says err "no tool named"
+status 0 "$tlmpi" compat tracelens traces -o lens
+check "TraceLens' tables, of each rank" test -s lens/rank0/idle_overview.csv -a -s lens/rank2/kernel_summary.csv
+check "and of all" test -s lens/nccl_long.csv -a ! -e lens/idle_overview.csv
+status 4 "$tlmpi" compat tracelens traces -o lens
+says err "-f"
+status 0 "$tlmpi" compat tracelens "$(find traces -type f | head -1)" -f -o lens/one
+check "a single trace's tables lie together" test -s lens/one/idle_overview.csv -a -s lens/one/nccl_long.csv
+status 0 "$tlmpi" compat tracelens traces --gpus-per-node 2 -o lens/nodes
+check "nodes are told apart" grep -q "node_span$" lens/nodes/nccl_long.csv
+status 3 "$tlmpi" compat tracelens empty -o lens/none
+status 2 "$tlmpi" compat tracelens traces --ns -o lens/ns
+status 2 "$tlmpi" compat hta traces --gpus-per-node 2 -o lens/hta
+status 2 "$tlmpi" compat tracelens
+says err "no traces named"
 
 echo "-- under mpirun"
 # once COMMAND... - the same words on stdout and the same status as from one process
@@ -338,6 +353,13 @@ else
     check "mpirun's own terminal gets no colours" sh -c '! grep -q "$(printf "\033")" out'
     status 0 mpirun -n 5 "$tlmpi" compat hta traces -o hta/five
     check "the same tables" diff -r hta/deep hta/five
+    rm -rf lens/one lens/nodes lens/none
+    status 0 mpirun -n 2 "$tlmpi" compat tracelens traces -o lens2
+    check "the same of TraceLens" diff -r lens lens2
+    status 0 mpirun -n 5 "$tlmpi" compat tracelens traces -o lens5
+    check "with more procs than ranks, too" diff -r lens lens5
+    once compat tracelens empty -o lens6
+    once compat
 fi
 
 summary

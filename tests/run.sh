@@ -1,8 +1,9 @@
 #!/bin/sh
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
-#     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, HTA's tables,
-#     collectives, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
+#     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, the tables of
+#     HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, faults, digests on 1 to 64 procs,
+#     reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -127,6 +128,9 @@ stage tidy tidy
 stage cli sh tests/cli.sh build/tlmpi
 stage stories sh tests/golden/stories.sh build/tlmpi
 stage hta sh tests/golden/compat_hta.sh build/tlmpi
+stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
+stage tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
+stage idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
 stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
 stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
 stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test

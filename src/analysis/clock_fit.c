@@ -82,21 +82,24 @@ bool tl_clock_edge_fit(const tl_anchor *anchors, size_t n, tl_clock_edge *out)
     return true;
 }
 
-size_t tl_collective_anchors(const tl_participant *p, size_t n, tl_anchor *out)
+bool tl_collective_anchors(const tl_participant *p, size_t n, tl_anchor *out, size_t *nout)
 {
-    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING)
-        return 0;
-    int64_t *ends = tl_malloc(n * sizeof *ends); /* without memory it tells nothing, which is allowed */
-    if (ends == NULL)
-        return 0;
-    bool synchronising = true;
-    for (size_t i = 0; i < n; i++) {
+    bool synchronising = n > 1 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING;
+
+    *nout = 0;
+    for (size_t i = 0; i < n; i++)
         synchronising = synchronising && tl_is_synchronising((tl_collective)p[i].kind);
+    if (!synchronising)
+        return true;
+    int64_t *ends = tl_malloc(n * sizeof *ends);
+    if (ends == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
         ends[i] = p[i].end_ns;
-    }
-    int64_t middle = synchronising ? tl_median(ends, n) : 0;
-    for (size_t i = 0; synchronising && i < n; i++)
+    int64_t middle = tl_median(ends, n);
+    for (size_t i = 0; i < n; i++)
         out[i] = (tl_anchor){ p[i].rank, p[i].group, middle, tl_ns_between(p[i].end_ns, middle) };
+    *nout = n;
     free(ends);
-    return synchronising ? n : 0;
+    return true;
 }

@@ -5,16 +5,15 @@
  *                          |<---------- gap ------------->|
  *                                                    |<-->|  launch to execution, L
  *
- * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the first
- * that holds of these, where the first four need a launch of B:
+ * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
+ * first that holds of these, where the first four need a launch of B:
  *
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
- *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns; DEPENDENCY_WAIT if its stream waits for an event
- *     LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us
- *     RUNTIME_DOMINATED       calls of one class took runtime_pct of the gap or more
- *     CPU_UNTRACED            operators took less than coverage_pct of it; NO_CPU_TRACE if the trace has none at all
- *     CPU_DOMINATED           operators took it
+ *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns; DEPENDENCY_WAIT if its stream waits for
+ * an event LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us RUNTIME_DOMINATED       calls
+ * of one class took runtime_pct of the gap or more CPU_UNTRACED            operators took less than coverage_pct of it;
+ * NO_CPU_TRACE if the trace has none at all CPU_DOMINATED           operators took it
  *
  * The definition, and the plain rules that each correction departs from, are TraceLens' and those of tl_idle_rules.
  */
@@ -135,8 +134,12 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
-static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,    &tl_idle_schema,
-                                           &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_job_schema,
+static const tl_schema *const tables[] = { &tl_gap_schema,
+                                           &tl_gap_noise_schema,
+                                           &tl_idle_schema,
+                                           &tl_idle_overview_schema,
+                                           &tl_idle_summary_schema,
+                                           &tl_idle_job_schema,
                                            NULL };
 
 const tl_analysis tl_idle_analysis = {

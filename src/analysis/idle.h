@@ -5,7 +5,7 @@
  *     idle_calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
  *     idle_drain.c    how the device ran dry
  *     idle_doing.c    what the host did, thread by thread;  idle_mixed.c: with all threads as one
- *     idle_sums.c     gaps -> overview and summary
+ *     idle_sums.c     gaps -> sums; idle_overview.c: by label; idle_summary.c: by class; idle_job.c: over ranks
  *     idle.c          the order of it all, and the label
  */
 #ifndef TLMPI_ANALYSIS_IDLE_INTERNAL_H
@@ -17,13 +17,13 @@
 
 /* What a call is, as far as its name tells. */
 typedef struct tl_idle_call {
-    uint8_t call;               /* tl_call_class, as if it were no wait: alloc, launch or other */
-    uint8_t wait;               /* tl_wait_kind of those that are always one: device, stream, event, implicit */
-    bool implicit_if_long;      /* an allocation, which waits for the device when it lasts */
-    bool copy, async;           /* a copy; one whose name says that it does not wait */
-    uint8_t direction;          /* tl_wait_kind of a copy whose name says where to: H2D, D2H */
-    bool graph;                 /* launches a graph */
-    bool stream_waits;          /* makes a stream wait for an event */
+    uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
+    uint8_t wait;          /* tl_wait_kind of those that are always one: device, stream, event, implicit */
+    bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
+    bool copy, async;      /* a copy; one whose name says that it does not wait */
+    uint8_t direction;     /* tl_wait_kind of a copy whose name says where to: H2D, D2H */
+    bool graph;            /* launches a graph */
+    bool stream_waits;     /* makes a stream wait for an event */
 } tl_idle_call;
 
 /* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
@@ -35,34 +35,34 @@ uint8_t tl_idle_direction(tl_text name);
 /* A call that waits for the device. */
 typedef struct tl_idle_wait {
     int64_t start_ns, end_ns;
-    uint32_t call;              /* index into the view's calls */
+    uint32_t call; /* index into the view's calls */
     uint32_t uid;
-    int32_t device, stream;     /* that it waits for; -1 where that is not known */
-    uint8_t kind;               /* tl_wait_kind */
+    int32_t device, stream; /* that it waits for; -1 where that is not known */
+    uint8_t kind;           /* tl_wait_kind */
 } tl_idle_wait;
 
 /* A wait of a stream for an event of another. */
 typedef struct tl_idle_hold {
-    int32_t device, stream;     /* device -1: not known */
-    int64_t start_ns;           /* of the call */
+    int32_t device, stream; /* device -1: not known */
+    int64_t start_ns;       /* of the call */
 } tl_idle_hold;
 
 /* One rank, while it is worked on. */
 typedef struct tl_idle_rank {
     const tl_rank_view *view;
     const tl_idle_config *config;
-    uint32_t *first_kernel;     /* by launch: its first work by (start, uid), TL_NONE */
-    int64_t *reach_ns;          /* by kernel: the last end on its stream up to there */
-    tl_idle_call *name;            /* by name: what a call of it is; made on demand, see tl_idle_call_named */
+    uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
+    int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
+    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_call_named */
     uint8_t *name_known;
-    TL_VEC(tl_idle_wait) waits;    /* by (start, uid) */
+    TL_VEC(tl_idle_wait) waits; /* by (start, uid) */
     int64_t *wait_ends;         /* a tree of the largest ends over waits, see idle_drain.c */
     size_t wait_leaves;
-    TL_VEC(tl_idle_hold) holds;    /* by (stream, start) */
+    TL_VEC(tl_idle_hold) holds; /* by (stream, start) */
     TL_VEC(int64_t) under;      /* starts of graph launches that are under-recorded, ascending */
     size_t graph_launches;
-    uint32_t main_track;        /* thread that counts where nothing is launched; TL_NONE without any */
-    bool has_ops;               /* there are operators or Python functions */
+    uint32_t main_track; /* thread that counts where nothing is launched; TL_NONE without any */
+    bool has_ops;        /* there are operators or Python functions */
 } tl_idle_rank;
 
 static inline bool tl_idle_holds(const tl_idle_rank *k, uint32_t rule)
@@ -96,19 +96,19 @@ void tl_idle_free(tl_idle_rank *k);
 
 /* A macro gap beside its row. */
 typedef struct tl_idle_gap {
-    uint32_t prev, next;        /* kernels; prev may be TL_NONE */
-    uint32_t launch;            /* of next, TL_NONE */
-    uint32_t track;             /* the thread whose doing counts; TL_NONE: all */
+    uint32_t prev, next; /* kernels; prev may be TL_NONE */
+    uint32_t launch;     /* of next, TL_NONE */
+    uint32_t track;      /* the thread whose doing counts; TL_NONE: all */
 } tl_idle_gap;
 
 /* One device of a rank, or all of them as one. */
 typedef struct tl_idle_device {
-    int32_t device;             /* -1: all */
-    size_t first, n;            /* its kernels in the view */
-    TL_VEC(tl_idle_gap) gaps;      /* in order of time */
-    size_t first_row;           /* of its rows in the gap table */
-    size_t first_noise;         /* and in that of noise */
-    tl_idle sums;               /* as far as the timeline tells */
+    int32_t device;           /* -1: all */
+    size_t first, n;          /* its kernels in the view */
+    TL_VEC(tl_idle_gap) gaps; /* in order of time */
+    size_t first_row;         /* of its rows in the gap table */
+    size_t first_noise;       /* and in that of noise */
+    tl_idle sums;             /* as far as the timeline tells */
 } tl_idle_device;
 
 /* End of the work, cut where the next of its stream begins (rule `overruns`). */
@@ -123,20 +123,28 @@ void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
 bool tl_idle_drain_prepare(tl_idle_rank *k);
 
-/* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its stream. */
+/* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its
+ * stream. */
 bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
 
-/* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table, one for
- * each gap.  False: memory is out. */
+/* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
+ * one for each gap.  False: memory is out. */
 bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 
 /* ------------------------------------------------------------------------------------------------------- tallies */
 
+/* a + b, at most the largest integer: threads that do the same at once may come to more than there is time. */
+static inline int64_t tl_idle_plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 /* Time by name (and class of call), in order of first addition. */
 typedef struct tl_idle_tally_entry {
-    uint32_t name, next;        /* next: another entry of the name, TL_NONE */
-    uint8_t call;               /* tl_call_class, or 0 for an operator */
+    uint32_t name, next; /* next: another entry of the name, TL_NONE */
+    uint8_t call;        /* tl_call_class, or 0 for an operator */
     int64_t ns;
 } tl_idle_tally_entry;
 
@@ -144,7 +152,7 @@ typedef struct tl_idle_tally_entry {
 typedef struct tl_idle_tally {
     tl_idle_tally_entry *v;
     size_t n, cap;
-    uint32_t *slot;             /* by name, and one for TL_NO_NAME: its first entry, TL_NONE */
+    uint32_t *slot; /* by name, and one for TL_NO_NAME: its first entry, TL_NONE */
     uint32_t nnames;
 } tl_idle_tally;
 
@@ -152,8 +160,21 @@ typedef struct tl_idle_tally {
 bool tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
 void tl_idle_tally_free(tl_idle_tally *tally);
 
+static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
+{
+    return &tally->slot[name != TL_NO_NAME ? name : tally->nnames];
+}
+
 /* Adds to what is under the name and class. */
-bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
+bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
+static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
+{
+    uint32_t first = *tl_idle_slot(tally, name);
+    if (first == TL_NONE || tally->v[first].call != call)
+        return tl_idle_tally_more(tally, name, call, ns);
+    tally->v[first].ns = tl_idle_plus(tally->v[first].ns, ns);
+    return true;
+}
 
 /* Empties it. */
 void tl_idle_tally_clear(tl_idle_tally *tally);
@@ -168,13 +189,6 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
 /* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
-
-/* a + b, at most the largest integer: threads that do the same at once may come to more than there is time. */
-static inline int64_t tl_idle_plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 /* Adds the measures of a row to those of a sum. */
 void tl_idle_add(tl_idle *sum, const tl_idle *row);

@@ -1,10 +1,9 @@
 /* idle_calls.c - from all calls of a rank those that tell how a device ran dry.
  *
- *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree: with the stream they wait for, where the call
- *                or the profiler's record of the wait (cuda_sync) says which
- *     holds      cudaStreamWaitEvent: with the stream that waits; where nothing says which, it is taken to be that of the work
- *                its thread queued next
- *     under      graph launches whose work is not all in the trace
+ *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree: with the stream they wait for, where
+ * the call or the profiler's record of the wait (cuda_sync) says which holds      cudaStreamWaitEvent: with the stream
+ * that waits; where nothing says which, it is taken to be that of the work its thread queued next under      graph
+ * launches whose work is not all in the trace
  */
 #include "idle.h"
 #include <stdlib.h>
@@ -32,7 +31,7 @@ uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call)
     uint32_t uid = view->calls.uid[call];
     size_t low = 0, high = view->nlaunches;
 
-    while (low < high) {                /* the first launch at or behind (start, uid) */
+    while (low < high) { /* the first launch at or behind (start, uid) */
         size_t mid = low + (high - low) / 2;
         const tl_launch *l = &view->launches[mid];
         if (l->start_ns < start || (l->start_ns == start && l->uid < uid))
@@ -116,8 +115,13 @@ static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
     const tl_calls *c = &k->view->calls;
     const tl_sync *sync = sync_of(k, syncs, call);
     const tl_place *place = &k->view->places[c->place[call]];
-    tl_idle_wait w = { .start_ns = c->start_ns[call], .end_ns = c->start_ns[call] + c->dur_ns[call], .call = call,
-                    .uid = c->uid[call], .device = place->device, .stream = -1, .kind = kind };
+    tl_idle_wait w = { .start_ns = c->start_ns[call],
+                       .end_ns = c->start_ns[call] + c->dur_ns[call],
+                       .call = call,
+                       .uid = c->uid[call],
+                       .device = place->device,
+                       .stream = -1,
+                       .kind = kind };
 
     if (kind == TL_WAIT_H2D || kind == TL_WAIT_D2H) {
         const tl_kernel *copy = copy_of_call(k, call);
@@ -158,16 +162,18 @@ static bool add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t st
 /* Gives holds of unknown streams that of the next launch of their thread. */
 static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
 {
-    tl_map next = { 0 };                /* track -> launch */
+    tl_map next = { 0 }; /* track -> launch */
     size_t launch = k->view->nlaunches;
     bool whole = true;
 
-    qsort(v, n, sizeof *v, by_start_back);
+    if (n > 0)
+        qsort(v, n, sizeof *v, by_start_back);
     for (size_t i = 0; whole && i < n; i++) {
         for (; whole && launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
-            whole = tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1)) == 0;
+            whole = k->first_kernel[launch - 1] == TL_NONE || /* another call with its number has the work */
+                    tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1)) == 0;
         uint32_t at = tl_map_get(&next, v[i].track);
-        if (!whole || at == TL_MAP_NONE || k->first_kernel[at] == TL_NONE)
+        if (!whole || at == TL_MAP_NONE)
             continue;
         const tl_kernel *work = &k->view->kernels[k->first_kernel[at]];
         whole = add_hold(k, work->device, work->stream, v[i].start_ns);
@@ -179,7 +185,7 @@ static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
 /* -------------------------------------------------------------------------------------------------------- graphs */
 
 typedef struct graph {
-    uint32_t name;              /* of its first kernel: graphs that begin with the same are equal */
+    uint32_t name; /* of its first kernel: graphs that begin with the same are equal */
     uint32_t nkernels;
     int64_t start_ns;
 } graph;
@@ -215,7 +221,7 @@ static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
     for (size_t from = 0, to; whole && from < n; from = to) {
         for (to = from + 1; to < n && v[to].name == v[from].name; to++)
             ;
-        uint64_t median = (uint64_t)v[(from + to - 1) / 2].nkernels + v[(from + to) / 2].nkernels;      /* twice */
+        uint64_t median = (uint64_t)v[(from + to - 1) / 2].nkernels + v[(from + to) / 2].nkernels; /* twice */
         for (size_t i = from; whole && i < to && 4 * (uint64_t)v[i].nkernels < median; i++)
             whole = add_under(k, v[i].start_ns);
     }
@@ -230,7 +236,7 @@ static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
 typedef struct collected {
     TL_VEC(unplaced) unplaced;
     TL_VEC(graph) graphs;
-    tl_map syncs;               /* correlation -> recorded wait */
+    tl_map syncs; /* correlation -> recorded wait */
 } collected;
 
 static bool take_graph(tl_idle_rank *k, uint32_t call, collected *c)
@@ -325,8 +331,8 @@ static bool find_first_kernels(tl_idle_rank *k)
     return true;
 }
 
-/* The thread that counts where no work has a launch: the one with the most calls, of equals that with the most operators, then
- * the one met first. */
+/* The thread that counts where no work has a launch: the one with the most calls, of equals that with the most
+ * operators, then the one met first. */
 static void find_main_thread(tl_idle_rank *k)
 {
     const tl_calls *c = &k->view->calls;
@@ -335,7 +341,8 @@ static void find_main_thread(tl_idle_rank *k)
 
     k->main_track = TL_NONE;
     while (i < c->nthreads || j < o->nthreads) {
-        uint32_t a = i < c->nthreads ? c->threads[i].track : TL_NONE, b = j < o->nthreads ? o->threads[j].track : TL_NONE;
+        uint32_t a = i < c->nthreads ? c->threads[i].track : TL_NONE,
+                 b = j < o->nthreads ? o->threads[j].track : TL_NONE;
         uint32_t track = a < b ? a : b;
         size_t calls = a == track ? c->threads[i++].n : 0, ops = b == track ? o->threads[j++].n : 0;
         if (k->main_track == TL_NONE || calls > most_calls || (calls == most_calls && ops > most_ops)) {
@@ -363,7 +370,8 @@ bool tl_idle_prepare(tl_idle_rank *k)
     k->name = tl_malloc((nnames + 1) * sizeof *k->name);
     k->name_known = tl_calloc(nnames + 1, 1);
     bool whole = k->name != NULL && k->name_known != NULL && find_first_kernels(k) && map_syncs(k, &c.syncs) &&
-                 take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) && judge_graphs(k, c.graphs.v, c.graphs.n);
+                 take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) &&
+                 judge_graphs(k, c.graphs.v, c.graphs.n);
     if (whole && k->waits.n > 0)
         qsort(k->waits.v, k->waits.n, sizeof *k->waits.v, by_start);
     if (whole && k->holds.n > 0)

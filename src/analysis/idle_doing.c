@@ -6,9 +6,9 @@
  *     own time              ttt mmmmmmmmmmmll           aaaaaaaaa
  *     calls                      [cudaMalloc]
  *
- * An instant of a thread belongs to the operator that began last and still runs, and to the call that began first.  So a stack
- * and one look at each event are enough, however deep they nest.  What the thread did that launched the work behind the gap
- * goes into the gap's row; of other threads, the operator with the most time on any one of them.
+ * An instant of a thread belongs to the operator that began last and still runs, and to the call that began first.  So
+ * a stack and one look at each event are enough, however deep they nest.  What the thread did that launched the work
+ * behind the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
 #include "idle.h"
 #include "tlmpi/base/sort.h"
@@ -21,7 +21,7 @@ typedef struct doing {
     tl_idle_rank *k;
     const tl_idle_device *d;
     tl_gap *rows;
-    uint32_t *by_thread;        /* gaps by (track, time) */
+    uint32_t *by_thread; /* gaps by (track, time) */
     tl_idle_tally ops, calls;
 } doing;
 
@@ -40,7 +40,7 @@ typedef struct running {
 
 typedef struct op_walk {
     const tl_ops *o;
-    size_t at, end;             /* events not yet met */
+    size_t at, end; /* events not yet met */
     TL_VEC(running) stack;
 } op_walk;
 
@@ -162,8 +162,10 @@ static bool annotations_make(annotations *a, const tl_rank_view *v)
     size_t n = 0;
     for (size_t i = 0; i < v->ops.n; i++)
         n += is_annotation(v, i);
-    *a = (annotations){ .start_ns = tl_malloc(n * sizeof *a->start_ns), .dur_ns = tl_malloc(n * sizeof *a->dur_ns),
-                        .name = tl_malloc(n * sizeof *a->name), .kind = tl_calloc(n, sizeof *a->kind),
+    *a = (annotations){ .start_ns = tl_malloc(n * sizeof *a->start_ns),
+                        .dur_ns = tl_malloc(n * sizeof *a->dur_ns),
+                        .name = tl_malloc(n * sizeof *a->name),
+                        .kind = tl_calloc(n, sizeof *a->kind),
                         .threads = tl_malloc(v->ops.nthreads * sizeof *a->threads) };
     if (a->start_ns == NULL || a->dur_ns == NULL || a->name == NULL || a->kind == NULL || a->threads == NULL)
         return false;
@@ -180,8 +182,13 @@ static bool annotations_make(annotations *a, const tl_rank_view *v)
         }
         a->threads[t].n = n - a->threads[t].first;
     }
-    a->ops = (tl_ops){ .start_ns = a->start_ns, .dur_ns = a->dur_ns, .name = a->name, .kind = a->kind, .n = n,
-                       .threads = a->threads, .nthreads = v->ops.nthreads };
+    a->ops = (tl_ops){ .start_ns = a->start_ns,
+                       .dur_ns = a->dur_ns,
+                       .name = a->name,
+                       .kind = a->kind,
+                       .n = n,
+                       .threads = a->threads,
+                       .nthreads = v->ops.nthreads };
     return true;
 }
 
@@ -199,8 +206,8 @@ static void annotations_free(annotations *a)
 /* The calls of one thread as stretches that do not overlap: of what runs at once, the first to have begun. */
 typedef struct call_walk {
     size_t at, end;
-    int64_t from_ns, to_ns;     /* the stretch that is met now; empty at first */
-    size_t call;                /* whose it is */
+    int64_t from_ns, to_ns; /* the stretch that is met now; empty at first */
+    size_t call;            /* whose it is */
 } call_walk;
 
 static bool next_stretch(const tl_calls *c, call_walk *s)
@@ -254,7 +261,7 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
                 !tl_idle_tally_add(&w->calls, c->name[s.call], class_of(w->k, s.call), to - from))
                 return false;
             if (s.to_ns > hi)
-                break;                  /* it goes on into later gaps */
+                break; /* it goes on into later gaps */
         }
         if (w->calls.n > 0)
             tl_idle_tally_calls(&w->calls, tl_idle_holds(w->k, TL_IDLE_CALLS), row);
@@ -291,7 +298,8 @@ static size_t gaps_of(const doing *w, uint32_t track, const uint32_t **by)
     return n;
 }
 
-/* The least number of events with which a thread is one of those that are asked, and how many of just that number are. */
+/* The least number of events with which a thread is one of those that are asked, and how many of just that number are.
+ */
 static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
 {
     size_t low = 1, high = o->n;
@@ -300,7 +308,7 @@ static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
     *ties = 0;
     if (o->nthreads <= OTHER_THREADS)
         return;
-    while (low < high) {                /* the largest number that at least so many threads reach */
+    while (low < high) { /* the largest number that at least so many threads reach */
         size_t mid = low + (high - low + 1) / 2, reach = 0;
         for (size_t t = 0; t < o->nthreads; t++)
             reach += o->threads[t].n >= mid;

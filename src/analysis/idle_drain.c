@@ -5,9 +5,9 @@
  *                                               |<---- gap ---->|
  *                          |<-- the wait -->|
  *
- * The call to blame is the last to begin before the gap of those that wait for the device, ended at most sync_ns before it,
- * and had ended when the work behind the gap was launched.  When it waited for more than drain_ns of the work before the gap,
- * it drained the device; else the queue was empty already, and the device starved.
+ * The call to blame is the last to begin before the gap of those that wait for the device, ended at most sync_ns before
+ * it, and had ended when the work behind the gap was launched.  When it waited for more than drain_ns of the work
+ * before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
 #include "idle.h"
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 static bool make_tree(tl_idle_rank *k)
 {
     size_t leaves = 1;
-    while (leaves <= k->waits.n)        /* one more than there are: a search may begin behind the last */
+    while (leaves <= k->waits.n) /* one more than there are: a search may begin behind the last */
         leaves *= 2;
     k->wait_leaves = leaves;
     k->wait_ends = tl_malloc(2 * leaves * sizeof *k->wait_ends);
@@ -85,7 +85,7 @@ static size_t begun_before(const tl_idle_rank *k, int64_t ns)
 static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_t stream, int64_t before_ns)
 {
     size_t low = d->first, high = d->first + d->n;
-    while (low < high) {                /* the first that is not on the stream before the instant, nor on an earlier one */
+    while (low < high) { /* the first that is not on the stream before the instant, nor on an earlier one */
         size_t mid = low + (high - low) / 2;
         const tl_kernel *a = &k->view->kernels[mid];
         if (a->stream < stream || (a->stream == stream && a->start_ns < before_ns))
@@ -97,7 +97,8 @@ static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_
 }
 
 /* The end of the work that the call waited for, TL_TIME_UNKNOWN for none. */
-static int64_t waited_for(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_idle_wait *w, int64_t lo)
+static int64_t waited_for(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_idle_wait *w,
+                          int64_t lo)
 {
     if (tl_idle_holds(k, TL_IDLE_ENDED) && w->stream >= 0 && d->device >= 0)
         return stream_end(k, d, w->stream, lo);
@@ -116,7 +117,8 @@ void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *
     row->sync_correlation = row->sync_uid = -1;
     while ((i = last_ending(k, i, from)) != SIZE_MAX) {
         const tl_idle_wait *w = &k->waits.v[i];
-        bool elsewhere = tl_idle_holds(k, TL_IDLE_DEVICES) && w->device >= 0 && d->device >= 0 && w->device != d->device;
+        bool elsewhere =
+            tl_idle_holds(k, TL_IDLE_DEVICES) && w->device >= 0 && d->device >= 0 && w->device != d->device;
         if (w->end_ns > launch || elsewhere)
             continue;
         int64_t end = waited_for(k, d, g, w, lo);
@@ -141,7 +143,7 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     int64_t to = k->view->launches[g->launch].start_ns;
     size_t low = 0, high = k->holds.n;
 
-    while (low < high) {                /* the first hold of the stream at or after the launch, or of a later stream */
+    while (low < high) { /* the first hold of the stream at or after the launch, or of a later stream */
         size_t mid = low + (high - low) / 2;
         const tl_idle_hold *h = &k->holds.v[mid];
         if (h->stream < next->stream || (h->stream == next->stream && h->start_ns < to))

@@ -5,9 +5,9 @@
  *     gaps                       |<----- macro gap ----->|
  *                          ||  noise
  *
- * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended last
- * (of equal ends what started last, then what stands last in the file), behind it what starts first, of equals what stands
- * first in the file.
+ * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended
+ * last (of equal ends what started last, then what stands last in the file), behind it what starts first, of equals
+ * what stands first in the file.
  */
 #include "idle.h"
 #include "tlmpi/base/sort.h"
@@ -58,8 +58,8 @@ static int32_t uid_of(uint32_t uid)
     return uid <= INT32_MAX ? (int32_t)uid : -1;
 }
 
-/* Whose doing counts in the gap: the thread that launched the work behind it; where that is not known the thread that launches
- * most on this device, or most of all. */
+/* Whose doing counts in the gap: the thread that launched the work behind it; where that is not known the thread that
+ * launches most on this device, or most of all. */
 static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
 {
     if (!tl_idle_holds(k, TL_IDLE_THREADS))
@@ -101,7 +101,7 @@ static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi
     int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
     size_t low = 0, high = k->under.n;
 
-    while (low < high) {                /* the first at or after `from` */
+    while (low < high) { /* the first at or after `from` */
         size_t mid = low + (high - low) / 2;
         if (k->under.v[mid] < from)
             low = mid + 1;
@@ -127,7 +127,8 @@ static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise,
     return true;
 }
 
-static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g, uint32_t usual)
+static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g,
+                      uint32_t usual)
 {
     if (!tl_vec_room(&d->gaps))
         return false;
@@ -154,11 +155,12 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
 }
 
 /* Walks the work in order of its start. */
-static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise, uint32_t usual)
+static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise,
+                 uint32_t usual)
 {
     const tl_kernel *v = k->view->kernels;
     int64_t begin = v[order[0]].start_ns, end = tl_idle_end(k, order[0]);
-    uint32_t last = order[0];           /* what ended last so far */
+    uint32_t last = order[0]; /* what ended last so far */
 
     for (size_t i = 1; i <= d->n; i++) {
         int64_t start = i < d->n ? v[order[i]].start_ns : INT64_MAX, stop = i < d->n ? tl_idle_end(k, order[i]) : 0;
@@ -176,7 +178,8 @@ static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_t
         if (start - end < k->config->noise_ns) {
             whole = add_noise(k, d, noise, end, start);
         } else {
-            tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? last : last_started(k, order, i, end), .next = order[i] };
+            tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? last : last_started(k, order, i, end),
+                              .next = order[i] };
             whole = add_macro(k, d, gaps, end, start, g, usual);
         }
         if (!whole)

@@ -2,7 +2,8 @@
  *
  *     idle_summary    rank 0  starved CPU_DOMINATED aten::copy_   12 ms       idle_job
  *                     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  starved CPU_DOMINATED aten::copy_
- *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, median 12 ms, worst 2, 0, 1
+ *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, median 12 ms, worst 2, 0,
+ * 1
  *
  * A class is known by its words: names have other numbers on every rank.
  */
@@ -208,7 +209,7 @@ static bool reduce_overview(tl_tables *tables, const tl_idle *idle)
     uint32_t *index = tl_malloc((table->n + 1) * sizeof *index);
     size_t n = 0;
     bool whole = index != NULL;
-    int64_t all_ns = 0;                 /* of the step that is added: its ALL comes first */
+    int64_t all_ns = 0; /* of the step that is added: its ALL comes first */
 
     for (size_t i = 0; whole && i < table->n; i++)
         if (((const tl_idle_overview *)tl_table_row(table, i))->device == -1)
@@ -239,6 +240,7 @@ tl_status tl_idle_reduce(tl_tables *job, tl_error *err)
 {
     tl_idle sum;
     size_t nranks;
-    bool whole = reduce_idle(job, &sum, &nranks) && reduce_overview(job, &sum) && reduce_classes(job, nranks, sum.macro_ns);
+    bool whole =
+        reduce_idle(job, &sum, &nranks) && reduce_overview(job, &sum) && reduce_classes(job, nranks, sum.macro_ns);
     return whole ? TL_OK : tl_fail_memory(err, "the idle time of the job");
 }

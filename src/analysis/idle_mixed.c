@@ -1,7 +1,8 @@
 /* idle_mixed.c - what did the host do, with all threads as one (without rule `threads`)?
  *
- * The plain rule, for comparison: the time of calls is added over all threads, and an operator contains another when it lies
- * around it in time, on whatever thread.  An operator's own time is its part of the gap less what those that it contains cover.
+ * The plain rule, for comparison: the time of calls is added over all threads, and an operator contains another when it
+ * lies around it in time, on whatever thread.  An operator's own time is its part of the gap less what those that it
+ * contains cover.
  */
 #include "idle.h"
 #include "tlmpi/base/sort.h"
@@ -11,8 +12,8 @@
 typedef struct mixed {
     const int64_t *start_ns, *dur_ns;
     uint32_t *order;
-    size_t n, at;               /* at: the first that has not been met */
-    TL_VEC(uint32_t) running;   /* in order */
+    size_t n, at;             /* at: the first that has not been met */
+    TL_VEC(uint32_t) running; /* in order */
 } mixed;
 
 typedef struct sorting {
@@ -33,7 +34,8 @@ static int in_order(const void *context, uint32_t a, uint32_t b)
 
 static bool mixed_make(mixed *m, const sorting *s, size_t n)
 {
-    *m = (mixed){ .start_ns = s->start_ns, .dur_ns = s->dur_ns, .order = tl_malloc((n + 1) * sizeof *m->order), .n = n };
+    *m =
+        (mixed){ .start_ns = s->start_ns, .dur_ns = s->dur_ns, .order = tl_malloc((n + 1) * sizeof *m->order), .n = n };
     for (size_t i = 0; m->order != NULL && i < n; i++)
         m->order[i] = (uint32_t)i;
     return m->order != NULL && tl_sort_index(m->order, n, in_order, s);
@@ -83,7 +85,8 @@ static bool add_calls(tl_idle_rank *k, const tl_idle_gap *g, mixed *m, tl_idle_t
         uint32_t call = m->running.v[i];
         if (c->uid[call] == own && c->dur_ns[call] < k->config->own_launch_ns)
             continue;
-        int64_t from = c->start_ns[call] > lo ? c->start_ns[call] : lo, to = end_of(m, call) < hi ? end_of(m, call) : hi;
+        int64_t from = c->start_ns[call] > lo ? c->start_ns[call] : lo,
+                to = end_of(m, call) < hi ? end_of(m, call) : hi;
         uint8_t class = tl_idle_call_named(k, c->name[call])->call;
         if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, call) != TL_WAIT_NONE)
             class = TL_CALL_SYNC;
@@ -98,8 +101,8 @@ static bool add_calls(tl_idle_rank *k, const tl_idle_gap *g, mixed *m, tl_idle_t
 
 /* ---------------------------------------------------------------------------------------------------- operators */
 
-/* One operator in the gap.  behind: the first one after it in order that does not lie within it; where the ones between all do,
- * they can be stepped over. */
+/* One operator in the gap.  behind: the first one after it in order that does not lie within it; where the ones between
+ * all do, they can be stepped over. */
 typedef struct part {
     int64_t start_ns, end_ns, from_ns, to_ns;
     uint32_t name;
@@ -150,7 +153,7 @@ static int64_t covered(const parts *p, size_t i)
             sum += b->to_ns - from;
             until = b->to_ns;
         }
-        j = b->behind;                  /* all up to there lie within b */
+        j = b->behind; /* all up to there lie within b */
     }
     return sum;
 }

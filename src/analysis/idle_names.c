@@ -2,8 +2,8 @@
  *
  *     cuMemFree_v2  =  prefix cu | MemFree | version _v2
  *
- * The same call has a name in each runtime, in the driver's interface, for the stream of each thread and for each version of
- * its arguments: so it is known by what is left without prefix and version.  The lists are TraceLens'.
+ * The same call has a name in each runtime, in the driver's interface, for the stream of each thread and for each
+ * version of its arguments: so it is known by what is left without prefix and version.  The lists are TraceLens'.
  */
 #include "idle.h"
 
@@ -64,8 +64,8 @@ static bool launches_kernel(tl_text t)
 
 static bool allocates(tl_text t)
 {
-    return tl_text_has(t, "Malloc") || tl_text_has(t, "Alloc") || tl_text_has(t, "Free") || tl_text_has(t, "HostRegister") ||
-           tl_text_has(t, "HostUnregister");
+    return tl_text_has(t, "Malloc") || tl_text_has(t, "Alloc") || tl_text_has(t, "Free") ||
+           tl_text_has(t, "HostRegister") || tl_text_has(t, "HostUnregister");
 }
 
 uint8_t tl_idle_direction(tl_text name)
@@ -87,8 +87,8 @@ static uint8_t synchronizes(tl_text t)
 
 static tl_idle_call name_wide(tl_text t)
 {
-    static const char *const implicit[] = { "Free", "MemFree", "FreeHost", "HostFree", "MemFreeHost", "HostUnregister",
-                                            "MemHostUnregister", NULL };
+    static const char *const implicit[] = { "Free",        "MemFree",        "FreeHost",          "HostFree",
+                                            "MemFreeHost", "HostUnregister", "MemHostUnregister", NULL };
     static const char *const long_ones[] = { "Malloc", "MemAlloc", NULL };
     tl_idle_call out = { .call = TL_CALL_OTHER };
 
@@ -112,14 +112,17 @@ static tl_idle_call name_wide(tl_text t)
 static tl_idle_call name_listed(tl_text name)
 {
     static const char *const alloc[] = {
-        "hipMalloc", "cudaMalloc", "hipFree", "cudaFree", "hipMallocAsync", "cudaMallocAsync", "hipFreeAsync", "cudaFreeAsync",
-        "hipHostMalloc", "cudaHostAlloc", "hipHostFree", "cudaFreeHost", NULL,
+        "hipMalloc",    "cudaMalloc",    "hipFree",       "cudaFree",      "hipMallocAsync", "cudaMallocAsync",
+        "hipFreeAsync", "cudaFreeAsync", "hipHostMalloc", "cudaHostAlloc", "hipHostFree",    "cudaFreeHost",
+        NULL,
     };
     static const char *const launch[] = {
-        "hipLaunchKernel", "cudaLaunchKernel", "hipExtModuleLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC",
-        "hipGraphLaunch", "cudaGraphLaunch", NULL,
+        "hipLaunchKernel",     "cudaLaunchKernel", "hipExtModuleLaunchKernel", "cuLaunchKernel",
+        "cudaLaunchKernelExC", "hipGraphLaunch",   "cudaGraphLaunch",          NULL,
     };
-    static const char *const copy[] = { "MemcpyDtoH", "MemcpyAsync", "Memcpy", "MemcpyWithStream", "Memcpy2DAsync", NULL };
+    static const char *const copy[] = {
+        "MemcpyDtoH", "MemcpyAsync", "Memcpy", "MemcpyWithStream", "Memcpy2DAsync", NULL
+    };
     tl_idle_call out = { .call = TL_CALL_OTHER };
     tl_text t = name, versions = name;
 
@@ -135,7 +138,8 @@ static tl_idle_call name_listed(tl_text name)
         out.copy = one_of(t, copy);
         out.async = tl_text_has(t, "Async");
         out.direction = out.copy ? tl_idle_direction(t) : TL_WAIT_NONE;
-        out.wait = tl_text_is(t, "CtxSynchronize") || tl_text_is(t, "ThreadSynchronize") ? TL_WAIT_NONE : synchronizes(t);
+        out.wait =
+            tl_text_is(t, "CtxSynchronize") || tl_text_is(t, "ThreadSynchronize") ? TL_WAIT_NONE : synchronizes(t);
     }
     return out;
 }

@@ -40,7 +40,8 @@ int64_t tl_idle_median(const int64_t *v, size_t n)
     tl_idle_stats s = tl_idle_measure(v, n);
     if (n == 0)
         return 0;
-    int64_t a = smallest(v, n, (n - 1) / 2, s.min_ns, s.max_ns), b = n % 2 == 1 ? a : smallest(v, n, n / 2, a, s.max_ns);
+    int64_t a = smallest(v, n, (n - 1) / 2, s.min_ns, s.max_ns),
+            b = n % 2 == 1 ? a : smallest(v, n, n / 2, a, s.max_ns);
     return a + (b - a) / 2 + (b - a) % 2;
 }
 

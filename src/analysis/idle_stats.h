@@ -12,8 +12,8 @@ typedef struct tl_idle_stats {
 
 tl_idle_stats tl_idle_measure(const int64_t *v, size_t n);
 
-/* The median, of an even count the mean of the middle two, rounded up; and the standard deviation, divided by n.  None of v is
- * negative. */
+/* The median, of an even count the mean of the middle two, rounded up; and the standard deviation, divided by n.  None
+ * of v is negative. */
 int64_t tl_idle_median(const int64_t *v, size_t n);
 int64_t tl_idle_deviation(const int64_t *v, size_t n);
 

@@ -17,15 +17,10 @@ void tl_idle_tally_free(tl_idle_tally *tally)
     *tally = (tl_idle_tally){ 0 };
 }
 
-static uint32_t *slot_of(const tl_idle_tally *tally, uint32_t name)
-{
-    return &tally->slot[name != TL_NO_NAME ? name : tally->nnames];
-}
-
-bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
+bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
     uint32_t last = TL_NONE;
-    for (uint32_t i = *slot_of(tally, name); i != TL_NONE; last = i, i = tally->v[i].next)
+    for (uint32_t i = *tl_idle_slot(tally, name); i != TL_NONE; last = i, i = tally->v[i].next)
         if (tally->v[i].call == call) {
             tally->v[i].ns = tl_idle_plus(tally->v[i].ns, ns);
             return true;
@@ -35,7 +30,7 @@ bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_
     uint32_t at = (uint32_t)tally->n++;
     tally->v[at] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
     if (last == TL_NONE)
-        *slot_of(tally, name) = at;
+        *tl_idle_slot(tally, name) = at;
     else
         tally->v[last].next = at;
     return true;
@@ -44,7 +39,7 @@ bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_
 void tl_idle_tally_clear(tl_idle_tally *tally)
 {
     for (size_t i = 0; i < tally->n; i++)
-        *slot_of(tally, tally->v[i].name) = TL_NONE;
+        *tl_idle_slot(tally, tally->v[i].name) = TL_NONE;
     tally->n = 0;
 }
 
@@ -82,7 +77,7 @@ void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row)
         const tl_idle_tally_entry *e = &tally->v[i];
         if (within && e->call != best)
             continue;
-        int64_t ns = within ? e->ns : of_name(tally, i);    /* of a name the first entry stands before the others */
+        int64_t ns = within ? e->ns : of_name(tally, i); /* of a name the first entry stands before the others */
         if (ns > most) {
             row->call = e->name;
             most = ns;
@@ -101,7 +96,7 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row)
         int64_t x = tally->v[i].ns;
         row->ops_ns = tl_idle_plus(row->ops_ns, x);
         size_t place = 3;
-        for (; place > 0 && x > ns[place - 1]; place--)         /* of equals the first stands first */
+        for (; place > 0 && x > ns[place - 1]; place--) /* of equals the first stands first */
             if (place < 3) {
                 names[place] = names[place - 1];
                 ns[place] = ns[place - 1];

@@ -4,7 +4,8 @@
  *     stream 9     ......[=======]............
  *     device idle      ..            ....
  *
- * A stream that idles while another works is the normal case of communication beside compute: not the device's idle time.
+ * A stream that idles while another works is the normal case of communication beside compute: not the device's idle
+ * time.
  */
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/mem.h"

@@ -51,6 +51,7 @@ struct tl_cli {
     tl_ranges ranks, steps;         /* show */
     const char *columns, *sort;     /* show; NULL for the table's own */
     bool ns, include_last_step;     /* compat hta */
+    int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
     char *command_line, *settings;  /* owned; run points to them */
 };
 

@@ -32,6 +32,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
                                faces[i]);
             if (i != HTA && (cli->ns || cli->include_last_step))
                 return tl_fail(err, TL_EUSAGE, "--ns and --include-last-step are for tlmpi compat hta alone");
+            if (i == HTA && cli->gpus_per_node > 0)
+                return tl_fail(err, TL_EUSAGE, "--gpus-per-node is for tlmpi compat tracelens alone");
             return TL_OK;
         }
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);

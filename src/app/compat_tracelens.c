@@ -124,6 +124,7 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
     if (files->n == 0)
         return tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1],
                        cli->nwords > 2 ? " and the other paths" : "");
+    tl_tracelens_clear(cli->run.output);
     number_files(files, inventory);
     drop_duplicates(files, left_out);
     return deal(files) ? TL_OK : tl_fail_memory(err, "files of a job");
@@ -202,7 +203,7 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
     if (st == TL_OK)
         st = tl_par_agree(tl_par_gather(share.v, share.n, &all, &nall, NULL, err), err);
     if (st == TL_OK && first)
-        st = tl_tracelens_ranks(all, nall, cli->run.output, incomplete, err);
+        st = tl_tracelens_ranks(all, nall, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);
     *incomplete = *incomplete || left_out > 0;
     free(all);

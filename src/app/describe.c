@@ -3,6 +3,7 @@
 #include "suggest.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/report/wrap.h"
 
@@ -88,6 +89,33 @@ static void describe_column(FILE *out, const tl_field *field)
     tl_wrap_end(&w);
 }
 
+/* A word and what it means, in the columns of a page. */
+static void explain(FILE *out, const char *word, const char *doc)
+{
+    enum { MEANING_AT = 24 };
+    size_t at = 2;
+    fputs("  ", out);
+    say_word(out, &at, word);
+    go_to(out, &at, MEANING_AT);
+    tl_wrap w = { .out = out, .indent = MEANING_AT, .column = at };
+    tl_wrap_words(&w, doc);
+    tl_wrap_end(&w);
+}
+
+/* What the labels of gaps go by. */
+static void explain_idle(FILE *out)
+{
+    fputs("\n  cpu_during_gap\n", out);
+    for (size_t i = TL_DOING_LAUNCH_ANOMALY; tl_doing_labels[i] != NULL; i++)
+        explain(out, tl_doing_labels[i], tl_doing_docs[i]);
+    fputs("\n  thresholds (--idle NAME=VALUE, in us or percent)\n", out);
+    for (const tl_idle_threshold *t = tl_idle_thresholds; t->name != NULL; t++)
+        explain(out, t->name, t->doc);
+    fputs("\n  rules (--idle without=NAME+NAME)\n", out);
+    for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++)
+        explain(out, r->word, r->doc);
+}
+
 static void describe_table(FILE *out, const tl_schema *table)
 {
     tl_wrap w = { .out = out, .indent = 2 };
@@ -99,6 +127,8 @@ static void describe_table(FILE *out, const tl_schema *table)
             "unit", DOC_AT - ROLE_AT, "role", "meaning");
     for (size_t i = 0; i < table->nfields; i++)
         describe_column(out, &table->fields[i]);
+    if (table == &tl_gap_schema)
+        explain_idle(out);
 }
 
 static void explain_words(FILE *out)
@@ -110,6 +140,7 @@ static void explain_words(FILE *out)
         "label: says what the row is about",
         "measure: a result",
         "source: where the data came from; not part of a digest",
+        "The tables of tlmpi compat are other tools': hta is explained by Holistic Trace Analysis, tracelens by TraceLens",
     };
     fputc('\n', out);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

@@ -42,7 +42,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
 
     if (report->first_bad[0] != '\0')
         st = tl_hta_job_note(job, err, "rank %lld: %s: %s", (long long)file->rank, file->path, report->first_bad);
-    job->incomplete |= report->cut || report->dropped > 0;
+    job->incomplete |= report->cut || report->source_fault || report->dropped > 0;
 
     if (st == TL_OK)
         st = tl_hta_frame_fill(&frame, trace, ns, &job->symbols, err);

@@ -91,9 +91,33 @@ double tl_numpy_sum(const double *v, size_t n, size_t stride)
     return sum;
 }
 
-double tl_numpy_mean(const double *v, size_t n)
+/* What an addition loses is carried to the next. */
+double tl_pandas_sum(const double *v, size_t n)
 {
-    return n > 0 ? tl_numpy_sum(v, n, 1) / (double)n : NAN;
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        double y = v[i] - lost, t = sum + y;
+        lost = t - sum - y;
+        sum = t;
+    }
+    return sum;
+}
+
+double tl_pandas_mean(const double *v, size_t n)
+{
+    return n > 0 ? tl_pandas_sum(v, n) / (double)n : NAN;
+}
+
+/* Mean and sum of squares grow together, a number at a time. */
+double tl_pandas_std(const double *v, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double before = mean;
+        mean += (v[i] - before) / (double)(i + 1);
+        squares += (v[i] - mean) * (v[i] - before);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
 static int by_value(const void *a, const void *b)
@@ -108,15 +132,4 @@ double tl_numpy_median(double *v, size_t n)
         return NAN;
     qsort(v, n, sizeof *v, by_value);
     return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-double tl_numpy_std(const double *v, size_t n, size_t less)
-{
-    double mean = tl_numpy_mean(v, n), sum = 0;
-
-    if (n <= less)
-        return NAN;
-    for (size_t i = 0; i < n; i++)
-        sum += (v[i] - mean) * (v[i] - mean);
-    return sqrt(sum / (double)(n - less));
 }

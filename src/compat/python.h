@@ -20,11 +20,14 @@ double tl_numpy_round2(double value);
 /* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
-/* Mean, median and standard deviation of n doubles; NaN where there are too few.  `less` is what n is diminished by:
- * 0 as numpy has it, 1 as pandas has it.  The median sorts v. */
-double tl_numpy_mean(const double *v, size_t n);
+/* Sum, mean and standard deviation (divided by n - 1) of n doubles as pandas has them for a group; NaN where there are too few
+ * for a mean or a deviation. */
+double tl_pandas_sum(const double *v, size_t n);
+double tl_pandas_mean(const double *v, size_t n);
+double tl_pandas_std(const double *v, size_t n);
+
+/* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
-double tl_numpy_std(const double *v, size_t n, size_t less);
 
 /* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
  * is appended as it is.  False: memory is out. */

@@ -107,6 +107,12 @@ void tl_sheet_words(tl_sheet *sheet, const char *words)
     tl_sheet_text(sheet, (tl_text){ words, strlen(words) });
 }
 
+void tl_sheet_head(tl_sheet *sheet, const char *names)
+{
+    if (begin_cell(sheet, false))
+        fputs(names, sheet->file);
+}
+
 static void put_real(tl_sheet *sheet, double value)
 {
     char text[TL_PYTHON_REPR_SIZE];

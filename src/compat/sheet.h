@@ -37,6 +37,9 @@ typedef struct tl_sheet {
 /* Begins DIR/NAME with the header, a line without its newline; NULL for none.  On failure there is nothing to close. */
 tl_status tl_sheet_open(tl_sheet *sheet, const char *dir, const char *name, const char *header, tl_error *err);
 
+/* Cells of a header made bit by bit: names with commas between them. */
+void tl_sheet_head(tl_sheet *sheet, const char *names);
+
 void tl_sheet_text(tl_sheet *sheet, tl_text text);
 void tl_sheet_words(tl_sheet *sheet, const char *words);
 void tl_sheet_int(tl_sheet *sheet, int64_t value);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What stands before the bytes of a rank in a share: then come its notes, and its rows if it could be used. */
 typedef struct share_head {
@@ -29,6 +30,37 @@ static tl_status note(tl_bytes *to, tl_error *err, const char *format, ...)
     size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
     line[length++] = '\n';
     return tl_bytes_put(to, line, length) ? TL_OK : tl_fail_memory(err, "the notes");
+}
+
+void tl_tracelens_clear(const char *dir)
+{
+    static const char *const names[] = {
+        "idle_overview",
+        "idle_summary",
+        "idle_intervals",
+        "idle_noise",
+        "gpu_timeline",
+        "gpu_timeline_micro5",
+        "gpu_timeline_all_events",
+        "gpu_timeline_all_events_micro5",
+        "kernel_summary",
+        "short_kernel_histogram",
+        "short_kernels_summary",
+        "coll_analysis",
+        "nccl_long",
+        "nccl_summary_long",
+        "nccl_implicit_sync",
+        "nccl_summary_implicit_sync",
+        "nccl_straggler_summary",
+        "nccl_all2allv",
+        "nccl_summary_all2allv",
+        "nccl_all2allv_heatmap",
+    };
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (snprintf(path, sizeof path, "%s/%s.csv", dir, names[i]) < (int)sizeof path)
+            (void)unlink(path);
 }
 
 /* ------------------------------------------------------------------------------------------------------- one rank */
@@ -93,6 +125,7 @@ static tl_status take_trace(const tl_trace *trace, const char *path, int64_t ran
     tl_lens lens = { 0 };
     tl_status st = tl_make_folders(dir, err);
 
+    tl_tracelens_clear(dir);
     *incomplete = report->cut || report->source_fault || report->dropped > 0;
     if (st == TL_OK && report->first_bad[0] != '\0')
         st = note(to, err, "rank %lld: %s: %s", (long long)rank, path, report->first_bad);
@@ -202,11 +235,12 @@ static tl_status write_common(const tl_colls *colls, const char *dir, tl_bytes *
     return st;
 }
 
-tl_status tl_tracelens_ranks(const char *shares, size_t n, const char *dir, bool *incomplete, tl_error *err)
+tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
+                             tl_error *err)
 {
     parts all = { 0 };
     tl_bytes lines = { 0 };
-    tl_colls colls = { 0 };
+    tl_colls colls = { .gpus_per_node = gpus_per_node };
     size_t nusable = 0;
 
     *incomplete = false;

@@ -1,7 +1,6 @@
 /* tracelens_a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are
  * not. */
 #include "python.h"
-#include "tlmpi/base/decimal.h"
 #include "tracelens_coll.h"
 #include <stdlib.h>
 
@@ -168,6 +167,7 @@ static void put_exchange(tl_sheet *sheet, const exchanging *s, const exchange *x
         tl_sheet_number(sheet, row != NULL ? row->ts - x->first_start : NAN, row != NULL && colls->whole_ts);
         tl_sheet_number(sheet, row != NULL ? x->last_end - (row->ts + row->dur) : NAN, row != NULL && s->whole_times);
     }
+    tl_coll_put_span(sheet, colls, x->row->ranks);
     tl_sheet_end_row(sheet);
 }
 
@@ -229,6 +229,7 @@ static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error 
         put_rank_words(&sheet, s->ranks.v[i], own, sizeof own / sizeof own[0]);
     for (size_t i = 0; i < s->ranks.n; i++)
         put_rank_words(&sheet, s->ranks.v[i], skews, 2);
+    tl_coll_head_nodes(&sheet, s->colls, "node_span");
     tl_sheet_end_row(&sheet);
     tl_sheet_look(&sheet);
     put_exchanges(&sheet, s);
@@ -310,15 +311,15 @@ static double end_skew(const exchange *x)
 
 static void put_spread(tl_sheet *sheet, const series *s, bool whole)
 {
-    tl_sheet_real(sheet, tl_numpy_mean(s->v, s->n));
-    tl_sheet_real(sheet, tl_numpy_std(s->v, s->n, 1));
+    tl_sheet_real(sheet, tl_pandas_mean(s->v, s->n));
+    tl_sheet_real(sheet, tl_pandas_std(s->v, s->n));
     tl_sheet_number(sheet, s->min, whole);
     tl_sheet_number(sheet, s->max, whole);
 }
 
 static void put_peak(tl_sheet *sheet, const series *s, bool whole)
 {
-    tl_sheet_real(sheet, tl_numpy_mean(s->v, s->n));
+    tl_sheet_real(sheet, tl_pandas_mean(s->v, s->n));
     tl_sheet_number(sheet, s->max, whole);
 }
 
@@ -334,7 +335,7 @@ static void put_sum(tl_sheet *sheet, const exchanging *s, const exchange **v, si
     put_spread(sheet, work, false);
     take_series(work, v, n, wall);
     put_spread(sheet, work, s->whole_times);
-    total = tl_numpy_sum(work->v, work->n, 1);
+    total = tl_pandas_sum(work->v, work->n);
     tl_sheet_number(sheet, total, s->whole_times);
     take_series(work, v, n, throughput);
     put_spread(sheet, work, false);
@@ -392,127 +393,6 @@ done:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------- who to whom
- */
-
-/* What a rank sent to the j-th of its group. */
-typedef struct flow {
-    int64_t from;
-    size_t to;
-    double mb;
-    uint64_t n;
-} flow;
-
-typedef struct heat {
-    TL_VEC(flow) flows;
-    tl_map known;          /* hash of from and to -> place in flows */
-    TL_VEC(int64_t) split; /* of the row at hand */
-} heat;
-
-static bool add_flow(heat *h, int64_t from, size_t to, double mb)
-{
-    for (uint64_t key = tl_hash_mix((uint64_t)from, to);; key++) {
-        uint32_t at = tl_map_get(&h->known, key);
-        if (at == TL_MAP_NONE) {
-            if (!tl_vec_room(&h->flows) || tl_map_put(&h->known, key, (uint32_t)h->flows.n) != 0)
-                return false;
-            h->flows.v[h->flows.n++] = (flow){ from, to, mb, 1 };
-            return true;
-        }
-        flow *f = &h->flows.v[at];
-        if (f->from == from && f->to == to) {
-            f->mb += mb;
-            f->n++;
-            return true;
-        }
-    }
-}
-
-/* "[256, 512, 768]" to h->split.  False: it is no list of whole numbers. */
-static bool read_split(heat *h, tl_text text, bool *whole)
-{
-    size_t at = 1;
-
-    h->split.n = 0;
-    if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
-        return false;
-    while (at < text.n - 1) {
-        int64_t number;
-        size_t from = at;
-        while (at < text.n - 1 && text.p[at] != ',')
-            at++;
-        size_t to = at++;
-        while (from < to && text.p[from] == ' ')
-            from++;
-        while (to > from && text.p[to - 1] == ' ')
-            to--;
-        if (!tl_decimal_to_int(text.p + from, to - from, &number))
-            return false;
-        *whole = tl_vec_room(&h->split);
-        if (!*whole)
-            return false;
-        h->split.v[h->split.n++] = number;
-    }
-    return true;
-}
-
-static int by_pair(const void *a, const void *b)
-{
-    const flow *x = a, *y = b;
-    return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->to, y->to);
-}
-
-static bool collect_flows(heat *h, const tl_colls *colls)
-{
-    bool whole = true;
-
-    for (size_t i = 0; i < colls->rows.n; i++) {
-        const tl_coll_row *row = &colls->rows.v[i];
-        if (!tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv"))
-            continue;
-        if (!read_split(h, tl_names_text(&colls->texts, row->in_split), &whole)) {
-            if (!whole)
-                return false;
-            continue;
-        }
-        if ((int64_t)h->split.n != row->group_size || isnan(tl_coll_mb(colls, row, 1)))
-            continue;
-        for (size_t k = 0; k < h->split.n; k++)
-            if (!add_flow(h, row->rank, k, tl_coll_mb(colls, row, h->split.v[k])))
-                return false;
-    }
-    if (h->flows.n > 0)
-        qsort(h->flows.v, h->flows.n, sizeof *h->flows.v, by_pair);
-    return true;
-}
-
-static tl_status write_heat(const tl_colls *colls, const char *dir, tl_error *err)
-{
-    heat h = { .known = { 0 } };
-    tl_sheet sheet;
-    tl_status st = collect_flows(&h, colls) ? TL_OK : tl_fail_memory(err, "what ranks sent to each other");
-
-    if (st == TL_OK && h.flows.n > 0) {
-        st = tl_sheet_open(&sheet, dir, "nccl_all2allv_heatmap.csv",
-                           "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count", err);
-        for (size_t i = 0; st == TL_OK && i < h.flows.n; i++) {
-            const flow *f = &h.flows.v[i];
-            tl_sheet_int(&sheet, f->from);
-            tl_sheet_int(&sheet, (int64_t)f->to);
-            tl_sheet_real(&sheet, f->mb);
-            tl_sheet_real(&sheet, f->mb / (double)f->n);
-            tl_sheet_int(&sheet, (int64_t)f->n);
-            tl_sheet_end_row(&sheet);
-        }
-        if (st == TL_OK)
-            st = tl_sheet_close(&sheet, err);
-    }
-    free(h.flows.v);
-    free(h.split.v);
-    tl_map_free(&h.known);
-    return st;
-}
-
 tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err)
 {
     exchanging s = { .colls = colls };
@@ -523,7 +403,7 @@ tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_er
         if (st == TL_OK)
             st = write_summary(&s, dir, err);
         if (st == TL_OK)
-            st = write_heat(colls, dir, err);
+            st = tl_coll_write_heat(colls, dir, err);
     }
     free(s.v.v);
     free(s.ranks.v);

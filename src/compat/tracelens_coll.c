@@ -338,3 +338,39 @@ void tl_coll_put_number(tl_sheet *sheet, int64_t x, bool whole)
     else
         tl_sheet_real(sheet, (double)x);
 }
+
+void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names)
+{
+    if (colls->gpus_per_node > 0)
+        tl_sheet_head(sheet, names);
+}
+
+void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank)
+{
+    if (colls->gpus_per_node > 0)
+        tl_sheet_int(sheet, rank / colls->gpus_per_node);
+}
+
+/* "[0, 1, 2]", or "[0, 1, ...]" of a list that was shortened: what is not told may lie on another node. */
+static const char *span_of(tl_text ranks, int64_t gpus_per_node)
+{
+    int64_t node = -1;
+
+    for (size_t i = 0; i < ranks.n; i++) {
+        int64_t rank = 0;
+        if (ranks.p[i] < '0' || ranks.p[i] > '9')
+            continue;
+        for (; i < ranks.n && ranks.p[i] >= '0' && ranks.p[i] <= '9'; i++)
+            rank = rank < INT32_MAX ? rank * 10 + (ranks.p[i] - '0') : rank;
+        if (node >= 0 && rank / gpus_per_node != node)
+            return "inter_node";
+        node = rank / gpus_per_node;
+    }
+    return node >= 0 && !tl_text_has(ranks, "...") ? "intra_node" : "unknown";
+}
+
+void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks)
+{
+    if (colls->gpus_per_node > 0)
+        tl_sheet_words(sheet, span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node));
+}

@@ -32,7 +32,8 @@ typedef struct tl_coll_row {
 typedef struct tl_colls {
     TL_VEC(tl_coll_row) rows; /* ascending rank, of one rank in file order */
     tl_names texts;
-    bool plain; /* no groups, one stream a rank: ids are positions alone */
+    int64_t gpus_per_node; /* 0: nothing is said of nodes */
+    bool plain;            /* no groups, one stream a rank: ids are positions alone */
 
     /* Rows of collective c, ascending rank: by_collective[first[c]] up to that of c + 1. */
     uint32_t *by_collective, *first;
@@ -81,6 +82,12 @@ void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *r
 void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);
 void tl_coll_put_number(tl_sheet *sheet, int64_t number, bool whole);
 
+/* The columns of nodes, where gpus_per_node is known, behind all others: the node of a rank; whether the ranks of a
+ * group share one.  Their names; their cells. */
+void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names);
+void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank);
+void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks);
+
 /* nccl_long; a table without a row is not written. */
 tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *err);
 
@@ -93,5 +100,6 @@ tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *d
 
 /* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */
 tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err);
+tl_status tl_coll_write_heat(const tl_colls *colls, const char *dir, tl_error *err);
 
 #endif

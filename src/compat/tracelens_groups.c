@@ -33,8 +33,13 @@ static void describe(gap_group *g, double *work)
         }
     }
     g->mean = g->n > 0 ? g->total / (double)g->n : NAN;
-    g->std = tl_numpy_std(work, g->n, 0);
     g->median = tl_numpy_median(work, g->n);
+    /* In order of time again: the last digit depends on it. */
+    for (size_t i = 0; i < g->n; i++)
+        work[i] = tl_lens_duration(g->v[i]) - g->mean;
+    for (size_t i = 0; i < g->n; i++)
+        work[i] *= work[i];
+    g->std = g->n > 0 ? sqrt(tl_numpy_sum(work, g->n, 1) / (double)g->n) : NAN;
 }
 
 /* All tables of groups of a rank. */
@@ -193,7 +198,7 @@ static bool put_summary(tl_sheet *sheet, const grouping *g, const gap_group *noi
     tl_sheet_end_row(sheet);
     for (size_t i = 0; whole && i < g->groups.n; i++) {
         const gap_group *group = &g->groups.v[i];
-        double percent = group->total / g->all.total * 100;
+        double percent = group->total / 1000 / (g->all.total / 1000) * 100;
         share += percent;
         put_labels(sheet, g, group);
         tl_sheet_int(sheet, (int64_t)group->n);
@@ -243,9 +248,9 @@ static void put_overview_row(tl_sheet *sheet, const grouping *g, const gap_group
     put_labels(sheet, g, group);
     tl_sheet_int(sheet, (int64_t)group->n);
     tl_sheet_real(sheet, group->total / 1000);
-    tl_sheet_real(sheet, group == &g->all ? 100 : group->total / g->all.total * 100);
-    tl_sheet_real(sheet, group->total / span * 100);
-    tl_sheet_real(sheet, g->idle->busy / span * 100);
+    tl_sheet_real(sheet, group == &g->all ? 100 : group->total / 1000 / (g->all.total / 1000) * 100);
+    tl_sheet_real(sheet, 100 * group->total / span);
+    tl_sheet_real(sheet, 100 * g->idle->busy / span);
     put_statistics(sheet, group, false);
     tl_sheet_end_row(sheet);
 }

@@ -25,6 +25,7 @@ typedef struct row {
     const kernel *first;
     size_t n;
     double sum, min, max;
+    double lost;    /* what the last addition to the sum lost: it is carried to the next, as pandas does */
 } row;
 
 typedef struct summing {
@@ -92,7 +93,9 @@ static bool make_rows(summing *s)
         }
         row *r = &s->rows.v[s->rows.n - 1];
         r->n++;
-        r->sum += dur;
+        double y = dur - r->lost, t = r->sum + y;
+        r->lost = t - r->sum - y;
+        r->sum = t;
         r->min = fmin(r->min, dur);
         r->max = fmax(r->max, dur);
     }
@@ -131,6 +134,20 @@ static bool take_all(summing *s)
     }
     for (size_t i = 0; i < s->kernels.n && !s->has_ops; i++)
         s->kernels.v[i].parent = TL_NO_NAME;
+    return true;
+}
+
+/* The time of all kernels, in file order.  False: memory is out. */
+static bool sum_all(const summing *s, double *all)
+{
+    double *durs = tl_malloc((s->kernels.n + 1) * sizeof *durs);
+    if (durs == NULL)
+        return false;
+
+    for (size_t i = 0; i < s->kernels.n; i++)
+        durs[i] = dur_of(s, &s->kernels.v[i]);
+    *all = tl_numpy_sum(durs, s->kernels.n, 1);
+    free(durs);
     return true;
 }
 
@@ -175,12 +192,10 @@ static tl_status write_summary(summing *s, const char *dir, tl_error *err)
     double all = 0;
     tl_sheet sheet;
 
-    if (!take_all(s) || !make_rows(s))
+    if (!take_all(s) || !sum_all(s, &all) || !make_rows(s))
         return tl_fail_memory(err, "the kernels of a rank");
     if (s->rows.n == 0)
         return TL_OK;
-    for (size_t i = 0; i < s->rows.n; i++)
-        all += s->rows.v[i].sum;
     snprintf(header, sizeof header, "%s%s", s->has_ops ? with_ops : without, numbers);
     tl_status st = tl_sheet_open(&sheet, dir, "kernel_summary.csv", header, err);
     if (st != TL_OK)

@@ -22,6 +22,8 @@ static void put_long(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
     tl_coll_put_number(sheet, row->stream, colls->whole_stream);
     tl_sheet_number(sheet, row->ts, colls->whole_ts);
     tl_sheet_number(sheet, row->dur, colls->whole_dur);
+    tl_coll_put_node(sheet, colls, row->rank);
+    tl_coll_put_span(sheet, colls, row->ranks);
     tl_sheet_end_row(sheet);
 }
 
@@ -31,13 +33,14 @@ tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *e
 
     if (colls->rows.n == 0)
         return TL_OK;
-    tl_status st = tl_sheet_open(&sheet, dir, "nccl_long.csv",
-                                 "collective_id,index_in_group,rank,Process Group Name,Process Group Ranks,"
-                                 "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
-                                 "Out msg size (MB),In split size,Out split size,stream,ts,dur",
-                                 err);
+    tl_status st = tl_sheet_open(&sheet, dir, "nccl_long.csv", NULL, err);
     if (st != TL_OK)
         return st;
+    tl_sheet_head(&sheet, "collective_id,index_in_group,rank,Process Group Name,Process Group Ranks,"
+                          "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
+                          "Out msg size (MB),In split size,Out split size,stream,ts,dur");
+    tl_coll_head_nodes(&sheet, colls, "node_id,node_span");
+    tl_sheet_end_row(&sheet);
     for (size_t i = 0; i < colls->rows.n; i++)
         put_long(&sheet, colls, &colls->rows.v[i]);
     return tl_sheet_close(&sheet, err);
@@ -98,9 +101,9 @@ static void describe(sum *s, double *work)
         s->min = fmin(s->min, work[i]);
         s->max = fmax(s->max, work[i]);
     }
-    s->total = tl_numpy_sum(work, s->n, 1);
-    s->mean = tl_numpy_mean(work, s->n);
-    s->std = tl_numpy_std(work, s->n, 1);
+    s->total = tl_pandas_sum(work, s->n);
+    s->mean = tl_pandas_mean(work, s->n);
+    s->std = tl_pandas_std(work, s->n);
 }
 
 static void put_sum(tl_sheet *sheet, const tl_colls *colls, const sum *s)
@@ -126,6 +129,8 @@ static void put_sum(tl_sheet *sheet, const tl_colls *colls, const sum *s)
     tl_sheet_number(sheet, s->min, colls->whole_dur);
     tl_sheet_number(sheet, s->max, colls->whole_dur);
     tl_sheet_int(sheet, (int64_t)s->n);
+    tl_coll_put_node(sheet, colls, row->rank);
+    tl_coll_put_span(sheet, colls, row->ranks);
     tl_sheet_end_row(sheet);
 }
 
@@ -136,14 +141,15 @@ static tl_status write_sums(const tl_colls *colls, const sum *sums, size_t n, co
 
     if (n == 0)
         return TL_OK;
-    tl_status st = tl_sheet_open(&sheet, dir, name,
-                                 "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
-                                 "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
-                                 "In msg size (MB)_first,Out msg size (MB)_first,dur_sum,dur_mean,dur_std,dur_min,"
-                                 "dur_max,operation_count",
-                                 err);
+    tl_status st = tl_sheet_open(&sheet, dir, name, NULL, err);
     if (st != TL_OK)
         return st;
+    tl_sheet_head(&sheet, "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
+                          "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
+                          "In msg size (MB)_first,Out msg size (MB)_first,dur_sum,dur_mean,dur_std,dur_min,"
+                          "dur_max,operation_count");
+    tl_coll_head_nodes(&sheet, colls, "node_id,node_span");
+    tl_sheet_end_row(&sheet);
     for (size_t i = 0; i < n; i++)
         put_sum(&sheet, colls, &sums[i]);
     return tl_sheet_close(&sheet, err);

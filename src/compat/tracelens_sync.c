@@ -5,7 +5,7 @@
  *     rank 2                 [           ]        the straggler; its duration is the latency
  */
 #include "python.h"
-#include "tracelens_coll.h"
+#include "tracelens_sync.h"
 #include <stdlib.h>
 
 /* What a name of a collective means; other names do not synchronise. */
@@ -36,30 +36,6 @@ static meaning kind_of(tl_text name)
     return NO_KIND;
 }
 
-/* One collective.  Times in us; NaN where unknown. */
-typedef struct sync {
-    size_t collective;
-    const tl_coll_row *row; /* the first rank's */
-    double last;            /* when the last rank came */
-    double latency, start_skew, mean_wait, end_skew;
-    double mb, algo, bus; /* 2^20 bytes; 2^30 bytes a second */
-    int64_t earliest;     /* the rank that waited longest; of several the largest */
-} sync;
-
-typedef struct syncing {
-    const tl_colls *colls;
-    TL_VEC(sync) v;        /* in order of first appearance */
-    TL_VEC(int64_t) ranks; /* that take part, ascending */
-    bool whole_times;      /* ts and dur are integers */
-    bool has_bandwidth;
-    double *work;
-} syncing;
-
-static double wait_of(const sync *s, const tl_coll_row *row)
-{
-    return s->last - row->ts;
-}
-
 /* Whether all ranks say the same of what they do together. */
 static bool ranks_agree(const tl_colls *colls, size_t collective)
 {
@@ -73,11 +49,13 @@ static bool ranks_agree(const tl_colls *colls, size_t collective)
     return true;
 }
 
-static sync measure(const tl_colls *colls, size_t collective, meaning kind)
+static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning kind)
 {
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     size_t n = tl_coll_nrows(colls, collective);
-    sync s = { .collective = collective, .row = row, .last = row->ts, .latency = row->dur, .earliest = row->rank };
+    tl_coll_sync s = {
+        .collective = collective, .row = row, .last = row->ts, .latency = row->dur, .earliest = row->rank
+    };
     double first_end = row->ts + row->dur, last_end = first_end, waits = 0;
 
     for (size_t k = 0; k < n; k++) {
@@ -90,7 +68,7 @@ static sync measure(const tl_colls *colls, size_t collective, meaning kind)
     s.start_skew = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         const tl_coll_row *r = tl_coll_nth(colls, collective, k);
-        double wait = wait_of(&s, r);
+        double wait = tl_coll_wait(&s, r);
         waits += wait;
         if (wait >= s.start_skew) {
             s.start_skew = wait;
@@ -114,7 +92,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The ranks of all rows at hand; sorted and distinct in the end. */
-static bool collect_ranks(syncing *s)
+static bool collect_ranks(tl_coll_syncs *s)
 {
     size_t n = 0;
 
@@ -137,15 +115,8 @@ static bool collect_ranks(syncing *s)
     return true;
 }
 
-/* Place of a rank among s->ranks. */
-static size_t place_of(const syncing *s, int64_t rank)
-{
-    const int64_t *at = bsearch(&rank, s->ranks.v, s->ranks.n, sizeof rank, by_number);
-    return (size_t)(at - s->ranks.v);
-}
-
 /* False: memory is out.  *differ: ranks do not agree on that collective. */
-static bool collect(syncing *s, uint32_t *differ)
+static bool collect(tl_coll_syncs *s, uint32_t *differ)
 {
     const tl_colls *colls = s->colls;
 
@@ -186,7 +157,7 @@ static void put_meta(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
     tl_sheet_real(sheet, tl_coll_out_mb(colls, row));
 }
 
-static void put_sync(tl_sheet *sheet, const syncing *s, const sync *one)
+static void put_sync(tl_sheet *sheet, const tl_coll_syncs *s, const tl_coll_sync *one)
 {
     const tl_colls *colls = s->colls;
     size_t n = tl_coll_nrows(colls, one->collective);
@@ -210,13 +181,14 @@ static void put_sync(tl_sheet *sheet, const syncing *s, const sync *one)
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
         const tl_coll_row *row = k < n ? tl_coll_nth(colls, one->collective, k) : NULL;
         bool there = row != NULL && row->rank == s->ranks.v[i];
-        tl_sheet_number(sheet, there ? wait_of(one, row) : NAN, there && colls->whole_ts);
+        tl_sheet_number(sheet, there ? tl_coll_wait(one, row) : NAN, there && colls->whole_ts);
         k += there;
     }
+    tl_coll_put_span(sheet, colls, one->row->ranks);
     tl_sheet_end_row(sheet);
 }
 
-static void put_syncs(tl_sheet *sheet, const syncing *s)
+static void put_syncs(tl_sheet *sheet, const tl_coll_syncs *s)
 {
     for (size_t i = 0; i < s->v.n; i++)
         put_sync(sheet, s, &s->v.v[i]);
@@ -229,7 +201,7 @@ static void put_rank_word(tl_sheet *sheet, int64_t rank, const char *what)
     tl_sheet_words(sheet, word);
 }
 
-static tl_status write_syncs(const syncing *s, const char *dir, tl_error *err)
+static tl_status write_syncs(const tl_coll_syncs *s, const char *dir, tl_error *err)
 {
     static const char *const head[] = {
         "collective_id",       "Process Group Name",
@@ -255,6 +227,7 @@ static tl_status write_syncs(const syncing *s, const char *dir, tl_error *err)
     }
     for (size_t i = 0; i < s->ranks.n; i++)
         put_rank_word(&sheet, s->ranks.v[i], "wait_time");
+    tl_coll_head_nodes(&sheet, s->colls, "node_span");
     tl_sheet_end_row(&sheet);
     tl_sheet_look(&sheet);
     put_syncs(&sheet, s);
@@ -268,7 +241,7 @@ static tl_status write_syncs(const syncing *s, const char *dir, tl_error *err)
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
 /* What is missing is a group of its own. */
-static int in_groups(const sync *x, const sync *y)
+static int in_groups(const tl_coll_sync *x, const tl_coll_sync *y)
 {
     int order = COMPARE(x->row->name, y->row->name);
     order = order != 0 ? order : COMPARE(x->row->dtype, y->row->dtype);
@@ -277,13 +250,13 @@ static int in_groups(const sync *x, const sync *y)
 
 static int by_group(const void *a, const void *b)
 {
-    const sync *x = *(const sync *const *)a, *y = *(const sync *const *)b;
+    const tl_coll_sync *x = *(const tl_coll_sync *const *)a, *y = *(const tl_coll_sync *const *)b;
     int order = in_groups(x, y);
     return order != 0 ? order : COMPARE(x, y);
 }
 
 typedef struct sum {
-    const sync **v;
+    const tl_coll_sync **v;
     size_t n;
     double total; /* of the latencies */
 } sum;
@@ -294,46 +267,47 @@ static int largest_first(const void *a, const void *b)
     return x->total != y->total ? COMPARE(y->total, x->total) : COMPARE(x->v[0], y->v[0]);
 }
 
-static double latency(const sync *s)
+static double latency(const tl_coll_sync *s)
 {
     return s->latency;
 }
 
-static double start_skew(const sync *s)
+static double start_skew(const tl_coll_sync *s)
 {
     return s->start_skew;
 }
 
-static double end_skew(const sync *s)
+static double end_skew(const tl_coll_sync *s)
 {
     return s->end_skew;
 }
 
-static double algo(const sync *s)
+static double algo(const tl_coll_sync *s)
 {
     return s->algo;
 }
 
-static double bus(const sync *s)
+static double bus(const tl_coll_sync *s)
 {
     return s->bus;
 }
 
 /* Mean, median, smallest and largest of what is known. */
-static void put_statistics(tl_sheet *sheet, const syncing *s, const sum *g, double (*value)(const sync *), bool whole)
+static void put_statistics(tl_sheet *sheet, const tl_coll_syncs *s, const sum *g, double (*value)(const tl_coll_sync *),
+                           bool whole)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < g->n; i++)
         if (!isnan(value(g->v[i])))
             s->work[n++] = value(g->v[i]);
-    tl_sheet_real(sheet, tl_numpy_mean(s->work, n));
+    tl_sheet_real(sheet, tl_pandas_mean(s->work, n));
     tl_sheet_real(sheet, tl_numpy_median(s->work, n)); /* sorts them */
     tl_sheet_number(sheet, n > 0 ? s->work[0] : NAN, whole);
     tl_sheet_number(sheet, n > 0 ? s->work[n - 1] : NAN, whole);
 }
 
-static void put_sum(tl_sheet *sheet, const syncing *s, const sum *g)
+static void put_sum(tl_sheet *sheet, const tl_coll_syncs *s, const sum *g)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = g->v[0]->row;
@@ -367,7 +341,7 @@ static void put_sum(tl_sheet *sheet, const syncing *s, const sum *g)
 
 #define STATISTICS(of) of "_mean," of "_median," of "_min," of "_max,"
 
-static tl_status write_sums(const syncing *s, const sum *sums, size_t n, const char *dir, tl_error *err)
+static tl_status write_sums(const tl_coll_syncs *s, const sum *sums, size_t n, const char *dir, tl_error *err)
 {
     tl_sheet sheet;
     char header[1024];
@@ -385,9 +359,9 @@ static tl_status write_sums(const syncing *s, const sum *sums, size_t n, const c
     return tl_sheet_close(&sheet, err);
 }
 
-static tl_status write_summary(const syncing *s, const char *dir, tl_error *err)
+static tl_status write_summary(const tl_coll_syncs *s, const char *dir, tl_error *err)
 {
-    const sync **v = tl_malloc((s->v.n + 1) * sizeof *v);
+    const tl_coll_sync **v = tl_malloc((s->v.n + 1) * sizeof *v);
     TL_VEC(sum) sums = { 0 };
     bool whole = v != NULL;
     tl_status st;
@@ -415,88 +389,9 @@ static tl_status write_summary(const syncing *s, const char *dir, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------ stragglers */
-
-/* A rank, over the collectives above. */
-typedef struct standing {
-    int64_t rank;
-    size_t order; /* of its first appearance: decides who was last where two came at once */
-    double waits, durs;
-    uint64_t n, last, first;
-} standing;
-
-static int least_wait_first(const void *a, const void *b)
-{
-    const standing *x = a, *y = b;
-    double p = tl_python_round(x->waits, 1), q = tl_python_round(y->waits, 1);
-    return p != q ? COMPARE(p, q) : COMPARE(x->rank, y->rank);
-}
-
-static void count(const syncing *s, standing *v)
-{
-    size_t nseen = 0;
-
-    for (size_t i = 0; i < s->v.n; i++) {
-        const sync *one = &s->v.v[i];
-        standing *last = NULL;
-        double least = INFINITY;
-        for (size_t k = 0; k < tl_coll_nrows(s->colls, one->collective); k++) {
-            const tl_coll_row *row = tl_coll_nth(s->colls, one->collective, k);
-            standing *r = &v[place_of(s, row->rank)];
-            double wait = wait_of(one, row);
-            if (r->n++ == 0)
-                r->order = nseen++;
-            r->waits += wait;
-            if (wait < least || (wait == least && r->order < last->order)) {
-                least = wait;
-                last = r;
-            }
-        }
-        last->last++;
-        v[place_of(s, one->earliest)].first++;
-    }
-}
-
-static tl_status write_stragglers(const syncing *s, const char *dir, tl_error *err)
-{
-    standing *v = tl_calloc(s->ranks.n + 1, sizeof *v);
-    tl_sheet sheet;
-
-    if (v == NULL)
-        return tl_fail_memory(err, "the waits of ranks");
-    for (size_t i = 0; i < s->ranks.n; i++)
-        v[i].rank = s->ranks.v[i];
-    count(s, v);
-    for (size_t i = 0, k = 0; i < s->colls->rows.n; i++) {
-        const tl_coll_row *row = &s->colls->rows.v[i];
-        while (k < s->ranks.n && v[k].rank < row->rank)
-            k++;
-        if (k < s->ranks.n && v[k].rank == row->rank)
-            v[k].durs += row->dur;
-    }
-    qsort(v, s->ranks.n, sizeof *v, least_wait_first);
-    tl_status st = tl_sheet_open(&sheet, dir, "nccl_straggler_summary.csv",
-                                 "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
-                                 "pct_arrived_last,num_collectives,total_nccl_dur_us",
-                                 err);
-    for (size_t i = 0; st == TL_OK && i < s->ranks.n; i++) {
-        tl_sheet_int(&sheet, v[i].rank);
-        tl_sheet_real(&sheet, tl_python_round(v[i].waits, 1));
-        tl_sheet_real(&sheet, tl_python_round(v[i].waits / (double)v[i].n, 1));
-        tl_sheet_int(&sheet, (int64_t)v[i].last);
-        tl_sheet_int(&sheet, (int64_t)v[i].first);
-        tl_sheet_real(&sheet, tl_python_round(100.0 * (double)v[i].last / (double)s->v.n, 1));
-        tl_sheet_int(&sheet, (int64_t)s->v.n);
-        tl_sheet_real(&sheet, tl_python_round(v[i].durs, 1));
-        tl_sheet_end_row(&sheet);
-    }
-    free(v);
-    return st == TL_OK ? tl_sheet_close(&sheet, err) : st;
-}
-
 tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *differ, tl_error *err)
 {
-    syncing s = { .colls = colls };
+    tl_coll_syncs s = { .colls = colls };
     tl_status st = collect(&s, differ) ? TL_OK : tl_fail_memory(err, "collectives of all ranks");
 
     if (st == TL_OK && *differ == TL_NONE && s.v.n > 0) {
@@ -504,7 +399,7 @@ tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *d
         if (st == TL_OK)
             st = write_summary(&s, dir, err);
         if (st == TL_OK)
-            st = write_stragglers(&s, dir, err);
+            st = tl_coll_write_stragglers(&s, dir, err);
     }
     free(s.v.v);
     free(s.ranks.v);

@@ -35,9 +35,11 @@ static bool take_anchors(const tl_matching *m, anchor_list *out)
             ;
         if (!is_read(m, &parts[from]))
             continue;
-        if (!tl_grow((void **)&out->v, &out->cap, out->n + (to - from), sizeof *out->v))
+        size_t more = 0;
+        if (!tl_grow((void **)&out->v, &out->cap, out->n + (to - from), sizeof *out->v) ||
+            !tl_collective_anchors(parts + from, to - from, out->v + out->n, &more))
             return false;
-        out->n += tl_collective_anchors(parts + from, to - from, out->v + out->n);
+        out->n += more;
     }
     return true;
 }

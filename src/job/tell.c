@@ -3,6 +3,8 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/job/run.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/print.h"
@@ -99,12 +101,17 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *opti
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
+    const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
+    const tl_table *quality = tl_tables_get(job, &tl_quality_schema);
     const char **skipped = calloc(inventory->inputs.n + 1, sizeof *skipped);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
         .breakdown = (const tl_breakdown *)(const void *)breakdown->rows, .nbreakdown = breakdown->n,
         .steps = (const tl_step *)(const void *)steps->rows, .nsteps = steps->n,
+        .idle = (const tl_idle *)(const void *)idle->rows, .nidle = idle->n,
+        .causes = (const tl_idle_job *)(const void *)causes->rows, .ncauses = causes->n,
+        .quality = (const tl_quality *)(const void *)quality->rows, .nquality = quality->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v, .nmissing_listed = inventory->missing.n, .nmissing = inventory->nmissing,
         .skipped = skipped,

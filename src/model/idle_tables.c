@@ -9,8 +9,12 @@ const char *const tl_drain_labels[TL_NDRAINS + 1] = {
 };
 
 const char *const tl_wait_labels[TL_NWAITS + 1] = {
-    [TL_WAIT_NONE] = "none",           [TL_WAIT_DEVICE] = "DEVICE_SYNC", [TL_WAIT_STREAM] = "STREAM_SYNC",
-    [TL_WAIT_EVENT] = "EVENT_SYNC",    [TL_WAIT_H2D] = "H2D_COPY",       [TL_WAIT_D2H] = "D2H_COPY",
+    [TL_WAIT_NONE] = "none",
+    [TL_WAIT_DEVICE] = "DEVICE_SYNC",
+    [TL_WAIT_STREAM] = "STREAM_SYNC",
+    [TL_WAIT_EVENT] = "EVENT_SYNC",
+    [TL_WAIT_H2D] = "H2D_COPY",
+    [TL_WAIT_D2H] = "D2H_COPY",
     [TL_WAIT_IMPLICIT] = "IMPLICIT_SYNC",
 };
 
@@ -27,16 +31,32 @@ const char *const tl_doing_labels[TL_NDOINGS + 1] = {
     [TL_DOING_DEPENDENCY] = "DEPENDENCY_WAIT",
 };
 
+/* clang-format off */
+const char *const tl_doing_docs[TL_NDOINGS + 1] = {
+    [TL_DOING_ALL] = "all macro gaps",
+    [TL_DOING_NOISE] = "gaps too short to ask",
+    [TL_DOING_LAUNCH_ANOMALY] = "the device was slow to start work that was launched during the gap or, prequeued, before it",
+    [TL_DOING_LAUNCH_OVERHEAD] = "the launch followed at once, and the gap is its latency",
+    [TL_DOING_RUNTIME] = "the host was in calls of the runtime or driver; call_class and call say which",
+    [TL_DOING_CPU] = "the host was busy with operators or Python; dominant_op says which",
+    [TL_DOING_UNTRACED] = "the host launched late, and what the trace has of it hardly explains that: a data loader, other code",
+    [TL_DOING_NO_TRACE] = "the host launched late, and the trace has no operators at all",
+    [TL_DOING_GRAPH] = "between two nodes of one graph launch",
+    [TL_DOING_DEPENDENCY] = "the work was queued in time and its stream waited for an event of another",
+};
+/* clang-format on */
+
 const char *const tl_call_labels[TL_NCALLS + 1] = {
-    [TL_CALL_NONE] = "none",      [TL_CALL_ALLOC] = "MEMORY_ALLOC",   [TL_CALL_LAUNCH] = "LAUNCH_STALL",
+    [TL_CALL_NONE] = "none",      [TL_CALL_ALLOC] = "MEMORY_ALLOC",  [TL_CALL_LAUNCH] = "LAUNCH_STALL",
     [TL_CALL_SYNC] = "SYNC_CALL", [TL_CALL_OTHER] = "OTHER_RUNTIME",
 };
 
 const char *const tl_queued_labels[] = { "unknown", "no", "yes", NULL };
 
-TL_TABLE_DEFINE(gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
-                "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
-                "meanwhile?");
+TL_TABLE_DEFINE(
+    gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
+    "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
+    "meanwhile?");
 
 TL_TABLE_DEFINE(gap_noise, TL_GAP_NOISE_FIELDS, TL_SCOPE_EVENT, "short gaps of the device timeline",
                 "When did a device stand idle for so short a time that no reason is looked for?");

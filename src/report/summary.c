@@ -1,6 +1,8 @@
 /* summary.c - what a run found, on one screen. */
 #include "tlmpi/report/summary.h"
 
+#include "summary_idle.h"
+#include "summary_match.h"
 #include "summary_table.h"
 #include "summary_troubles.h"
 #include "summary_words.h"
@@ -309,9 +311,11 @@ void tl_print_summary(FILE *out, const tl_summary *s)
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
         say_loss(out, s, look);
+        tl_print_summary_idle(out, s, look);
     } else {
         fprintf(out, "No trace has device work: there is nothing to break down.\n");
     }
+    tl_say_matching(out, s);
     say_unclassified(out, s);
     tl_say_troubles(out, s, look);
     say_output(out, s);

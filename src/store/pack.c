@@ -27,6 +27,7 @@ enum { TILE = 64 }; /* rows that are transposed together: a cache line of each p
  * read. */
 #define COLLECTIVE_CHUNK_ROWS 4096u
 #define SMALL_CHUNK_ROWS 1024u
+#define EVENT_CHUNK_BYTES ((size_t)1 << 20)
 #define SMALL_CHUNK_BYTES ((size_t)128 << 10)
 
 size_t tl_packed_size(const tl_schema *schema)
@@ -39,12 +40,12 @@ size_t tl_packed_size(const tl_schema *schema)
 
 size_t tl_chunk_rows(const tl_schema *schema)
 {
-    if (schema->scope == TL_SCOPE_EVENT)
-        return TL_CHUNK_ROWS;
-    if (schema->scope == TL_SCOPE_COLLECTIVE)
-        return COLLECTIVE_CHUNK_ROWS;
-    size_t rows = SMALL_CHUNK_ROWS, size = tl_packed_size(schema);
-    while (rows > TILE && rows * size > SMALL_CHUNK_BYTES)
+    size_t rows = SMALL_CHUNK_ROWS, bytes = SMALL_CHUNK_BYTES, size = tl_packed_size(schema);
+    if (schema->scope == TL_SCOPE_EVENT || schema->scope == TL_SCOPE_COLLECTIVE) {
+        rows = schema->scope == TL_SCOPE_EVENT ? TL_CHUNK_ROWS : COLLECTIVE_CHUNK_ROWS;
+        bytes = EVENT_CHUNK_BYTES;
+    }
+    while (rows > TILE && rows * size > bytes)
         rows /= 2;
     return rows;
 }

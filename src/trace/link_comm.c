@@ -6,6 +6,7 @@
  *     launch                          [==]
  */
 #include "link_comm.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/trace/classify.h"
 #include <stdlib.h>
 
@@ -51,10 +52,10 @@ static bool collect(tl_comm_evidence *k)
         whole = tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
         if (!whole)
             break;
-        int64_t start = e->ts_ns[i] + k->base_ns;
+        int64_t start = tl_ns_sum(e->ts_ns[i], k->base_ns);
         tl_collective collective = tl_collective_of(tl_names_text(&e->names, e->name[i]));
         k->ops[k->n++] =
-            (tl_comm_op){ start, start + e->dur_ns[i], e->track[i], (uint32_t)i, TL_NONE, (uint8_t)collective };
+            (tl_comm_op){ start, tl_ns_sum(start, e->dur_ns[i]), e->track[i], (uint32_t)i, TL_NONE, (uint8_t)collective };
     }
     free(comm);
     return whole;

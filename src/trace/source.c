@@ -7,13 +7,11 @@
  * A fault (cut, damaged, bytes that belong to nothing) is kept until all text before it has been given.
  */
 #include "tlmpi/trace/source.h"
+#include "opening.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #if TLMPI_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
@@ -22,9 +20,6 @@
 #endif
 
 #define BLOCK ((size_t)256 << 10)
-
-/* So often a pipe is asked for its writer, fifty times a second. */
-#define WRITER_NAPS 250
 
 /* Counts of the inflaters are 32 bits wide. */
 #define MOST_AT_ONCE ((size_t)1 << 30)
@@ -306,68 +301,19 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 
 /* --------------------------------------------------------------------------------------------------- open and close */
 
-const char *tl_source_word(mode_t mode)
-{
-    return S_ISREG(mode)    ? "a file"
-           : S_ISDIR(mode)  ? "a folder"
-           : S_ISFIFO(mode) ? "a pipe"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "a device";
-}
-
-/* A pipe without a writer says "end" again and again; with one, text, or that there is none yet.  The writer may be a moment
- * late.  Afterwards reading waits for it as for a file. */
-static tl_status await_writer(tl_source *s, tl_error *err)
-{
-    const struct timespec nap = { .tv_nsec = 20000000 };
-    ssize_t got = 0;
-
-    for (int naps = 0; got == 0 && naps < WRITER_NAPS; naps++) {
-        if (naps > 0)
-            (void)nanosleep(&nap, NULL);
-        got = read_some(s->fd, s->in, sizeof s->in);
-    }
-    if (got == 0)
-        return tl_fail(err, TL_EINPUT, "%s: expected a pipe with a writer, found none for %d seconds", s->path,
-                       WRITER_NAPS / 50);
-    if (got < 0 && errno != EAGAIN)
-        return tl_fail(err, TL_EINPUT, "%s: cannot be read: %s", s->path, strerror(errno));
-    if (got > 0)
-        s->read_bytes = s->end = (size_t)got;
-    if (fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) & ~O_NONBLOCK) != 0)
-        return tl_fail(err, TL_EINPUT, "%s: %s", s->path, strerror(errno));
-    return TL_OK;
-}
-
-/* Looks before it opens: opening a pipe waits for a writer, opening a device may do anything. */
-static tl_status open_file(tl_source *s, tl_error *err)
-{
-    struct stat st;
-
-    if (stat(s->path, &st) != 0)
-        return tl_fail(err, TL_EINPUT, "%s: cannot be opened: %s", s->path, strerror(errno));
-    bool pipe = S_ISFIFO(st.st_mode);
-    if (!S_ISREG(st.st_mode) && !pipe)
-        return tl_fail(err, TL_EINPUT, "%s: expected a file or a pipe, found %s", s->path, tl_source_word(st.st_mode));
-    s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipe ? O_NONBLOCK : 0));
-    if (s->fd < 0)
-        return tl_fail(err, TL_EINPUT, "%s: cannot be opened: %s", s->path, strerror(errno));
-    if (pipe)
-        return await_writer(s, err);
-    s->file_size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);    /* advice only */
-    return TL_OK;
-}
-
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
     tl_source *s = tl_calloc(1, sizeof *s);
+    tl_opened opened = { .fd = -1 };
     if (s == NULL)
         return tl_fail_memory(err, "reading a file");
     s->fd = -1;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
-    tl_status st = s->path != NULL ? open_file(s, err) : tl_fail_memory(err, "reading a file");
+    tl_status st = s->path != NULL ? tl_open(path, s->in, sizeof s->in, &opened, err) : tl_fail_memory(err, "reading a file");
+    s->fd = opened.fd;
+    s->file_size = opened.size;
+    s->read_bytes = s->end = opened.n;
     if (st != TL_OK)
         goto fail;
 

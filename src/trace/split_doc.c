@@ -98,7 +98,8 @@ static int begin_array(tl_split *s)
 
     s->found = true;
     s->closed = s->nested = false;
-    s->array_begin = offset_of(s, s->scan);
+    s->array_begin = s->whole_to = offset_of(s, s->scan);
+    s->whole_depth = s->outer.depth;
     s->array_end = UINT64_MAX;
     s->state = GAP;
     s->behind = NOTHING_BEHIND;

@@ -70,8 +70,9 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     }
     s->state = ENTRY;
     s->entry_depth = 0;
-    s->in_string = false;
-    s->checking = s->probe != NULL;
+    s->in_string = s->escaped = false;
+    s->checking = s->broken_lately > 0;
+    s->broken_lately -= s->broken_lately > 0;
     tl_grammar_reset(&s->inner);
     return STEP_ON;
 }

@@ -13,6 +13,9 @@
 #include "split_parts.h"
 #include <stdlib.h>
 
+/* So many entries behind one that is broken are expected to be so, too. */
+#define TROUBLE 8
+
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
 const char *const tl_document_keys[] = { "traceName", "displayTimeUnit", "baseTimeNanoseconds", "distributedInfo",
                                          "deviceProperties", "schemaVersion", "traceEvents", NULL };
@@ -193,6 +196,7 @@ bool tl_split_is_document(const tl_split *s, const tl_piece *piece)
 void tl_split_seek_from(tl_split *s, size_t i)
 {
     s->state = SEEK;
+    s->broken_lately = TROUBLE;
     s->behind = NOTHING_BEHIND;
     s->scan = s->at = i;
 }

@@ -30,6 +30,8 @@ tl_splice tl_splice_of(const tl_read_report *r)
         s.place = TL_BEFORE_END;
         s.insert_at = r->array_end;
     }
+    if (s.place == TL_BEHIND_BEGIN && r->whole_to == 0)
+        return s;               /* nobody knows what is whole: no byte of it is given up */
     if (!r->closed) {
         s.copy_to = s.insert_at;
         snprintf(s.closing, sizeof s.closing, "\n%s\n", r->closing);

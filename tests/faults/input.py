@@ -429,6 +429,28 @@ def crowds(checks, program):
                 checks.that(run.peak_bytes < 64 << 20, "%d devices and steps, %s: memory" % (n, what), run.peak_bytes)
 
 
+def other_tools(checks, program):
+    """The same damages: tables as TraceLens has them come out, and those of the whole rank are as they were."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "traces")
+        os.mkdir(data)
+        whole = write(data, 0, document(0))
+        for rank, (_, make) in enumerate(damages(), 1):
+            write(data, rank, make(rank).text)
+        out = os.path.join(folder, "out")
+        run = Run(program, [data], out, ("compat", "tracelens"))
+        checks.that(run.status == 1, "compat tracelens: exit status 1", run.status, run.stderr[-300:])
+        with open(os.path.join(out, "notes.txt"), encoding="utf-8", errors="replace") as f:
+            checks.that("rank 1: " in f.read(), "compat tracelens: the notes name a damaged rank")
+        run = Run(program, [whole], out + "-alone", ("compat", "tracelens"))
+        checks.that(run.status == 0, "compat tracelens: a whole rank alone", run.status, run.stderr[-300:])
+        tables = [name for name in os.listdir(out + "-alone") if name.endswith(".csv") and not name.startswith("nccl")]
+        checks.that(len(tables) >= 9, "compat tracelens: its tables", tables)
+        for name in tables:
+            with open(os.path.join(out, "rank0", name), "rb") as a, open(os.path.join(out + "-alone", name), "rb") as b:
+                checks.that(a.read() == b.read(), "compat tracelens: %s of the whole rank" % name)
+
+
 def main():
     checks = Checks()
     program = os.path.abspath(sys.argv[1])
@@ -441,6 +463,7 @@ def main():
     gzips(checks, program)
     files(checks, program)
     pipes(checks, program)
+    other_tools(checks, program)
     huge(checks, program)
     checks.close()
 

@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include "tlmpi/trace/join.h"
+#include "tlmpi/analysis/participants.h"
 #include "tlmpi/trace/link.h"
 #include "tlmpi/trace/reader.h"
 #include <fcntl.h>
@@ -427,8 +428,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     same_int(&all, &some, "status", 0, all.status, some.status);
     same_int(&all, &some, "entries", 0, (int64_t)all.trace.report.entries, (int64_t)some.trace.report.entries);
     if (some.status == TL_OK) {
-        if (tl_link(&some.trace, &rules, 0, &linked, &err) != TL_OK)
+        tl_participants set = { 0 };
+        if (tl_link(&some.trace, &rules, 0, &linked, &err) != TL_OK ||
+            tl_participants_collect(&linked.view, &set, &err) != TL_OK)
             broken(err.text);
+        same_int(&all, &some, "parts in collectives", 0, (int64_t)linked.view.ncolls, (int64_t)set.parts.n);
+        tl_participants_free(&set);
         tl_linked_free(&linked);
     }
     tl_trace_free(&some.trace);

@@ -91,7 +91,7 @@ def main():
                 check(named == field, "%s: FIELD_%d_NAME" % (table, i), named)
                 units = data.attrs.get("FIELD_%d_UNITS" % i, b"")
                 units = units.decode() if isinstance(units, bytes) else str(units)
-                wanted = [unit for end, unit in (("_ns", "ns"), ("_ppb", "ppb"), ("_gb_s", "GB/s")) if field.endswith(end)]
+                wanted = [unit for end, unit in (("_ns", "ns"), ("_ppb", "ppb"), ("_gb_s", "GB/s"), ("_pct", "%")) if field.endswith(end)]
                 check(units == (wanted[0] if wanted else "byte" if "byte" in field else ""),
                       "%s.%s: units" % (table, field), units)
             with warnings.catch_warnings():

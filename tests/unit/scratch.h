@@ -73,6 +73,19 @@ static inline const char *scratch_text(const char *name, const char *text)
     return scratch_write(name, text, strlen(text));
 }
 
+/* The whole of a file in the folder, up to 64 kB; good until the next call. */
+static inline const char *scratch_content(const char *name)
+{
+    static char text[65536];
+    FILE *f = fopen(scratch_path(name), "rb");
+    size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = '\0';
+    if (f == NULL)
+        return "(no file)";
+    (void)fclose(f);
+    return text;
+}
+
 /* One gzip member of the text to out, which has room for it; its length. */
 static inline size_t scratch_gzip(const void *text, size_t n, int level, unsigned char *out, size_t cap)
 {

@@ -199,7 +199,7 @@ static const tl_quality *quality(tl_tables *job, const char *check)
 {
     const tl_table *table = tl_tables_get(job, &tl_quality_schema);
     for (size_t i = 0; i < table->n; i++)
-        if (strcmp(((const tl_quality *)tl_table_row(table, i))->check, check) == 0)
+        if (strcmp(tl_check_labels[((const tl_quality *)tl_table_row(table, i))->check], check) == 0)
             return tl_table_row(table, i);
     CU_FAIL_FATAL("no such check");
     return NULL;

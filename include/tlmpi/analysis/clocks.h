@@ -37,9 +37,9 @@ typedef struct tl_clock_edge {
     int32_t has_drift, padding;
 } tl_clock_edge;
 
-/* Anchors of one collective, one a participant, into out (room for n); how many: none where its ends say nothing of
- * clocks. */
-size_t tl_collective_anchors(const tl_participant *by_rank, size_t n, tl_anchor *out);
+/* Anchors of one collective, one a participant, into out (room for n); *nout: how many, none where its ends say nothing
+ * of clocks.  False when memory is out. */
+bool tl_collective_anchors(const tl_participant *by_rank, size_t n, tl_anchor *out, size_t *nout);
 
 /* The edge through n > 0 anchors of one rank and group, ascending by at_ns.  False when memory is out. */
 bool tl_clock_edge_fit(const tl_anchor *anchors, size_t n, tl_clock_edge *out);

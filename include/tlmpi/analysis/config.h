@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rules of the idle classification that correct the plain ones it comes from (TraceLens').  Each is a bit; what it changes is
- * said in tl_idle_rules.  Without any of them the labels are the plain ones, but for rounding. */
+/* Rules of the idle classification that correct the plain ones it comes from (TraceLens').  Each is a bit; what it
+ * changes is said in tl_idle_rules.  Without any of them the labels are the plain ones, but for rounding. */
 enum {
     TL_IDLE_DEVICES = 1u << 0,
     TL_IDLE_ENDED = 1u << 1,
@@ -28,27 +28,36 @@ enum {
 };
 
 typedef struct tl_idle_rule {
-    const char *word;           /* of the command line */
-    uint32_t bit;               /* 0: it always holds */
-    const char *doc;            /* what it says, and what is so without it */
+    const char *word; /* of the command line */
+    uint32_t bit;     /* 0: it always holds */
+    const char *doc;  /* what it says, and what is so without it */
 } tl_idle_rule;
 
-extern const tl_idle_rule tl_idle_rules[];      /* ended by word NULL */
+extern const tl_idle_rule tl_idle_rules[]; /* ended by word NULL */
 
 typedef struct tl_idle_config {
-    int64_t noise_ns;           /* a shorter gap is noise, and not classified */
-    int64_t launch_ns;          /* what a launch takes until its work starts; queued: it ended longer before the gap */
-    int64_t anomaly_ns;         /* a launch that takes longer, and ... */
-    int64_t anomaly_pct;        /* ... more than this part of the gap, is an anomaly */
-    int64_t queued_ns;          /* of work queued in time, a gap that is longer is an anomaly */
-    int64_t runtime_pct;        /* calls that take this part of a gap or more dominate it */
-    int64_t coverage_pct;       /* operators that take less of a gap leave it untraced */
-    int64_t drain_ns;           /* a wait that lasted longer than this past its start drained the device */
-    int64_t sync_ns;            /* a wait may end this long before the gap */
-    int64_t implicit_ns;        /* an allocation that lasts longer waits for the device */
-    int64_t own_launch_ns;      /* the launch call that ends a gap counts as a call in it only when it is not shorter */
-    uint32_t rules;             /* TL_IDLE_...: those that hold */
+    int64_t noise_ns;      /* a shorter gap is noise, and not classified */
+    int64_t launch_ns;     /* what a launch takes until its work starts; queued: it ended longer before the gap */
+    int64_t anomaly_ns;    /* a launch that takes longer, and ... */
+    int64_t anomaly_pct;   /* ... more than this part of the gap, is an anomaly */
+    int64_t queued_ns;     /* of work queued in time, a gap that is longer is an anomaly */
+    int64_t runtime_pct;   /* calls that take this part of a gap or more dominate it */
+    int64_t coverage_pct;  /* operators that take less of a gap leave it untraced */
+    int64_t drain_ns;      /* a wait that lasted longer than this past its start drained the device */
+    int64_t sync_ns;       /* a wait may end this long before the gap */
+    int64_t implicit_ns;   /* an allocation that lasts longer waits for the device */
+    int64_t own_launch_ns; /* the launch call that ends a gap counts as a call in it only when it is not shorter */
+    uint32_t rules;        /* TL_IDLE_...: those that hold */
 } tl_idle_config;
+
+typedef struct tl_idle_threshold {
+    const char *name; /* on the command line */
+    size_t offset;    /* of its int64_t in tl_idle_config */
+    bool percent;     /* else a time */
+    const char *doc;
+} tl_idle_threshold;
+
+extern const tl_idle_threshold tl_idle_thresholds[]; /* ended by name NULL */
 
 typedef struct tl_config {
     tl_idle_config idle;
@@ -57,11 +66,12 @@ typedef struct tl_config {
 /* Every rule holds.  The text is what tl_idle_config_write makes of it. */
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
-    "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "       \
+    "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
     "implicit=50, own-launch=10, without=none"
 
-/* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names, and without=WORD+WORD (or
- * none, or all) for rules that are not to hold.  False where a name or a value is none; the rest has then been read in part. */
+/* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names, and
+ * without=WORD+WORD (or none, or all) for rules that are not to hold.  False where a name or a value is none; the rest
+ * has then been read in part. */
 bool tl_idle_config_read(const char *text, tl_idle_config *config);
 
 /* Writes all of it as such a text, 0-terminated. */

@@ -45,6 +45,38 @@ extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", 
 extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
 extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
 
+/* What is counted about the matching. */
+typedef enum tl_quality_check {
+    TL_CHECK_MATCHED,           /* collectives; so are the next nine */
+    TL_CHECK_PARTIAL,
+    TL_CHECK_MISSING,
+    TL_CHECK_UNMATCHED,
+    TL_CHECK_KIND,              /* suspect for this */
+    TL_CHECK_DTYPE,
+    TL_CHECK_SIZE,
+    TL_CHECK_TWICE,
+    TL_CHECK_WAIT,
+    TL_CHECK_ENDS,
+    TL_CHECK_BY_SEQ,            /* arrivals; so are the next six */
+    TL_CHECK_BY_LAUNCH,
+    TL_CHECK_BY_ENDTIME,
+    TL_CHECK_BY_PAIR,
+    TL_CHECK_ALONE,
+    TL_CHECK_PAST_OWN_END,
+    TL_CHECK_BEFORE_LAUNCH,
+    TL_CHECK_END_TOGETHER,      /* synchronising collectives */
+    TL_CHECK_INCONCLUSIVE,      /* collectives */
+    TL_CHECK_BALANCE,
+    TL_CHECK_CLOCKS,
+    TL_CHECK_SHIFTED,           /* ranks */
+    TL_CHECK_INFERRED,          /* groups */
+    TL_NCHECKS
+} tl_quality_check;
+extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */
+
+#define TL_CELL_CHECK(name) uint8_t name
+#define TL_TYPE_OF_CHECK TL_TYPE_ENUM
+#define TL_LABELS_OF_CHECK tl_check_labels
 #define TL_CELL_COLL(name) uint8_t name
 #define TL_TYPE_OF_COLL TL_TYPE_ENUM
 #define TL_LABELS_OF_COLL tl_collective_labels
@@ -178,7 +210,7 @@ TL_TABLE(clock, TL_CLOCK_FIELDS);
 
 /* How far the matching can be trusted: counts, and the worst case. */
 #define TL_QUALITY_FIELDS(F, T)                                                                                           \
-    F(T, TEXT32, check, KEY, "", "what was counted")                                                                      \
+    F(T, CHECK, check, KEY, "", "what was counted")                                                                      \
     F(T, I64, count, MEASURE, "", "how many")                                                                             \
     F(T, I64, of, MEASURE, "", "of how many")                                                                             \
     F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                         \

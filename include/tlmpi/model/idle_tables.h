@@ -1,8 +1,8 @@
 /* idle_tables.h - the tables that say why devices were idle.
  *
- * A gap is a stretch in which nothing runs on a device.  One shorter than a threshold is noise: it is listed and summed, the
- * others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and what the host did meanwhile
- * (cpu_during_gap).
+ * A gap is a stretch in which nothing runs on a device.  One shorter than a threshold is noise: it is listed and
+ * summed, the others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and what the host
+ * did meanwhile (cpu_during_gap).
  */
 #ifndef TLMPI_MODEL_IDLE_TABLES_H
 #define TLMPI_MODEL_IDLE_TABLES_H
@@ -11,10 +11,10 @@
 
 /* How the device ran dry.  ALL and NOISE are for rows that sum. */
 typedef enum tl_drain { TL_DRAIN_ALL, TL_DRAIN_NOISE, TL_DRAIN_STARVED, TL_DRAIN_SYNC, TL_NDRAINS } tl_drain;
-extern const char *const tl_drain_labels[];             /* "ALL", "noise", "starved", "sync_drain", NULL */
-#define TL_CELL_DRAIN(name)   uint8_t name
-#define TL_TYPE_OF_DRAIN      TL_TYPE_ENUM
-#define TL_LABELS_OF_DRAIN    tl_drain_labels
+extern const char *const tl_drain_labels[]; /* "ALL", "noise", "starved", "sync_drain", NULL */
+#define TL_CELL_DRAIN(name) uint8_t name
+#define TL_TYPE_OF_DRAIN    TL_TYPE_ENUM
+#define TL_LABELS_OF_DRAIN  tl_drain_labels
 
 /* What kind of call waited for the device. */
 typedef enum tl_wait_kind {
@@ -28,9 +28,9 @@ typedef enum tl_wait_kind {
     TL_NWAITS
 } tl_wait_kind;
 extern const char *const tl_wait_labels[];
-#define TL_CELL_WAIT(name)    uint8_t name
-#define TL_TYPE_OF_WAIT       TL_TYPE_ENUM
-#define TL_LABELS_OF_WAIT     tl_wait_labels
+#define TL_CELL_WAIT(name) uint8_t name
+#define TL_TYPE_OF_WAIT    TL_TYPE_ENUM
+#define TL_LABELS_OF_WAIT  tl_wait_labels
 
 /* What the host did during the gap. */
 typedef enum tl_doing {
@@ -47,22 +47,30 @@ typedef enum tl_doing {
     TL_NDOINGS
 } tl_doing;
 extern const char *const tl_doing_labels[];
-#define TL_CELL_DOING(name)   uint8_t name
-#define TL_TYPE_OF_DOING      TL_TYPE_ENUM
-#define TL_LABELS_OF_DOING    tl_doing_labels
+extern const char *const tl_doing_docs[]; /* beside the labels: what each means */
+#define TL_CELL_DOING(name) uint8_t name
+#define TL_TYPE_OF_DOING    TL_TYPE_ENUM
+#define TL_LABELS_OF_DOING  tl_doing_labels
 
 /* What a runtime or driver call is for. */
-typedef enum tl_call_class { TL_CALL_NONE, TL_CALL_ALLOC, TL_CALL_LAUNCH, TL_CALL_SYNC, TL_CALL_OTHER, TL_NCALLS } tl_call_class;
-extern const char *const tl_call_labels[];              /* "none", "MEMORY_ALLOC", "LAUNCH_STALL", "SYNC_CALL", ... */
-#define TL_CELL_CALL(name)    uint8_t name
-#define TL_TYPE_OF_CALL       TL_TYPE_ENUM
-#define TL_LABELS_OF_CALL     tl_call_labels
+typedef enum tl_call_class {
+    TL_CALL_NONE,
+    TL_CALL_ALLOC,
+    TL_CALL_LAUNCH,
+    TL_CALL_SYNC,
+    TL_CALL_OTHER,
+    TL_NCALLS
+} tl_call_class;
+extern const char *const tl_call_labels[]; /* "none", "MEMORY_ALLOC", "LAUNCH_STALL", "SYNC_CALL", ... */
+#define TL_CELL_CALL(name) uint8_t name
+#define TL_TYPE_OF_CALL    TL_TYPE_ENUM
+#define TL_LABELS_OF_CALL  tl_call_labels
 
-extern const char *const tl_queued_labels[];            /* "unknown", "no", "yes", NULL */
+extern const char *const tl_queued_labels[]; /* "unknown", "no", "yes", NULL */
 typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_queued;
-#define TL_CELL_QUEUED(name)  uint8_t name
-#define TL_TYPE_OF_QUEUED     TL_TYPE_ENUM
-#define TL_LABELS_OF_QUEUED   tl_queued_labels
+#define TL_CELL_QUEUED(name) uint8_t name
+#define TL_TYPE_OF_QUEUED    TL_TYPE_ENUM
+#define TL_LABELS_OF_QUEUED  tl_queued_labels
 
 /* Every macro gap. */
 #define TL_GAP_FIELDS(F, T)                                                                                            \
@@ -73,15 +81,18 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, I64, duration_ns, MEASURE, "ns", "end - start")                                                               \
     F(T, I32, idle_id, LABEL, "", "number of the gap on its device, from 0, in order of time")                         \
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")                             \
-    F(T, DRAIN, drain_type, LABEL, "", "sync_drain: the host waited until the device was done; starved: it did not")    \
-    F(T, WAIT, sync_type, LABEL, "", "what the call was that waited up to the gap; it may be there on a starved gap: a " \
-                                     "wait for a queue already empty")                                                 \
-    F(T, DOING, cpu_during_gap, LABEL, "", "what the host did meanwhile; the first that holds of: GRAPH_INTERNAL, "     \
-                                           "LAUNCH_ANOMALY or DEPENDENCY_WAIT, LAUNCH_OVERHEAD_ONLY, RUNTIME_DOMINATED, " \
-                                           "CPU_DOMINATED, CPU_UNTRACED or NO_CPU_TRACE")                              \
+    F(T, DRAIN, drain_type, LABEL, "", "sync_drain: the host waited until the device was done; starved: it did not")   \
+    F(T, WAIT, sync_type, LABEL, "",                                                                                   \
+      "what the call was that waited up to the gap; it may be there on a starved gap: a "                              \
+      "wait for a queue already empty")                                                                                \
+    F(T, DOING, cpu_during_gap, LABEL, "",                                                                             \
+      "what the host did meanwhile; the first that holds of: GRAPH_INTERNAL, "                                         \
+      "LAUNCH_ANOMALY or DEPENDENCY_WAIT, LAUNCH_OVERHEAD_ONLY, RUNTIME_DOMINATED, "                                   \
+      "CPU_DOMINATED, CPU_UNTRACED or NO_CPU_TRACE")                                                                   \
     F(T, CALL, call_class, LABEL, "", "class of calls that took most of the gap")                                      \
-    F(T, QUEUED, prequeued, LABEL, "", "whether the launch of the following work had ended well before the gap; unknown " \
-                                       "without a launch")                                                             \
+    F(T, QUEUED, prequeued, LABEL, "",                                                                                 \
+      "whether the launch of the following work had ended well before the gap; unknown "                               \
+      "without a launch")                                                                                              \
     F(T, I32, under_recorded, MEASURE, "", "1: a graph launch whose work was not (all) recorded falls into the gap")   \
     F(T, NAME, sync_event, LABEL, "", "the call that waited")                                                          \
     F(T, I64, sync_dur_ns, MEASURE, "ns", "how long it lasted")                                                        \
@@ -89,12 +100,14 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, I32, sync_uid, LABEL, "", "its place in traceEvents; -1 for none")                                            \
     F(T, NAME, call, LABEL, "", "the call that took most of the gap")                                                  \
     F(T, I64, call_ns, MEASURE, "ns", "part of the gap in calls of call_class")                                        \
-    F(T, NAME, dominant_op, LABEL, "", "the operator or Python function with the most time of its own in the gap, "     \
-                                       "addresses taken out of its name")                                              \
+    F(T, NAME, dominant_op, LABEL, "",                                                                                 \
+      "the operator or Python function with the most time of its own in the gap, "                                     \
+      "addresses taken out of its name")                                                                               \
     F(T, NAME, second_op, LABEL, "", "the next")                                                                       \
     F(T, NAME, third_op, LABEL, "", "and the next")                                                                    \
     F(T, NAME, other_op, LABEL, "", "the operator with the most time of its own on any one other thread")              \
-    F(T, NAME, annotation, LABEL, "", "the user annotation in which the thread was for most of the gap, the innermost")  \
+    F(T, NAME, annotation, LABEL, "",                                                                                  \
+      "the user annotation in which the thread was for most of the gap, the innermost")                                \
     F(T, I64, dominant_op_ns, MEASURE, "ns", "time of dominant_op's own in the gap")                                   \
     F(T, I64, second_op_ns, MEASURE, "ns", "of second_op's")                                                           \
     F(T, I64, third_op_ns, MEASURE, "ns", "of third_op's")                                                             \
@@ -106,8 +119,9 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, I32, preceding_uid, LABEL, "", "its place in traceEvents; -1 for none")                                       \
     F(T, I32, following_uid, LABEL, "", "its place in traceEvents")                                                    \
     F(T, I32, launch_uid, LABEL, "", "its place in traceEvents; -1 for none")                                          \
-    F(T, I64, launch_to_exec_ns, MEASURE, "ns", "from the end of that call to the start of the following work, negative " \
-                                                "where it began before; 0 where prequeued is unknown")
+    F(T, I64, launch_to_exec_ns, MEASURE, "ns",                                                                        \
+      "from the end of that call to the start of the following work, negative "                                        \
+      "where it began before; 0 where prequeued is unknown")
 TL_TABLE(gap, TL_GAP_FIELDS);
 
 /* Every shorter gap. */
@@ -134,11 +148,13 @@ TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
     F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun")                \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
-    F(T, I64, under_recorded_ns, MEASURE, "ns", "macro gaps into which a graph launch falls whose work was not (all) " \
-                                                "recorded: the device may not have been idle")                         \
+    F(T, I64, under_recorded_ns, MEASURE, "ns",                                                                        \
+      "macro gaps into which a graph launch falls whose work was not (all) "                                           \
+      "recorded: the device may not have been idle")                                                                   \
     F(T, I64, graph_launches, MEASURE, "", "graph launches; of the rank (on the row of device -1), as all below")      \
-    F(T, I64, graph_under_recorded, MEASURE, "", "those without recorded work, or with less than half of the median of " \
-                                                 "those that begin with the same kernel")                              \
+    F(T, I64, graph_under_recorded, MEASURE, "",                                                                       \
+      "those without recorded work, or with less than half of the median of "                                          \
+      "those that begin with the same kernel")                                                                         \
     F(T, I64, calls, MEASURE, "", "runtime and driver calls in the trace")                                             \
     F(T, I64, operators, MEASURE, "", "operators in the trace; 0: what the CPU did is not known")                      \
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
@@ -149,16 +165,19 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank; -1: all ranks")                                                             \
     F(T, I32, device, KEY, "", "device, where a rank has several; -1: all its devices")                                \
     F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
-    F(T, DRAIN, drain_type, KEY, "", "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not " \
-                                     "in ALL")                                                                         \
+    F(T, DRAIN, drain_type, KEY, "",                                                                                   \
+      "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not "                           \
+      "in ALL")                                                                                                        \
     F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
-    F(T, F64, idle_pct, MEASURE, "%", "of the time of all macro gaps of the same rank, device and step; none for noise") \
+    F(T, F64, idle_pct, MEASURE, "%",                                                                                  \
+      "of the time of all macro gaps of the same rank, device and step; none for noise")                               \
     F(T, F64, trace_pct, MEASURE, "%", "of busy + macro gaps; on rows of the whole trace")                             \
     F(T, F64, utilization_pct, MEASURE, "%", "busy of busy + macro gaps; on rows of the whole trace")                  \
     F(T, I64, mean_ns, MEASURE, "ns", "mean of the gaps, rounded")                                                     \
-    F(T, I64, median_ns, MEASURE, "ns", "median, of an even count the mean of the middle two, rounded; -1 for rank -1") \
+    F(T, I64, median_ns, MEASURE, "ns",                                                                                \
+      "median, of an even count the mean of the middle two, rounded; -1 for rank -1")                                  \
     F(T, I64, min_ns, MEASURE, "ns", "the shortest; 0 without gaps")                                                   \
     F(T, I64, max_ns, MEASURE, "ns", "the longest")
 TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
@@ -169,9 +188,10 @@ TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
     F(T, I32, device, KEY, "", "device, where a rank has several; -1: all its devices")                                \
     F(T, DRAIN, drain_type, KEY, "", "how the device ran dry; ALL: all macro gaps; noise: the shorter ones")           \
     F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
-    F(T, TEXT128, dominant_op, KEY, "", "in what: the call with its class, the operator, whether the work was prequeued or " \
-                                        "launched_during_gap, the graph launch, or the work that waited; (others) beyond " \
-                                        "1,000 classes")                                                               \
+    F(T, TEXT128, dominant_op, KEY, "",                                                                                \
+      "in what: the call with its class, the operator, whether the work was prequeued or "                             \
+      "launched_during_gap, the graph launch, or the work that waited; (others) beyond "                               \
+      "1,000 classes")                                                                                                 \
     F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for ALL and noise")                  \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
@@ -215,8 +235,9 @@ TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
     F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, I64, intervals, MEASURE, "", "device work on the stream")                                                     \
-    F(T, I64, wall_ns, MEASURE, "ns", "from its first start to its last end; wall = busy + idle_device_busy + "         \
-                                      "idle_device_idle")                                                              \
+    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
+      "from its first start to its last end; wall = busy + idle_device_busy + "                                        \
+      "idle_device_idle")                                                                                              \
     F(T, I64, busy_ns, MEASURE, "ns", "time with work on the stream")                                                  \
     F(T, I64, idle_device_busy_ns, MEASURE, "ns", "time in which the stream is idle and another of the device is not") \
     F(T, I64, idle_device_idle_ns, MEASURE, "ns", "time in which the whole device is idle")                            \

@@ -27,8 +27,8 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
 
 #define TL_RANK_FIELDS(F, T)                                                                                              \
     F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, STATUS, status, LABEL, "", "ok; damaged: some entries were lost, or a checksum is wrong; cut: the file ends "     \
-                                    "early; "                                                                             \
+    F(T, STATUS, status, LABEL, "", "ok; damaged: some entries were lost, or the text around them or the compressed "      \
+                                    "stream is damaged; cut: the file ends early; "                                       \
                                     "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")         \
     F(T, RANK_FROM, rank_from, SOURCE, "", "what named the rank: distributedInfo, the file's name, or its place in order") \
     F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                    \
@@ -48,8 +48,8 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, TEXT128, host, LABEL, "", "host, from the trace or from the file's name; empty where neither tells")             \
     F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                        \
     F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                       \
-    F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of the first entry lost or repaired, or of the cut; "  \
-                                               "-1 for none")                                                             \
+    F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of what is wrong first: with an entry lost or "        \
+                                               "repaired, with the text around them, or of the cut; -1 for none")         \
     F(T, I64, events, SOURCE, "", "entries of traceEvents seen")                                                          \
     F(T, I64, kept, SOURCE, "", "entries kept for analysis")                                                              \
     F(T, I64, filtered, SOURCE, "", "whole entries that no analysis asked for")                                           \

@@ -1,11 +1,13 @@
 /* summary.h - what a run found, on one screen of 80 columns.
  *
- * In this order: what was read, the one table, the largest loss in a sentence, what cannot be trusted or is not there,
+ * In this order: what was read, the one table, the largest loss in a sentence, how collectives were matched, what cannot be trusted or is not there,
  * the files, the next command.  Facts only: every number stands in a table of the result file too.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
 
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +18,10 @@ typedef struct tl_summary {
     const tl_rank *ranks;           size_t nranks;          /* one for each trace of the run */
     const tl_breakdown *breakdown;  size_t nbreakdown;      /* all rows */
     const tl_step *steps;           size_t nsteps;          /* of all ranks */
+
+    const tl_idle *idle;            size_t nidle;           /* all rows */
+    const tl_idle_job *causes;      size_t ncauses;         /* classes of gaps over all ranks */
+    const tl_quality *quality;      size_t nquality;        /* of the matching of collectives; may be none */
 
     int64_t world_size;             /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing;         /* ranks without a trace, ascending: nmissing of them, or the first of them */

@@ -33,7 +33,7 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
                         tl_error *err);
 
-/* One whole chunk of TL_CHUNK_ROWS rows, encoded by tl_chunk_encode: rows [chunk * TL_CHUNK_ROWS, ...). */
+/* One whole chunk of tl_chunk_rows rows, encoded by tl_chunk_encode: rows [chunk * tl_chunk_rows, ...). */
 tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chunk, const void *encoded, size_t nbytes,
                          tl_error *err);
 

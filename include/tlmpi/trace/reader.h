@@ -2,8 +2,10 @@
  *
  *     bytes -> source -> split -> (fast reader | yajl) -> columns
  *
- * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  A cut file gives every
- * whole event before the cut.
+ * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON but is
+ * followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it ends with a
+ * number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole event before the cut.
+ * Where the text around the array is damaged, rank, base time and the like are found by their names.
  */
 #ifndef TLMPI_TRACE_READER_H
 #define TLMPI_TRACE_READER_H
@@ -38,7 +40,8 @@ typedef struct tl_read_report {
     uint64_t filtered;          /* whole entries that nobody asked for */
     uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
     uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
-    int64_t first_bad_byte;     /* offset in the text of the first entry dropped or repaired, or of the cut; -1 */
+    int64_t first_bad_byte;     /* offset in the text of what is wrong first: in an entry dropped or repaired, in the text
+                                 * around them, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
     bool cut;                   /* the text ends before the document does */
     bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is

@@ -104,8 +104,9 @@ typedef struct tl_split {
     char solid;                     /* the last byte of the document that is no white space */
     tl_grammar inner;               /* of the entry or element at hand */
     bool checking;                  /* inner looks at the entry, too */
+    unsigned broken_lately;         /* then it does so from the beginning */
     uint64_t entry_depth;
-    bool in_string;
+    bool in_string, escaped;
     uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
     int behind;                     /* what the array holds just before: an entry, perhaps with its comma */
     bool bare_end;                  /* the last value of that entry is a number or word */

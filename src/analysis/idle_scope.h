@@ -1,0 +1,46 @@
+/* idle_scope.h - the gaps of one device, or of a rank, as the files that sum them see them. */
+#ifndef TLMPI_ANALYSIS_IDLE_SCOPE_H
+#define TLMPI_ANALYSIS_IDLE_SCOPE_H
+
+#include "idle.h"
+#include "idle_stats.h"
+
+/* One device, or all of a rank. */
+typedef struct tl_idle_scope {
+    tl_idle_rank *k;
+    int32_t device; /* -1: all */
+    const tl_gap *gaps;
+    size_t ngaps;
+    const tl_gap_noise *noise;
+    size_t nnoise;
+    int64_t busy_ns, macro_ns;
+    uint32_t *index;    /* room for the numbers of its gaps, of either kind */
+    int64_t *durations; /* and for their lengths */
+} tl_idle_scope;
+
+/* Labels as one number. */
+enum { TL_IDLE_NLABELS = TL_NDRAINS * TL_NDOINGS };
+
+static inline size_t tl_idle_label(const tl_gap *g)
+{
+    return (size_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap;
+}
+
+static inline void tl_idle_number(uint32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        index[i] = (uint32_t)i;
+}
+
+/* Lengths of the gaps index[0, n) to s->durations. */
+static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->durations[i] = s->gaps[index[i]].duration_ns;
+}
+
+/* Its rows of idle_overview, and of idle_summary.  False: memory is out. */
+bool tl_idle_overview_rows(const tl_idle_scope *scope, tl_table *table);
+bool tl_idle_summary_rows(const tl_idle_scope *scope, tl_table *table);
+
+#endif

@@ -1,0 +1,172 @@
+/* summary_idle.c - the largest causes of idle time, a line or two each:
+ *
+ *     Idle: 3546.8 ms in 319 gaps, 26.9 % of the devices' time; ...
+ *       84.9 % the host launched late and was hardly traced (most in aten::empty) inside "# running sparse arch" - rank
+ * 2 most 10.8 % the host was in the call cudaFree after it had waited for the device - 4 ranks alike
+ */
+#include "summary_idle.h"
+#include "tlmpi/report/wrap.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* How many causes have a line, and from which share on the second and third; the share of idle time that is worth one.
+ */
+enum { CAUSES_SHOWN = 3, LEAST_PCT = 5, LEAST_IDLE_PCT = 1, NAME_AT = 10 };
+
+/* A cell may have no 0 behind it. */
+typedef struct cell_text {
+    char text[129];
+} cell_text;
+
+static cell_text text_of(const char *cell, size_t size)
+{
+    cell_text out = { "" };
+    memcpy(out.text, cell, size < sizeof out.text ? size : sizeof out.text - 1);
+    return out;
+}
+
+/* The name behind "CLASS: ". */
+static const char *call_of(const char *key)
+{
+    const char *colon = strstr(key, ": ");
+    return colon != NULL ? colon + 2 : key;
+}
+
+/* What kept the device waiting, in words. */
+static void say_doing(char *out, size_t n, const tl_idle_job *c)
+{
+    cell_text key = text_of(c->dominant_op, sizeof c->dominant_op);
+
+    switch (c->cpu_during_gap) {
+    case TL_DOING_CPU:
+        snprintf(out, n, "the host was in %s", key.text);
+        break;
+    case TL_DOING_RUNTIME:
+        snprintf(out, n, "the host was in the call %s", call_of(key.text));
+        break;
+    case TL_DOING_UNTRACED:
+        if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
+            snprintf(out, n, "the host launched late and was not traced");
+        else
+            snprintf(out, n, "the host launched late and was hardly traced (most in %s)", key.text);
+        break;
+    case TL_DOING_NO_TRACE:
+        snprintf(out, n, "the host launched late; its trace has no operators");
+        break;
+    case TL_DOING_LAUNCH_ANOMALY:
+        snprintf(out, n,
+                 strcmp(key.text, "prequeued") == 0 ? "work queued in time began late"
+                                                    : "work began late after its launch");
+        break;
+    case TL_DOING_LAUNCH_OVERHEAD:
+        snprintf(out, n, "latency of launches");
+        break;
+    case TL_DOING_GRAPH:
+        snprintf(out, n, "between the nodes of graphs");
+        break;
+    case TL_DOING_DEPENDENCY:
+        snprintf(out, n, "work waited for an event of another stream: %s", key.text);
+        break;
+    default:
+        snprintf(out, n, "other causes");
+    }
+}
+
+/* Where the host was late: in which annotation, and whether it had just waited for the device. */
+static void say_place(tl_wrap *w, const tl_idle_job *c)
+{
+    cell_text inside = text_of(c->annotation, sizeof c->annotation);
+    bool host = c->cpu_during_gap == TL_DOING_CPU || c->cpu_during_gap == TL_DOING_RUNTIME ||
+                c->cpu_during_gap == TL_DOING_UNTRACED;
+
+    if (c->drain_type == TL_DRAIN_SYNC)
+        tl_wrap_words(w, "after it had waited for the device");
+    if (host && inside.text[0] != '\0')
+        tl_wrap_piece(w, "inside \"%s\"", inside.text);
+}
+
+/* Which ranks: those with at least half of what the worst has, where the others have less. */
+static void say_ranks(tl_wrap *w, const tl_idle_job *c)
+{
+    bool second = c->second_rank >= 0 && c->second_ns >= c->worst_ns / 2;
+    bool third = second && c->third_rank >= 0 && c->third_ns >= c->worst_ns / 2;
+    char ranks[64];
+
+    if (c->median_rank_ns >= c->worst_ns / 2)
+        snprintf(ranks, sizeof ranks, "%" PRId32 " ranks alike", c->ranks);
+    else if (third)
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
+                 c->third_rank, c->ranks > 3 ? " most" : "");
+    else if (second)
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
+                 c->ranks > 2 ? " most" : "");
+    else
+        snprintf(ranks, sizeof ranks, "rank %" PRId32 "%s", c->worst_rank, c->ranks > 1 ? " most" : "");
+    tl_wrap_piece(w, "- %s", ranks);
+}
+
+static const tl_idle_job *cause_at(const tl_summary *s, int32_t place)
+{
+    for (size_t i = 0; i < s->ncauses; i++)
+        if (s->causes[i].place == place)
+            return &s->causes[i];
+    return NULL;
+}
+
+/* The row of the job; rank -1 is the first. */
+static const tl_idle *job_row(const tl_summary *s)
+{
+    return s->nidle > 0 && s->idle[0].rank == -1 ? &s->idle[0] : NULL;
+}
+
+/* How many ranks have device work. */
+static size_t working_ranks(const tl_summary *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nidle; i++)
+        n += s->idle[i].rank >= 0 && s->idle[i].device == -1 && s->idle[i].busy_ns > 0;
+    return n;
+}
+
+static void say_doubts(FILE *out, const tl_idle *job)
+{
+    if (job->graph_under_recorded == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "%" PRId64 " of %" PRId64, job->graph_under_recorded, job->graph_launches);
+    tl_wrap_words(&w, "graph launches were not recorded, or not whole:");
+    tl_wrap_piece(&w, "%.1f %%", tl_percent(job->under_recorded_ns, job->macro_ns));
+    tl_wrap_words(&w, "of the idle time may be work.");
+    tl_wrap_end(&w);
+}
+
+void tl_print_summary_idle(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    const tl_idle *job = job_row(s);
+    if (job == NULL || job->macro_ns == 0 || tl_percent(job->macro_ns, job->busy_ns + job->macro_ns) < LEAST_IDLE_PCT)
+        return;
+
+    fprintf(out, "%sIdle:%s", look->bold, look->off);
+    tl_wrap head = { .out = out, .indent = 2, .column = strlen("Idle:"), .begun = true };
+    tl_wrap_piece(&head, "%.1f ms", (double)job->macro_ns / 1e6);
+    tl_wrap_piece(&head, "in %" PRId64 " gap%s,", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
+    tl_wrap_piece(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
+    tl_wrap_words(&head, "of the devices' time; tlmpi show FILE idle_job has all causes.");
+    tl_wrap_end(&head);
+    for (int32_t place = 1; place <= CAUSES_SHOWN; place++) {
+        const tl_idle_job *c = cause_at(s, place);
+        if (c == NULL || (place > 1 && c->idle_pct < LEAST_PCT))
+            break;
+        tl_wrap w = {
+            .out = out, .indent = NAME_AT, .column = (size_t)fprintf(out, "%6.1f %%", c->idle_pct), .begun = true
+        };
+        char doing[256];
+        say_doing(doing, sizeof doing, c);
+        tl_wrap_words(&w, doing);
+        say_place(&w, c);
+        if (working_ranks(s) > 1)
+            say_ranks(&w, c);
+        tl_wrap_end(&w);
+    }
+    say_doubts(out, job);
+}

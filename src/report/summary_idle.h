@@ -1,0 +1,10 @@
+/* summary_idle.h - why devices idled, in a few lines of the summary. */
+#ifndef TLMPI_REPORT_SUMMARY_IDLE_H
+#define TLMPI_REPORT_SUMMARY_IDLE_H
+
+#include "summary_table.h"
+
+/* Nothing where the devices hardly idled. */
+void tl_print_summary_idle(FILE *out, const tl_summary *summary, const tl_look *look);
+
+#endif

@@ -1,0 +1,506 @@
+"""idle_oracle.py - the gaps of one trace by the definitions, slowly: what tests/golden/idle.py compares the program with.
+
+Written from the words of `tlmpi describe gap`, not from the program: whole passes over all events where that keeps a series
+of cursors, elementary stretches of time where that keeps a stack.  All times are integers of nanoseconds.
+"""
+
+import collections
+import gzip
+import json
+import re
+from decimal import Decimal
+
+RULES = ("devices", "ended", "names", "copies", "threads", "calls", "waits", "graphs", "addresses", "missing", "overruns")
+DEFAULTS = {"noise": 5000, "launch": 8000, "anomaly": 10000, "anomaly-pct": 25, "queued": 5000, "runtime-pct": 25,
+            "coverage-pct": 20, "drain": 5000, "sync": 2000, "implicit": 50000, "own-launch": 10000}
+GPU = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset",
+       "Memset": "memset"}
+OPS = {"cpu_op": "op", "Operator": "op", "python_function": "frame", "user_annotation": "annotation"}
+NEVER = 1 << 63
+
+
+def is_call(cat):
+    return isinstance(cat, str) and (cat == "Runtime" or cat.endswith("_runtime") or cat.endswith("_driver"))
+
+
+def integer(value):
+    """The integer that a number or a text is, or None."""
+    try:
+        number = Decimal(str(value))
+    except ArithmeticError:
+        return None
+    return int(number) if number.is_finite() and number == int(number) else None
+
+
+def small(value):
+    return value if value is not None and 0 <= value < 1 << 31 else -1
+
+
+def nanoseconds(value):
+    return int((Decimal(str(value)) * 1000).to_integral_value(rounding="ROUND_HALF_EVEN"))
+
+
+class Event:
+    """start, end, name, uid; track: the pair (pid, tid); and what its sort of event has."""
+
+    def __init__(self, uid, entry, base):
+        self.args = entry.get("args") or {}
+        self.start = nanoseconds(entry["ts"]) + base
+        self.end = self.start + max(0, nanoseconds(entry.get("dur", 0)))
+        self.name, self.uid = entry.get("name"), uid
+        self.track = (repr(entry.get("pid")), repr(entry.get("tid")))
+        self.correlation = integer(self.args.get("correlation"))
+        self.launch = None
+        self.kind = ""
+
+    @property
+    def dur(self):
+        return self.end - self.start
+
+    def order(self):
+        """Of events of one thread: what begins later stands later, of equals the shorter."""
+        return (self.start, -self.end, self.uid)
+
+
+def place(event, entry):
+    device, stream = integer(event.args.get("device")), integer(event.args.get("stream"))
+    if device is None and not isinstance(entry.get("pid"), str):
+        device = entry.get("pid", 0)
+    if stream is None:
+        tid = entry.get("tid", 0)
+        stream = tid if not isinstance(tid, str) else (int("".join(re.findall(r"\d", tid)) or -1))
+    return small(device), small(stream)
+
+
+class Trace:
+    """The events of a trace by what they are."""
+
+    def __init__(self, text):
+        document = json.loads(text, parse_float=Decimal)
+        entries = document["traceEvents"] if isinstance(document, dict) else document
+        base = int(document.get("baseTimeNanoseconds", 0)) if isinstance(document, dict) else 0
+        self.kernels, self.calls, self.ops, self.syncs, self.tracks = [], [], [], [], {}
+        self.base, self.has_flows = base, any(e.get("cat") == "ac2g" for e in entries)
+        for uid, entry in enumerate(entries):
+            cat, whole = entry.get("cat"), entry.get("ph", "X") == "X"
+            known = cat in GPU or cat in OPS or cat == "cuda_sync" or is_call(cat)
+            if not known or "ts" not in entry:
+                continue
+            event = Event(uid, entry, base)
+            self.tracks.setdefault(event.track, len(self.tracks))
+            if cat in GPU:
+                event.kind = GPU[cat]
+                event.device, event.stream = place(event, entry)
+                self.kernels.append(event)
+            elif cat == "cuda_sync":
+                self.syncs.append(event)
+            elif whole and cat in OPS:
+                event.kind = OPS[cat]
+                self.ops.append(event)
+            elif whole:
+                self.calls.append(event)
+        self.link()
+        self.find_steps()
+
+    def link(self):
+        by_number = collections.defaultdict(list)
+        for call in sorted(self.calls, key=lambda c: (c.start, c.uid)):
+            call.work = []
+            by_number[call.correlation].append(call)
+        for kernel in self.kernels:
+            calls = by_number[kernel.correlation] if (kernel.correlation or 0) > 0 else []
+            before = [c for c in calls if c.start <= kernel.start]
+            kernel.launch = before[-1] if before else calls[0] if calls else None
+            if kernel.launch is not None:
+                kernel.launch.work.append(kernel)
+        for call in self.calls:
+            call.work.sort(key=lambda k: (k.start, k.uid))
+        self.launches = sorted((c for c in self.calls if c.work), key=lambda c: (c.start, c.uid))
+
+    def find_steps(self):
+        marks = {}
+        for op in self.ops:
+            found = re.match(r"ProfilerStep *# *(\d+)", op.name or "") if op.kind in ("op", "annotation") else None
+            if found:
+                step = int(found.group(1))
+                old = marks.get(step, (op.start, op.end))
+                marks[step] = (min(old[0], op.start), max(old[1], op.end))
+        steps = sorted((start, end, step) for step, (start, end) in marks.items())
+        self.steps = [(start, steps[i + 1][0] if i + 1 < len(steps) else end, step)
+                      for i, (start, end, step) in enumerate(steps)]
+
+    def step_at(self, ns):
+        return next((step for start, end, step in self.steps if start <= ns < end), -1)
+
+
+def load(path):
+    data = open(path, "rb").read()
+    return Trace(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+
+
+# ------------------------------------------------------------------------------------------------------ names of calls
+
+LISTED = {
+    "alloc": {p + n for p in ("hip", "cuda") for n in ("Malloc", "Free", "MallocAsync", "FreeAsync")} |
+             {"hipHostMalloc", "cudaHostAlloc", "hipHostFree", "cudaFreeHost"},
+    "launch": {"hipLaunchKernel", "cudaLaunchKernel", "hipExtModuleLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC",
+               "hipGraphLaunch", "cudaGraphLaunch"},
+    "copy": {p + n for p in ("hip", "cuda") for n in ("MemcpyDtoH", "MemcpyAsync", "Memcpy", "MemcpyWithStream",
+                                                      "Memcpy2DAsync")},
+    "graph": {"cudaGraphLaunch", "hipGraphLaunch"},
+}
+SYNCS = {"DeviceSynchronize": "DEVICE_SYNC", "StreamSynchronize": "STREAM_SYNC", "EventSynchronize": "EVENT_SYNC"}
+PREFIX = re.compile(r"(?:cuda|hip|cu)(?=[A-Z])")
+VERSIONS = re.compile(r"(?:_v\d+|_ptsz|_ptds|_spt)+$")
+
+
+def direction(name):
+    if "DtoH" in name or "DeviceToHost" in name:
+        return "D2H_COPY"
+    return "H2D_COPY" if "HtoD" in name or "HostToDevice" in name else None
+
+
+class Words:
+    """What a call is, by its name."""
+
+    def __init__(self, name, wide):
+        name = name or ""
+        plain = VERSIONS.sub("", name)
+        found = PREFIX.match(plain)
+        rest = plain[found.end():] if found else None
+        self.holds = rest == "StreamWaitEvent"
+        self.direction = self.sync = None
+        self.long_alloc = False
+        if wide:
+            rest = rest or ""
+            self.graph = rest.endswith("GraphLaunch")
+            self.copy = rest.startswith("Memcpy")
+            alloc = not self.copy and re.search("Alloc|Malloc|Free|HostRegister|HostUnregister", rest)
+            launch = self.graph or re.search("Launch.*Kernel", rest)
+            self.sync = SYNCS.get(rest, "DEVICE_SYNC" if rest in ("CtxSynchronize", "ThreadSynchronize") else None)
+            if rest in ("Free", "MemFree", "FreeHost", "HostFree", "MemFreeHost", "HostUnregister", "MemHostUnregister"):
+                self.sync = "IMPLICIT_SYNC"
+            self.long_alloc = rest in ("Malloc", "MemAlloc")
+        else:
+            self.graph, self.copy = name in LISTED["graph"], name in LISTED["copy"]
+            alloc, launch = name in LISTED["alloc"], name in LISTED["launch"]
+            if re.match("cuda|hip", name):
+                self.sync = SYNCS.get(VERSIONS.sub("", name) and name.replace("cuda", "", 1).replace("hip", "", 1))
+        if self.copy:
+            self.direction = direction(name)
+        self.waits_always = "Async" not in name
+        self.category = "LAUNCH_STALL" if launch else "MEMORY_ALLOC" if alloc else "OTHER_RUNTIME"
+
+
+# ---------------------------------------------------------------------------------------------------------- classifying
+
+
+def stretches(events, lo, hi, pick):
+    """[(event, ns)]: for each elementary stretch of [lo, hi) the one that `pick` chooses of those running, in order of time."""
+    running = [e for e in events if e.start < hi and e.end > lo and e.end > e.start]
+    cuts = sorted({lo, hi} | {t for e in running for t in (e.start, e.end) if lo < t < hi})
+    out = []
+    for a, b in zip(cuts, cuts[1:]):
+        there = [e for e in running if e.start <= a and e.end >= b]
+        if there:
+            out.append((pick(there, key=Event.order), b - a))
+    return out
+
+
+def add_up(pairs):
+    """Sums by key, in order of first addition."""
+    sums = collections.OrderedDict()
+    for key, ns in pairs:
+        sums[key] = sums.get(key, 0) + ns
+    return sums
+
+
+def largest(sums):
+    """Keys, the largest first, of equals the first."""
+    return sorted(sums, key=lambda key: -sums[key])
+
+
+class Oracle:
+    """The gaps of a trace under some thresholds and rules."""
+
+    def __init__(self, trace, without=(), **thresholds):
+        self.t = trace
+        self.on = {rule: rule not in without for rule in RULES}
+        self.c = dict(DEFAULTS, **thresholds)
+        self.words = {}
+        placed = sorted(trace.syncs, key=lambda s: (small(integer(s.args.get("device"))), small(integer(s.args.get("stream"))),
+                                                    s.start, s.end, s.uid))
+        self.syncs = {s.correlation: s for s in placed if (s.correlation or 0) > 0}      # of several the last
+        self.clip()
+        self.find_waits()
+        self.find_holds()
+        self.find_under_recorded()
+        self.threads = collections.defaultdict(list)
+        for op in trace.ops:
+            self.threads[op.track].append(op)
+        self.calls_of = collections.defaultdict(list)
+        for call in trace.calls:
+            self.calls_of[call.track].append(call)
+        ranked = sorted(self.threads, key=lambda t: (-len(self.threads[t]), trace.tracks[t]))
+        self.asked = sorted(ranked[:64], key=trace.tracks.get)
+
+    def word(self, name):
+        if name not in self.words:
+            self.words[name] = Words(name, self.on["names"])
+        return self.words[name]
+
+    def key(self, name):
+        return re.sub("0x[0-9a-f]+", "0x\u2026", name) if self.on["addresses"] and name else name
+
+    def clip(self):
+        """What runs on over the next of its stream ends there."""
+        self.overruns, self.overrun_ns = 0, 0
+        streams = collections.defaultdict(list)
+        for kernel in self.t.kernels:
+            kernel.stop = kernel.end
+            streams[kernel.device, kernel.stream].append(kernel)
+        for kernels in streams.values():
+            kernels.sort(key=lambda k: (k.start, k.end, k.uid))
+            for a, b in zip(kernels, kernels[1:]):
+                same_graph = a.launch is not None and a.launch is b.launch and self.word(a.launch.name).graph
+                if self.on["overruns"] and b.start < a.end and not same_graph:
+                    a.stop = b.start
+                    self.overruns += 1
+                    self.overrun_ns += a.end - b.start
+        self.streams = streams
+
+    def wait_kind(self, call):
+        word = self.word(call.name)
+        if word.copy:
+            told = {1: "H2D_COPY", 2: "D2H_COPY"}.get(integer(call.args.get("kind")))
+            if not self.on["copies"]:
+                return "D2H_COPY" if "D2H_COPY" in (told, word.direction) else told or word.direction
+            copy = call.work[0] if call.work and call.work[0].kind == "memcpy" else None
+            if copy is None:
+                return (told or word.direction) if word.waits_always else None
+            blocks = "Pageable" in (copy.name or "") or call.end >= copy.end
+            return (direction(copy.name or "") or told or word.direction) if blocks else None
+        if word.long_alloc and call.dur > self.c["implicit"]:
+            return "IMPLICIT_SYNC"
+        return word.sync
+
+    def find_waits(self):
+        self.waits = []
+        for call in self.t.calls:
+            kind = self.wait_kind(call)
+            if kind is None:
+                continue
+            sync = self.syncs.get(call.correlation) if (call.correlation or 0) > 0 else None
+            args = sync.args if sync is not None else {}
+            device, stream = small(integer(call.args.get("device"))), -1
+            if kind.endswith("COPY"):
+                if call.work and call.work[0].kind == "memcpy":
+                    device = call.work[0].device
+            elif small(integer(args.get("device"))) >= 0:
+                device = integer(args["device"])
+            if kind == "STREAM_SYNC":
+                stream = small(integer(args.get("stream")))
+                stream = stream if stream >= 0 else small(integer(call.args.get("stream")))
+            elif kind == "EVENT_SYNC":
+                stream = small(integer(args.get("wait_on_stream")))
+            self.waits.append((call, kind, device, stream))
+        self.waits.sort(key=lambda w: (w[0].start, w[0].uid))
+
+    def find_holds(self):
+        """(device or -1, stream, instant) of every wait of a stream for an event."""
+        self.holds = []
+        for call in self.t.calls if self.on["waits"] else ():
+            if not self.word(call.name).holds:
+                continue
+            sync = self.syncs.get(call.correlation) if (call.correlation or 0) > 0 else None
+            for args in ([sync.args] if sync is not None else []) + [call.args]:
+                stream = small(integer(args.get("stream")))
+                if stream >= 0:
+                    self.holds.append((small(integer(args.get("device"))), stream, call.start))
+                    break
+            else:
+                later = [c for c in self.t.launches if c.track == call.track and c.start >= call.start]
+                if later:
+                    work = min(later, key=lambda c: (c.start, c.uid)).work[0]
+                    self.holds.append((work.device, work.stream, call.start))
+
+    def find_under_recorded(self):
+        self.under, equal = [], collections.defaultdict(list)
+        self.graph_launches = [c for c in self.t.calls if self.word(c.name).graph]
+        for call in self.graph_launches if self.on["graphs"] else ():
+            if call.work:
+                equal[call.work[0].name].append(call)
+            else:
+                self.under.append(call.start)
+        for calls in equal.values():
+            counts = sorted(len(c.work) for c in calls)
+            twice = counts[(len(counts) - 1) // 2] + counts[len(counts) // 2]
+            self.under += [c.start for c in calls if 4 * len(c.work) < twice]
+
+    def devices(self):
+        """[(device, its kernels)]"""
+        if not self.on["devices"]:
+            return [(-1, self.t.kernels)]
+        return [(d, [k for k in self.t.kernels if k.device == d]) for d in sorted({k.device for k in self.t.kernels})]
+
+    def usual_thread(self, kernels):
+        count = collections.Counter(k.launch.track for k in kernels if k.launch is not None)
+        tracks = self.t.tracks
+        if count:
+            return min(count, key=lambda t: (-count[t], tracks[t]))
+        calls, ops = collections.Counter(c.track for c in self.t.calls), collections.Counter(o.track for o in self.t.ops)
+        every = set(calls) | set(ops)
+        return min(every, key=lambda t: (-calls[t], -ops[t], tracks[t])) if every else None
+
+    def gaps(self):
+        """(macro gaps as dictionaries by column, noise as (device, id, start, length)), by device and time."""
+        macro, noise = [], []
+        for device, kernels in self.devices():
+            usual, order = self.usual_thread(kernels), sorted(kernels, key=lambda k: (k.start, k.uid))
+            end, n, m = None, 0, 0
+            for i, kernel in enumerate(order):
+                if end is not None and kernel.start > end:
+                    if kernel.start - end < self.c["noise"]:
+                        m += 1
+                        noise.append((device, -m, end, kernel.start - end))
+                    else:
+                        macro.append(self.gap(device, n, end, kernel, order[:i], usual))
+                        n += 1
+                    end = kernel.stop
+                end = kernel.stop if end is None else max(end, kernel.stop)
+        return macro, noise
+
+    def preceding(self, before, lo):
+        if self.on["ended"]:
+            return max((k for k in before if k.stop == lo), key=lambda k: (k.start, k.uid))
+        last = [k for k in before if k.start < lo]
+        return last[-1] if last and abs(last[-1].stop - lo) < 2000 else None
+
+    def gap(self, device, number, lo, following, before, usual):
+        hi, launch, prev = following.start, following.launch, self.preceding(before, lo)
+        row = {"device": device, "idle_id": number, "start_ns": lo, "end_ns": hi, "duration_ns": hi - lo,
+               "step": self.t.step_at(lo), "following": following.name, "following_uid": following.uid,
+               "preceding": prev.name if prev else None, "preceding_uid": prev.uid if prev else -1,
+               "launch": launch.name if launch else None, "launch_uid": launch.uid if launch else -1,
+               "prequeued": "unknown", "launch_to_exec_ns": 0}
+        later_node = launch is not None and self.word(launch.name).graph and launch.work[0] is not following
+        if launch is not None and not (later_node and self.on["graphs"]):
+            row["launch_to_exec_ns"] = hi - launch.end
+            row["prequeued"] = "yes" if launch.end + self.c["launch"] < lo else "no"
+        since = (prev.launch or prev).start if prev else -NEVER
+        until = launch.start if launch else hi
+        row["under_recorded"] = int(any(since <= t <= until for t in self.under))
+        self.drain(row, device, lo, launch, prev)
+        if self.on["threads"]:
+            self.doing(row, lo, hi, launch, launch.track if launch else usual)
+        else:
+            self.doing_mixed(row, lo, hi, launch)
+        row["cpu_during_gap"] = self.label(row, following, launch, later_node)
+        return row
+
+    def drain(self, row, device, lo, launch, prev):
+        row.update(drain_type="starved", sync_type="none", sync_event=None, sync_dur_ns=0, sync_correlation=-1, sync_uid=-1)
+        for call, kind, where, stream in reversed(self.waits):
+            if not (call.start < lo and call.end >= lo - self.c["sync"]) or (launch is not None and call.end > launch.start):
+                continue
+            if self.on["devices"] and where >= 0 and device >= 0 and where != device:
+                continue
+            waited = prev.stop if prev else None
+            if self.on["ended"] and stream >= 0 and device >= 0:
+                waited = max((k.stop for k in self.streams.get((device, stream), ()) if k.start < lo), default=None)
+            row.update(sync_type=kind, sync_event=call.name, sync_dur_ns=call.dur, sync_uid=call.uid,
+                       sync_correlation=-1 if call.correlation is None else call.correlation)
+            if waited is not None and waited - call.start > self.c["drain"]:
+                row["drain_type"] = "sync_drain"
+            return
+
+    def enter_ops(self, row, sums):
+        names = (largest(sums) + [None] * 3)[:3]
+        for column, name in zip(("dominant_op", "second_op", "third_op"), names):
+            row[column], row[column + "_ns"] = name, sums.get(name, 0) if name in sums else 0
+        row["ops_ns"] = sum(sums.values())
+
+    def enter_calls(self, row, sums):
+        """sums: by (class, name)."""
+        classes = add_up((category, ns) for (category, _), ns in sums.items())
+        row["call_class"] = largest(classes)[0] if classes else "none"
+        row["call_ns"] = classes.get(row["call_class"], 0)
+        names = add_up((name, ns) for (category, name), ns in sums.items()
+                       if not self.on["calls"] or category == row["call_class"])
+        row["call"] = largest(names)[0] if names else None
+
+    def category(self, call):
+        category = self.word(call.name).category
+        return "SYNC_CALL" if category == "OTHER_RUNTIME" and self.wait_kind(call) else category
+
+    def own_launch(self, call, launch):
+        return (self.on["calls"] and launch is not None and call.dur < self.c["own-launch"] and
+                call.start <= launch.start and launch.end <= call.end)
+
+    def doing(self, row, lo, hi, launch, track):
+        calls = stretches(self.calls_of[track], lo, hi, min)
+        self.enter_calls(row, add_up(((self.category(c), c.name), ns) for c, ns in calls if not self.own_launch(c, launch)))
+        row["other_op"], row["other_op_ns"] = None, 0
+        self.enter_ops(row, collections.OrderedDict())
+        for thread in self.asked + ([track] if track in self.threads and track not in self.asked else []):
+            ops = [o for o in self.threads[thread] if o.kind != "annotation"]
+            sums = add_up((self.key(o.name), ns) for o, ns in stretches(ops, lo, hi, max))
+            if thread == track:
+                self.enter_ops(row, sums)
+            elif sums and max(sums.values()) > row["other_op_ns"]:
+                row["other_op"] = largest(sums)[0]
+                row["other_op_ns"] = sums[row["other_op"]]
+        marks = [o for o in self.threads.get(track, ()) if o.kind == "annotation" and
+                 not (o.name or "").startswith("ProfilerStep")]
+        inside = add_up((self.key(o.name), ns) for o, ns in stretches(marks, lo, hi, max))
+        row["annotation"] = largest(inside)[0] if inside else None
+
+    def doing_mixed(self, row, lo, hi, launch):
+        sums = collections.OrderedDict()
+        for call in sorted(self.t.calls, key=lambda c: (c.start, c.uid)):
+            if call.start < hi and call.end > lo and not (
+                    call is launch and self.on["calls"] and call.dur < self.c["own-launch"]):
+                key = (self.category(call), call.name)
+                sums[key] = sums.get(key, 0) + max(0, min(call.end, hi) - max(call.start, lo))
+        self.enter_calls(row, sums)
+        ops = sorted((o for o in self.t.ops if o.kind != "annotation" and o.start < hi and o.end > lo and o.end > o.start),
+                     key=Event.order)
+        own = []
+        for a in ops:
+            inner = [(max(b.start, lo), min(b.end, hi)) for b in ops if a.start <= b.start and b.end <= a.end and
+                     (a.start, a.end) != (b.start, b.end)]
+            ns, until = min(a.end, hi) - max(a.start, lo), lo
+            for start, end in sorted(inner):
+                ns -= max(0, end - max(start, until))
+                until = max(until, end)
+            if ns > 0:
+                own.append((self.key(a.name), ns))
+        self.enter_ops(row, add_up(own))
+        row.update(other_op=None, other_op_ns=0, annotation=None)
+
+    def held(self, following, launch):
+        stream = self.streams[following.device, following.stream]
+        i = stream.index(following)
+        since = (stream[i - 1].launch or stream[i - 1]).start if i > 0 else -NEVER
+        return any(s == following.stream and d in (-1, following.device) and since < t < launch.start
+                   for d, s, t in self.holds)
+
+    def label(self, row, following, launch, later_node):
+        gap, latency = row["duration_ns"], row["launch_to_exec_ns"]
+        if later_node and self.on["graphs"]:
+            return "GRAPH_INTERNAL"
+        if launch is not None:
+            if (row["prequeued"] == "no" and latency > self.c["anomaly"] and
+                    latency * 100 > self.c["anomaly-pct"] * gap):
+                return "LAUNCH_ANOMALY"
+            if row["prequeued"] == "yes" and gap > self.c["queued"]:
+                waits = self.on["waits"] and (later_node or self.held(following, launch))
+                return "DEPENDENCY_WAIT" if waits else "LAUNCH_ANOMALY"
+            if gap - latency < max(self.c["launch"] // 2, 2000):
+                return "LAUNCH_OVERHEAD_ONLY"
+        if row["call_class"] != "none" and row["call_ns"] * 100 >= self.c["runtime-pct"] * gap:
+            return "RUNTIME_DOMINATED"
+        if row["ops_ns"] > 0 and row["ops_ns"] * 100 >= self.c["coverage-pct"] * gap:
+            return "CPU_DOMINATED"
+        traced = any(o.kind != "annotation" for o in self.t.ops)
+        return "CPU_UNTRACED" if traced or not self.on["missing"] else "NO_CPU_TRACE"
