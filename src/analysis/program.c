@@ -317,7 +317,7 @@ static void weave_point(weaving *w)
         until = release->wait.start_ns;
         e.comm = release->comm;
         e.gate_ns = release->gate_ns;
-        e.asked = release->wait.kind != TL_WAIT_QUEUE;
+        e.wait = (uint8_t)(1 + release->wait.kind);
         e.on = work < w->work ? c->entry_of_work[work] : TL_NONE;
     }
     e.ns = max_ns(0, until - w->host_ns);

@@ -70,11 +70,13 @@ static bool compare_cells(comparing *c, const tl_block *v, size_t n, size_t k, b
             cell->medians = (uint32_t)w->nmedians;
         }
     }
-    for (size_t i = 0; i < n; i++)
-        x[i] = (struct number){ cell_at(c, &v[i], k, back)->waits, i };
-    qsort(x, n, sizeof *x, by_number);
-    for (size_t i = 0; i < n; i++)
-        cell_at(c, &v[i], k, back)->waits_mid = (uint32_t)median_of_all(x, n);
+    for (int kind = 0; kind < TL_ASKED_WAITS; kind++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = (struct number){ cell_at(c, &v[i], k, back)->waits[kind], i };
+        qsort(x, n, sizeof *x, by_number);
+        for (size_t i = 0; i < n; i++)
+            cell_at(c, &v[i], k, back)->waits_mid[kind] = (uint32_t)median_of_all(x, n);
+    }
     for (int part = 0; part < TL_NPARTS; part++) {
         for (size_t i = 0; i < n; i++) {
             tl_parts sum = { { 0 } };
