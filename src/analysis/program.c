@@ -138,7 +138,7 @@ static uint32_t waited_for(const tl_building *b, const tl_kernel *k, size_t ende
         const tl_kernel *other = &b->view->kernels[b->comm[comm]];
         if (other->end_ns <= before_ns + USUAL_GAP_NS || k->start_ns - other->end_ns > JOIN_NS)
             return TL_NONE;
-        if (k != other && (tl_launch_of(k) == TL_TIME_UNKNOWN || tl_launch_of(other) <= tl_launch_of(k)))
+        if (k != other && (tl_launch_of(b, k) == TL_TIME_UNKNOWN || tl_launch_of(b, other) <= tl_launch_of(b, k)))
             return comm;
     }
     return TL_NONE;
@@ -195,7 +195,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;
     if (arrival != TL_TIME_UNKNOWN && arrival + room > s->tail_ns) {
         s->tail_ns = arrival + room;
-        s->launch_ns = tl_launch_of(k);
+        s->launch_ns = tl_launch_of(b, k);
     }
     s->end_ns = max_ns(free_ns, k->end_ns);
     s->until = i + 1;
@@ -241,7 +241,7 @@ static bool collect_points(composing *c)
     if (c->points == NULL)
         return false;
     for (size_t i = 0; i < b->nreleases; i++)
-        c->points[c->npoints++] = (host_point){ b->releases[i].wait->end_ns, (uint32_t)i, HOST_WAIT };
+        c->points[c->npoints++] = (host_point){ b->releases[i].wait.end_ns, (uint32_t)i, HOST_WAIT };
     for (size_t i = 0; i < b->nboundaries; i++)
         if (b->boundaries[i].comm == TL_NONE || b->place[b->boundaries[i].comm].launched)
             c->points[c->npoints++] = (host_point){ b->boundaries[i].host_ns, (uint32_t)i, HOST_BOUNDARY };
@@ -314,10 +314,10 @@ static void weave_point(weaving *w)
     } else {
         const tl_release *release = &b->releases[p->of];
         uint32_t work = release->behind > 0 ? work_until(c, release->behind) : TL_NONE;
-        until = release->wait->start_ns;
+        until = release->wait.start_ns;
         e.comm = release->comm;
         e.gate_ns = release->gate_ns;
-        e.asked = release->wait->kind != TL_WAIT_QUEUE;
+        e.wait = (uint8_t)(1 + release->wait.kind);
         e.on = work < w->work ? c->entry_of_work[work] : TL_NONE;
     }
     e.ns = max_ns(0, until - w->host_ns);
@@ -365,7 +365,7 @@ static void fill_comm(composing *c, size_t i)
         base = max_ns(base, done + comm->work_ns);
     }
     if (comm->host != TL_NONE) {
-        comm->host_ns = tl_arrival_of(b, k) - tl_launch_of(k);
+        comm->host_ns = tl_arrival_of(b, k) - tl_launch_of(b, k);
         base = max_ns(base, tl_arrival_of(b, k));
     }
     if (comm->previous != TL_NONE)

@@ -24,7 +24,7 @@ typedef struct tl_boundary {
 
 /* One wait of the host, and what ended it. */
 typedef struct tl_release {
-    const tl_host_wait *wait;
+    tl_host_wait wait;
     int64_t gate_ns; /* from the end of that to the end of the wait */
     uint32_t behind; /* the last of so many pieces of local work, 0: none */
     uint32_t comm;   /* TL_NONE */
@@ -33,6 +33,7 @@ typedef struct tl_release {
 typedef struct tl_building {
     const tl_rank_view *view;
     int64_t start_ns, end_ns;
+    int64_t skew_ns;     /* taken off the times of the host, whose clock is so much ahead of the device's */
     int64_t latency_ns;  /* from a launch to the start of a kernel that nothing else keeps waiting */
     uint32_t *local;     /* the rank's own work by start: indices of kernels */
     uint32_t *comm;      /* communication in the order of the view */
@@ -55,17 +56,24 @@ void tl_building_free(tl_building *b);
 /* How many comms, in the order of `ended`, had ended at an instant. */
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
 
-/* The start of the kernel's launch, no later than its own start; TL_TIME_UNKNOWN. */
-static inline int64_t tl_launch_of(const tl_kernel *k)
+/* A time of the host on the clock of the device. */
+static inline int64_t tl_on_device(const tl_building *b, int64_t host_ns)
 {
-    return k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns > k->start_ns ? k->start_ns : k->launch_ns;
+    return host_ns < INT64_MIN + b->skew_ns ? INT64_MIN : host_ns - b->skew_ns;
+}
+
+/* The start of the kernel's launch on the clock of the device, no later than its own start; TL_TIME_UNKNOWN. */
+static inline int64_t tl_launch_of(const tl_building *b, const tl_kernel *k)
+{
+    int64_t launch = k->launch_ns != TL_TIME_UNKNOWN ? tl_on_device(b, k->launch_ns) : TL_TIME_UNKNOWN;
+    return launch > k->start_ns ? k->start_ns : launch;
 }
 
 /* When the kernel could have started as far as the host is concerned: TL_TIME_UNKNOWN (which is before everything)
  * without a launch. */
 static inline int64_t tl_arrival_of(const tl_building *b, const tl_kernel *k)
 {
-    int64_t launch = tl_launch_of(k);
+    int64_t launch = tl_launch_of(b, k);
     if (launch == TL_TIME_UNKNOWN)
         return launch;
     return k->start_ns - launch < b->latency_ns ? k->start_ns : launch + b->latency_ns;

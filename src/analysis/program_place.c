@@ -10,6 +10,7 @@
 #define LONGEST_NS (INT64_C(1) << 46) /* sums over ranks and chains of anything shorter stay far from overflow */
 #define USUAL_LATENCY_NS (5 * US)     /* where no kernel shows it */
 #define LATENCY_MAX_NS (50 * US)
+#define SKEW_MAX_NS (200 * US)
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
 #define CLOCK_NS (20 * US)            /* the same between host and device, whose clocks differ */
 
@@ -25,23 +26,37 @@ static int64_t max_ns(int64_t a, int64_t b)
 
 /* ------------------------------------------------------------------------------------------------------------- order */
 
+/* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond SKEW_MAX_NS it is
+ * not the clock. */
+static void find_skew(tl_building *b)
+{
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        const tl_kernel *k = &b->view->kernels[i];
+        int64_t ahead;
+        if (k->launch_ns != TL_TIME_UNKNOWN && !__builtin_sub_overflow(k->launch_ns, k->start_ns, &ahead) &&
+            ahead > b->skew_ns && ahead <= SKEW_MAX_NS)
+            b->skew_ns = ahead;
+    }
+}
+
 /* The extent of the recording; false when there is none that can be worked on. */
 static bool find_extent(tl_building *b)
 {
     const tl_rank_view *view = b->view;
     int64_t length;
 
+    find_skew(b);
     b->start_ns = INT64_MAX;
     b->end_ns = INT64_MIN;
     for (size_t i = 0; i < view->nkernels; i++) {
-        int64_t launch = tl_launch_of(&view->kernels[i]);
+        int64_t launch = tl_launch_of(b, &view->kernels[i]);
         b->start_ns = min_ns(b->start_ns, launch != TL_TIME_UNKNOWN ? launch : view->kernels[i].start_ns);
         b->end_ns = max_ns(b->end_ns, view->kernels[i].end_ns);
     }
     if (view->nkernels == 0)
         return false;
     if (view->nsteps > 0)
-        b->start_ns = min_ns(b->start_ns, view->steps[0].start_ns);
+        b->start_ns = min_ns(b->start_ns, tl_on_device(b, view->steps[0].start_ns));
     return !__builtin_sub_overflow(b->end_ns, b->start_ns, &length) && length <= LONGEST_NS;
 }
 
@@ -117,7 +132,7 @@ static bool find_latency(tl_building *b)
         return false;
     for (size_t i = 1; i < b->nlocal && n < SAMPLES; i++) {
         const tl_kernel *k = &b->view->kernels[b->local[i]];
-        int64_t launch = tl_launch_of(k);
+        int64_t launch = tl_launch_of(b, k);
         if (launch != TL_TIME_UNKNOWN && launch >= b->busy_until[i - 1])
             ns[n++] = (double)(k->start_ns - launch);
     }
@@ -163,8 +178,9 @@ static void placing_free(placing *p)
 
 static bool look_at_streams(placing *p)
 {
-    const tl_kernel *k = p->b->view->kernels;
-    size_t n = p->b->view->nkernels;
+    const tl_building *b = p->b;
+    const tl_kernel *k = b->view->kernels;
+    size_t n = b->view->nkernels;
 
     p->launched = tl_malloc(n * sizeof *p->launched);
     p->last_local = tl_malloc(n * sizeof *p->last_local);
@@ -174,7 +190,7 @@ static bool look_at_streams(placing *p)
     for (size_t from = 0, to; from < n; from = to) {
         int64_t compute = 0;
         for (to = from; to < n && same_stream(&k[from], &k[to]); to++) {
-            int64_t launch = tl_launch_of(&k[to]);
+            int64_t launch = tl_launch_of(b, &k[to]);
             p->launched[to] = to > from ? max_ns(launch, p->launched[to - 1]) : launch;
             p->last_local[to] = k[to].kind != TL_COMM ? (uint32_t)to : to > from ? p->last_local[to - 1] : TL_NONE;
             p->stream[to] = (uint32_t)p->nstreams;
@@ -211,7 +227,7 @@ static const main_stream *main_of(const placing *p, int32_t device)
 static uint32_t launched_before(const placing *p, const main_stream *s, uint32_t comm)
 {
     const tl_kernel *k = p->b->view->kernels;
-    int64_t launch = tl_launch_of(&k[comm]);
+    int64_t launch = tl_launch_of(p->b, &k[comm]);
     size_t low = s->from, high = s->to;
 
     while (launch != TL_TIME_UNKNOWN && low < high) {
@@ -260,7 +276,7 @@ static bool find_candidates(placing *p)
     for (size_t i = 0; i < b->ncomm; i++) {
         uint32_t comm = b->comm[i];
         const tl_kernel *k = &b->view->kernels[comm];
-        b->place[i].launched = tl_launch_of(k) != TL_TIME_UNKNOWN;
+        b->place[i].launched = tl_launch_of(b, k) != TL_TIME_UNKNOWN;
         p->candidate[i] = p->last_local[comm];
         if (p->candidate[i] != TL_NONE)
             continue;
@@ -322,9 +338,9 @@ static bool place_comms(tl_building *b)
         else
             place->at = b->comm_of[work] + 1;
         place->behind = behind(&p, i);
-        place->launch_ns = place->launched ? tl_launch_of(k) : b->start_ns;
+        place->launch_ns = place->launched ? tl_launch_of(b, k) : b->start_ns;
         if (!place->launched && place->at > 0) {
-            int64_t launch = tl_launch_of(&b->view->kernels[b->local[place->at - 1]]);
+            int64_t launch = tl_launch_of(b, &b->view->kernels[b->local[place->at - 1]]);
             place->launch_ns = max_ns(launch, b->start_ns);
         }
         bool follows = i > 0 && same_stream(&b->view->kernels[b->comm[i - 1]], k);
@@ -375,6 +391,7 @@ static bool find_boundaries(tl_building *b)
         int64_t comm_ns = i < b->ncomm ? b->place[order[i]].launch_ns : INT64_MAX;
         for (; next < ntimes; next++) {
             int64_t time = next < view->nsteps ? view->steps[next].start_ns : view->steps[next - 1].end_ns;
+            time = tl_on_device(b, time);
             if (time > comm_ns || time > b->end_ns)
                 break;
             step = next < view->nsteps ? view->steps[next].number : -1;
@@ -382,7 +399,7 @@ static bool find_boundaries(tl_building *b)
                 continue;
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
-                int64_t launch = tl_launch_of(k);
+                int64_t launch = tl_launch_of(b, k);
                 launched = max_ns(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;
@@ -430,9 +447,9 @@ size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns)
 }
 
 /* Whether it had been launched when the wait began; what does not tell had. */
-static bool launched_before_wait(const tl_kernel *k, const tl_host_wait *w)
+static bool launched_before_wait(const tl_building *b, const tl_kernel *k, const tl_host_wait *w)
 {
-    return w->kind == TL_WAIT_QUEUE || tl_launch_of(k) <= w->start_ns;
+    return w->kind == TL_WAIT_QUEUE || tl_launch_of(b, k) <= w->start_ns;
 }
 
 /* How many pieces of local work had ended when the wait did; the last of them had been launched before it. */
@@ -440,7 +457,7 @@ static uint32_t done_before(const tl_building *b, const tl_host_wait *w)
 {
     enum { TRIES = 64 };
     uint32_t done = done_at(b, w->end_ns + CLOCK_NS);
-    for (int tries = 0; done > 0 && !launched_before_wait(&b->view->kernels[b->local[done - 1]], w); tries++, done--)
+    for (int tries = 0; done > 0 && !launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w); tries++, done--)
         if (tries == TRIES)
             return 0;
     return done;
@@ -455,7 +472,7 @@ static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
         const tl_kernel *k = &b->view->kernels[b->comm[b->ended[--ended]]];
         if (k->end_ns < w->start_ns)
             return TL_NONE;
-        if (launched_before_wait(k, w))
+        if (launched_before_wait(b, k, w))
             return b->ended[ended];
     }
     return TL_NONE;
@@ -474,7 +491,7 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
         of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
     }
     /* Who waits for the device waits for all of it. */
-    if (w->kind == TL_WAIT_DEVICE && done < b->nlocal && tl_launch_of(&b->view->kernels[b->local[done]]) < w->start_ns)
+    if (w->kind == TL_WAIT_DEVICE && done < b->nlocal && tl_launch_of(b, &b->view->kernels[b->local[done]]) < w->start_ns)
         return false;
     bool work = done > 0 && (work_ns >= w->start_ns || w->kind == TL_WAIT_QUEUE);
     bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
@@ -488,7 +505,7 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
     if (!work && !other)
         return false;
     int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
-    *out = (tl_release){ w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
+    *out = (tl_release){ *w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
     return true;
 }
 
@@ -498,9 +515,13 @@ static bool find_releases(tl_building *b, const tl_host_waits *waits)
     if (b->releases == NULL)
         return false;
     for (size_t i = 0; i < waits->n; i++) {
-        const tl_host_wait *w = &waits->v[i];
+        tl_host_wait w = waits->v[i];
         tl_release *release = &b->releases[b->nreleases];
-        if (w->start_ns < b->start_ns || w->end_ns > b->end_ns + LATENCY_MAX_NS || !released_by(b, w, release))
+        if (w.start_ns < b->start_ns || w.end_ns > b->end_ns + SKEW_MAX_NS)
+            continue;
+        w.start_ns -= b->skew_ns;
+        w.end_ns -= b->skew_ns;
+        if (!released_by(b, &w, release))
             continue;
         if (release->behind > 0)
             b->cut[release->behind - 1] = true;

@@ -51,7 +51,8 @@ static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
             *carry = (tl_carry){ .cell = &w->cells[cell] };
         if (w->host_cut[cell] != 0)
             ns -= cut_host(carry, &w->cells[cell], w->host_cut[cell], e, w->late[w->entry_base[rank] + i]);
-        if (e->asked && ++carry->waits > w->cells[cell].waits_mid && w->unasked[cell]) {
+        uint32_t kind = e->wait - 1U; /* one that nobody else asks for may be left out */
+        if (kind < TL_ASKED_WAITS && ++carry->waits[kind] > w->cells[cell].waits_mid[kind] && w->unasked[cell]) {
             w->host_ns[rank] = t[i] = plus(w->host_ns[rank], ns);
             return;
         }
@@ -303,7 +304,7 @@ static bool holds_together(const tl_program *p)
     for (size_t i = 0; i < p->nentries; i++) {
         const tl_entry *e = &p->entries[i];
         if ((e->on != TL_NONE && e->on >= i) || (e->comm != TL_NONE && e->comm >= p->ncomms) ||
-            e->segment >= p->nsegments)
+            e->segment >= p->nsegments || e->wait > 1 + TL_WAIT_QUEUE)
             return false;
     }
     for (size_t i = 0; i < p->ncomms; i++) {

@@ -138,11 +138,14 @@ bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks)
     w->cell_base[w->in.nranks] = w->ncells;
     free(comm_of);
     for (size_t r = 0; whole && r < w->in.nranks; r++)
-        for (size_t i = 0; i < w->in.programs[r].nentries; i++)
-            w->cells[w->cell_of[r][w->in.programs[r].entries[i].segment]].waits += w->in.programs[r].entries[i].asked;
+        for (size_t i = 0; i < w->in.programs[r].nentries; i++) {
+            const tl_entry *e = &w->in.programs[r].entries[i];
+            if (e->wait - 1U < TL_ASKED_WAITS)
+                w->cells[w->cell_of[r][e->segment]].waits[e->wait - 1U]++;
+        }
     for (size_t i = 0; whole && i < w->ncells; i++) {
         tl_cell *cell = &w->cells[i];
-        cell->waits_mid = cell->waits;
+        memcpy(cell->waits_mid, cell->waits, sizeof cell->waits);
         cell->work_peer_ns = cell->work_mid_ns = cell->work_ns;
         cell->host_peer_ns = cell->host_mid_ns = cell->host_ns;
     }

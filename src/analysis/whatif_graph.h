@@ -7,6 +7,9 @@
 
 #include "tlmpi/analysis/whatif.h"
 
+/* All kinds of waits but the last: who waits for room in the queue has not asked to. */
+enum { TL_ASKED_WAITS = TL_WAIT_QUEUE };
+
 /* The whole of one rank's segments between two collectives that somebody else took part in too: what is compared. */
 typedef struct tl_cell {
     int64_t work_ns, host_ns;           /* as they were */
@@ -17,7 +20,8 @@ typedef struct tl_cell {
     uint32_t medians;                   /* row of part medians, TL_NONE */
     uint32_t step;                      /* index + 1; 0 outside all steps */
     uint8_t kind;                       /* of the collective that ends it, TL_NCOLLECTIVES: none does */
-    uint32_t waits, waits_mid;          /* how often its host asked to wait for the device; median of all */
+    uint32_t waits[TL_ASKED_WAITS];     /* how often its host asked to wait for the device, by tl_wait_kind */
+    uint32_t waits_mid[TL_ASKED_WAITS]; /* median of all */
 } tl_cell;
 
 /* A part of a collective: once so many of its members, in the order in which they came, have begun, some may leave. */
@@ -37,7 +41,7 @@ typedef struct tl_item {
 typedef struct tl_carry {
     const tl_cell *cell;
     int64_t ns;
-    uint32_t waits; /* of the cell, so far */
+    uint32_t waits[TL_ASKED_WAITS]; /* of the cell, so far */
 } tl_carry;
 
 struct tl_whatif {

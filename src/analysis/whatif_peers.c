@@ -70,11 +70,13 @@ static bool compare_cells(comparing *c, const tl_block *v, size_t n, size_t k, b
             cell->medians = (uint32_t)w->nmedians;
         }
     }
-    for (size_t i = 0; i < n; i++)
-        x[i] = (struct number){ cell_at(c, &v[i], k, back)->waits, i };
-    qsort(x, n, sizeof *x, by_number);
-    for (size_t i = 0; i < n; i++)
-        cell_at(c, &v[i], k, back)->waits_mid = (uint32_t)median_of_all(x, n);
+    for (int kind = 0; kind < TL_ASKED_WAITS; kind++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = (struct number){ cell_at(c, &v[i], k, back)->waits[kind], i };
+        qsort(x, n, sizeof *x, by_number);
+        for (size_t i = 0; i < n; i++)
+            cell_at(c, &v[i], k, back)->waits_mid[kind] = (uint32_t)median_of_all(x, n);
+    }
     for (int part = 0; part < TL_NPARTS; part++) {
         for (size_t i = 0; i < n; i++) {
             tl_parts sum = { { 0 } };
@@ -158,6 +160,28 @@ static bool agree(const comparing *c, const tl_block *a, const tl_block *b, bool
     return true;
 }
 
+/* A cell in which the recording begins or ends is shorter than it was: what it still has more than any other is a surplus. */
+static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, size_t n, bool back)
+{
+    size_t k = whole_cells(own);
+    int64_t work = -1, host = -1;
+
+    if (own->n <= k)
+        return;
+    tl_cell *cell = cell_at(c, own, k, back);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].first == own->first || v[i].n <= k || cell_at(c, &v[i], k, back)->kind != cell->kind)
+            continue;
+        const tl_cell *other = cell_at(c, &v[i], k, back);
+        work = other->work_ns > work ? other->work_ns : work;
+        host = other->host_ns > host ? other->host_ns : host;
+    }
+    if (work >= 0) {
+        cell->work_peer_ns = cell->work_mid_ns = work < cell->work_ns ? work : cell->work_ns;
+        cell->host_peer_ns = cell->host_mid_ns = host < cell->host_ns ? host : cell->host_ns;
+    }
+}
+
 /* A step in which some recordings begin, or end: compared from the other side, as far as each has it.  Those that do not
  * agree with the longest are left out. */
 static bool compare_cut(comparing *c, const tl_block *v, size_t n)
@@ -176,6 +200,8 @@ static bool compare_cut(comparing *c, const tl_block *v, size_t n)
     for (size_t i = 0; longest != NULL && i < n; i++)
         if (!(back ? v[i].no_back : v[i].no_front) && agree(c, &v[i], longest, back))
             c->common[ncommon++] = v[i];
+    for (size_t i = 0; i < ncommon; i++)
+        compare_edge(c, &c->common[i], c->common, ncommon, back);
     for (size_t k = 0; longest != NULL && k < whole_cells(longest); k++) {
         size_t have = 0;
         for (size_t i = 0; i < ncommon; i++)

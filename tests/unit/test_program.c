@@ -363,10 +363,10 @@ static void launches_that_were_held_are_a_few_waits(void)
     many_free(&m);
 }
 
-static void waits_inside_others_are_one(void)
+static void waits_that_overlap_are_one(void)
 {
     tl_host_waits waits = { 0 };
-    static const int span[][2] = { { 5, 9 }, { 1, 4 }, { 6, 8 }, { 2, 2 }, { 5, 9 }, { 3, 6 } };
+    static const int span[][2] = { { 5, 9 }, { 1, 3 }, { 6, 8 }, { 2, 2 }, { 5, 9 }, { 8, 11 }, { 3, 4 } };
     for (size_t i = 0; i < COUNT(span); i++) {
         CU_ASSERT_FATAL(tl_vec_room(&waits));
         waits.v[waits.n++] = (tl_host_wait){ span[i][0], span[i][1], -1, -1, TL_WAIT_DEVICE };
@@ -374,6 +374,7 @@ static void waits_inside_others_are_one(void)
     tl_host_waits_sort(&waits);
     CU_ASSERT_EQUAL_FATAL(waits.n, 3);
     CU_ASSERT(waits.v[0].start_ns == 1 && waits.v[1].start_ns == 3 && waits.v[2].start_ns == 5);
+    CU_ASSERT(waits.v[0].end_ns == 3 && waits.v[1].end_ns == 4 && waits.v[2].end_ns == 11);
     tl_host_waits_free(&waits);
 }
 
@@ -397,7 +398,7 @@ static const unit_test tests[] = {
     TEST(a_copy_that_its_call_outlasts_was_waited_for),
     TEST(recorded_waits_begin_with_their_call),
     TEST(launches_that_were_held_are_a_few_waits),
-    TEST(waits_inside_others_are_one),
+    TEST(waits_that_overlap_are_one),
 };
 
 int main(void)

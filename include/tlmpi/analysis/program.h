@@ -50,7 +50,7 @@ typedef struct tl_entry {
     uint32_t on, comm;
     uint32_t segment;
     uint8_t chain; /* tl_chain */
-    bool asked;    /* host: it waited because the program asked it to, and not because the queue was full */
+    uint8_t wait;  /* host: 1 + tl_wait_kind of what it waited in, 0: in nothing */
 } tl_entry;
 
 /* One communication kernel.

@@ -43,7 +43,8 @@ bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
  * were done; launches that the driver held back because the queue was full.  TL_ENOMEM. */
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err);
 
-/* Puts the waits in order of time and drops empty ones and those inside others.  To be called last. */
+/* Puts the waits in order of time, drops empty ones and makes one of those that overlap: a call, and what was recorded of
+ * it.  To be called last. */
 void tl_host_waits_sort(tl_host_waits *waits);
 
 #endif
