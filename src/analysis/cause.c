@@ -20,6 +20,7 @@ typedef struct entry {
     double size, peers_size; /* of each piece of work */
     uint32_t depth;
     uint8_t kind, part;
+    bool frame;
 } entry;
 
 typedef struct finding {
@@ -66,7 +67,7 @@ static double median(double *v, size_t n, size_t npeers)
 /* A name's rows to an entry; scratch: room for 3 * (npeers + 1) numbers. */
 static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, double *scratch)
 {
-    entry e = { .name = rows->name, .kind = rows->kind, .part = rows->part };
+    entry e = { .name = rows->name, .kind = rows->kind, .part = rows->part, .frame = rows->frame };
     double *ns = scratch, *count = ns + npeers + 1, *size = count + npeers + 1;
     size_t m = 0, sized = 0;
 
@@ -174,8 +175,16 @@ static tl_cause of_compute(const finding *f, uint64_t *place)
 
 /* ------------------------------------------------------------------------------------------------------------- idle */
 
-/* The innermost name that covers nearly as much of the idle surplus as any; of names that stand for `part` alone, where
- * there are such.  NULL where none stands out. */
+/* Names of operators say more than those of functions, where both stand for the same. */
+static bool says_more(const entry *e, const entry *than, int part)
+{
+    if (part != TL_PART_HOST && e->frame != than->frame)
+        return than->frame;
+    return e->depth > than->depth;
+}
+
+/* The innermost name that covers nearly as much of the idle surplus as any; of those alone that stand for `part`, if it
+ * is not HOST.  NULL where none stands out. */
 static const entry *innermost(const finding *f, int part)
 {
     const entry *best = NULL;
@@ -192,7 +201,7 @@ static const entry *innermost(const finding *f, int part)
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
         if (e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST || e->part == part) &&
-            e->ns - e->peers_ns >= most * largest && (best == NULL || e->depth > best->depth))
+            e->ns - e->peers_ns >= most * largest && (best == NULL || says_more(e, best, part)))
             best = e;
     }
     return best;

@@ -55,6 +55,7 @@ static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, 
     row->size += what->size;
     row->count += what->count;
     row->depth = what->depth > row->depth ? what->depth : row->depth;
+    row->frame = what->frame;
     return true;
 }
 
@@ -191,14 +192,14 @@ static void uncover(gathering *g)
 
 /* A name within the same name covers the same time. */
 static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns, int64_t end_ns, int64_t idle_ns,
-                     uint32_t depth)
+                     uint32_t depth, bool frame)
 {
     uint32_t key = tl_name_key(g->view, name);
     if (idle_ns <= 0 || start_ns < g->covered_to[key])
         return true;
     g->covered_to[key] = end_ns;
     return add(g, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start_ns), name, part,
-               &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth });
+               &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
 static bool add_ops(gathering *g, const tl_thread *thread)
@@ -215,7 +216,7 @@ static bool add_ops(gathering *g, const tl_thread *thread)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
             whole = add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
-                             idle_within(g, &at, start, end), (uint32_t)open.n);
+                             idle_within(g, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         whole = whole && tl_vec_room(&open);
         if (whole)
             open.v[open.n++] = end;
@@ -281,7 +282,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end), DEPTH_OF_CALLS);
+        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end), DEPTH_OF_CALLS, false);
         if (whole && may_wait(g, name)) {
             int64_t ns = idle_behind(g, start, end);
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)

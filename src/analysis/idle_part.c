@@ -46,7 +46,8 @@ tl_part tl_idle_part_of_call(tl_text name)
 tl_part tl_idle_part_of_op(tl_text name)
 {
     static const char *const garbage[] = { "gc.collect",      "gc_collect",      "method collect", "function collect",
-                                           "garbage collect", "Garbage collect", "GC pause",       NULL };
+                                           "garbage collect", "Garbage collect", "GC pause",       "Python GC",
+                                           "python_gc",       NULL };
     static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
                                          "get_batch",  "load_batch", "_next_data",  NULL };
     if (has_any(name, garbage) || tl_text_is(name, "gc"))
@@ -189,9 +190,21 @@ static int64_t wait_into(finding *f, int64_t lo, int64_t hi)
     return end;
 }
 
+/* Launched before the device ran dry.  Work of a launch of its own hardly begins before the call has ended: one that is
+ * under way then is late. */
+static bool in_time(const finding *f, int64_t lo, const tl_kernel *next)
+{
+    if (next->launch_ns == TL_TIME_UNKNOWN)
+        return true;
+    if (next->launch_ns >= lo - in_time_ns)
+        return false;
+    const tl_launch *launch = next->launch != TL_NONE ? &f->view->launches[next->launch] : NULL;
+    return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
+}
+
 static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
-    if (next->launch_ns == TL_TIME_UNKNOWN || next->launch_ns < lo - in_time_ns) {
+    if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
         return append(f->out, lo, hi, TL_PART_DEVICE);
     }

@@ -142,7 +142,7 @@ static bool answer(const tl_details *details, const asking *a, tl_cause_row **ro
             whole = tl_vec_room(&found) && tl_map_put(&places, key, at) == 0;
             if (whole)
                 found.v[found.n++] =
-                    (tl_cause_row){ .name = name, .rank = d->rank, .kind = d->kind, .part = d->part };
+                    (tl_cause_row){ .name = name, .rank = d->rank, .kind = d->kind, .part = d->part, .frame = d->frame };
         }
         if (whole) {
             tl_cause_row *row = &found.v[at];

@@ -204,10 +204,8 @@ static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
 {
     tl_value v;
     p = read_value(p, &v);
-#if TL_READ_MORE
     if (p != NULL && tl_key_keeps_json(key) && v.type == TL_VALUE_OTHER && (*v.text.p == '[' || *v.text.p == '{'))
         v.text.n = (size_t)(p - v.text.p);
-#endif
     if (p != NULL && key < TL_NKEYS)
         tl_fields_set(f, key, v.text.p, v.text.n, v.type);
     return p;

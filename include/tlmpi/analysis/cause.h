@@ -23,6 +23,7 @@ typedef struct tl_cause_row {
     uint32_t count, depth; /* as in tl_detail */
     uint8_t kind;          /* tl_detail_kind */
     uint8_t part;          /* tl_part */
+    uint8_t frame;
 } tl_cause_row;
 
 typedef struct tl_cause_found {

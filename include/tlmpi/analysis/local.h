@@ -37,6 +37,7 @@ typedef struct tl_detail {
     uint32_t depth;     /* of spans: how many stand around the innermost of them; calls are innermost */
     uint8_t kind;       /* tl_detail_kind */
     uint8_t part;       /* tl_part: of work COMPUTE, H2D or COPY; of spans what their name says of idle time */
+    uint8_t frame;      /* 1: a Python function */
 } tl_detail;
 
 /* At most so many names of a kind are kept a step: those with most time. */
