@@ -7,8 +7,8 @@
 static const double most = 0.8;
 /* A name stands out when it has this share of the surplus. */
 static const double half = 0.5;
-/* Work of the same name is larger from this ratio on. */
-static const double larger = 1.01;
+/* Within so many median deviations of its peers a rank is one of them. */
+static const double by_chance = 3;
 /* Kernels below this share of the rank's compute tell little of how fast it computes. */
 static const double small = 0.01;
 
@@ -17,7 +17,8 @@ typedef struct entry {
     uint64_t name;
     double ns, peers_ns;
     double count, peers_count;
-    double size, peers_size; /* of each piece of work */
+    double size, peers_size, peers_most; /* of each piece of work; the most that any peer has */
+    double spread;                       /* of the peers' ns: they differ by chance, and so may the rank */
     uint32_t depth;
     uint8_t kind, part;
     bool frame;
@@ -64,6 +65,14 @@ static double median(double *v, size_t n, size_t npeers)
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* The median of how far n values, sorted, are from their median. */
+static double deviation(double *v, size_t n, double middle)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = fabs(v[i] - middle);
+    return median(v, n, n);
+}
+
 /* A name's rows to an entry; scratch: room for 3 * (npeers + 1) numbers. */
 static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, double *scratch)
 {
@@ -82,11 +91,13 @@ static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t np
         } else if (m < npeers) {
             ns[m] = (double)row->ns;
             count[m++] = row->count;
+            e.peers_most = each > e.peers_most ? each : e.peers_most;
             if (each > 0)
                 size[sized++] = each;
         }
     }
     e.peers_ns = median(ns, m, npeers);
+    e.spread = deviation(ns, npeers, e.peers_ns);
     e.peers_count = median(count, m, npeers);
     e.peers_size = median(size, sized, sized);
     return e;
@@ -111,21 +122,20 @@ static uint64_t largest_of(const finding *f, tl_detail_kind kind, int part, doub
     return best != NULL && best->ns - best->peers_ns >= half * all ? best->name : 0;
 }
 
-/* More messages' worth to compute on: it receives, or is sent, more than its peers. */
-static bool has_larger_messages(const finding *f)
+/* Larger than that of any peer, and by so much that it explains work that takes `longer` times as long. */
+static bool is_larger(const entry *e, double longer)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->v[i].kind == TL_DETAIL_COMM && f->v[i].peers_size > 0 && f->v[i].size >= larger * f->v[i].peers_size)
-            return true;
-    return false;
+    return e->peers_size > 0 && e->size > e->peers_most &&
+           e->size - e->peers_size >= half * (longer - 1) * e->peers_size;
 }
 
-static bool has_larger_copies(const finding *f)
+/* More to compute on: it is sent more than its peers, or copies more to the device. */
+static bool is_given_more(const finding *f, double longer)
 {
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
-        if (e->kind == TL_DETAIL_WORK && e->part == TL_PART_H2D && e->peers_size > 0 &&
-            e->size * e->count >= larger * e->peers_size * e->peers_count)
+        bool given = e->kind == TL_DETAIL_COMM || (e->kind == TL_DETAIL_WORK && e->part == TL_PART_H2D);
+        if (given && is_larger(e, longer))
             return true;
     }
     return false;
@@ -145,18 +155,18 @@ static tl_cause of_compute(const finding *f, uint64_t *place)
         double own = mean_of(e->ns, e->count), each = usual < own ? usual : own;
         if (e->count > e->peers_count)
             more += (e->count - e->peers_count) * each;
-        if (over > 0 && e->size > 0 && e->peers_size > 0 && e->size >= larger * e->peers_size)
+        if (over > 0 && is_larger(e, own / usual))
             grown += over;
         positive += over > 0 ? over : 0;
         all += over;
         sum += e->ns;
     }
     *place = largest_of(f, TL_DETAIL_WORK, TL_PART_COMPUTE, all);
-    if (more >= half * positive || grown >= half * positive || has_larger_messages(f) || has_larger_copies(f))
+    double usual = sum - all, third = usual > 0 ? all / usual / 3 : 0;
+    if (more >= half * positive || grown >= half * positive || is_given_more(f, 1 + 3 * third))
         return TL_CAUSE_MORE_WORK;
 
-    /* How much slower it is in all; and which kernels are, by a third of that at least. */
-    double usual = sum - all, third = usual > 0 ? all / usual / 3 : 0;
+    /* How many kernels are slower, by a third of what all are together at least? */
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
         if (e->kind != TL_DETAIL_WORK || e->part != TL_PART_COMPUTE || e->ns < small * sum || !(e->peers_count > 0))
@@ -266,13 +276,15 @@ static tl_cause of_idle(const finding *f, uint64_t *place)
 
 static void find(finding *f, tl_cause_found *found)
 {
-    double work = 0;
+    double work = 0, spread[TL_NPARTS] = { 0 };
     for (size_t i = 0; i < f->n; i++)
         if (f->v[i].kind == TL_DETAIL_PART && f->v[i].part < TL_NPARTS && f->v[i].part != TL_PART_COMM) {
             double over = f->v[i].ns - f->v[i].peers_ns;
             f->over[f->v[i].part] = over > 0 ? over : 0;
+            spread[f->v[i].part] = f->v[i].spread;
             f->all += over > 0 ? over : 0;
-        }
+        } else if (f->v[i].kind == TL_DETAIL_PART && f->v[i].part == TL_PART_COMM)
+            found->awaited_ns = (int64_t)(f->v[i].peers_ns - f->v[i].ns);
     for (int part = 0; part < TL_NPARTS; part++)
         f->idle += is_idle(part) ? f->over[part] : 0;
     found->ns = (int64_t)f->all;
@@ -280,6 +292,23 @@ static void find(finding *f, tl_cause_found *found)
     if (!found->found)
         return;
 
+    /* What the others have more by chance is no part of the cause. */
+    double largest_ns = 0;
+    for (int part = 0; part < TL_NPARTS; part++)
+        largest_ns = f->over[part] > largest_ns ? f->over[part] : largest_ns;
+    for (int part = 0; part < TL_NPARTS; part++)
+        if (f->over[part] > 0 && f->over[part] < largest_ns && f->over[part] <= by_chance * spread[part]) {
+            f->all -= f->over[part];
+            f->idle -= is_idle(part) ? f->over[part] : 0;
+            f->over[part] = 0;
+        }
+
+    /* A device that has run dry takes more of its time from launch to start: that is no cause where there is another.
+     */
+    if (f->over[TL_PART_DEVICE] < largest_ns) {
+        f->all -= f->over[TL_PART_DEVICE];
+        f->over[TL_PART_DEVICE] = 0;
+    }
     int largest = TL_PART_COMPUTE;
     for (int part = 0; part < TL_NPARTS; part++)
         if (!is_idle(part) && f->over[part] > f->over[largest])

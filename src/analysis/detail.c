@@ -12,8 +12,8 @@
 
 /* Deeper than any operator. */
 enum { DEPTH_OF_CALLS = 100000 };
-/* A wait may end this long before the device is known to be idle. */
-static const int64_t slack_ns = 2000;
+/* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
+static const int64_t slack_ns = 10000;
 static const uint32_t no_place = TL_MAP_NONE;
 
 typedef struct gathering {
@@ -282,7 +282,8 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end), DEPTH_OF_CALLS, false);
+        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end),
+                         DEPTH_OF_CALLS, false);
         if (whole && may_wait(g, name)) {
             int64_t ns = idle_behind(g, start, end);
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)

@@ -179,13 +179,13 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_part rest)
     return true;
 }
 
-/* The end of a wait that lasts to the gap or into it; INT64_MIN where there is none. */
-static int64_t wait_into(finding *f, int64_t lo, int64_t hi)
+/* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
+static int64_t wait_into(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
     const int p = NNAMED - 1;
     meets(f, p, lo - sync_slack_ns - 1);
-    for (size_t i = f->at[p]; i < f->spans[p].n && f->spans[p].v[i].start_ns < hi; i++)
+    for (size_t i = f->at[p]; i < f->spans[p].n && f->spans[p].v[i].start_ns < lo; i++)
         end = f->spans[p].v[i].end_ns;
     return end;
 }
@@ -208,7 +208,7 @@ static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
         return append(f->out, lo, hi, TL_PART_DEVICE);
     }
-    int64_t wait_end = wait_into(f, lo, hi);
+    int64_t wait_end = wait_into(f, lo);
     if (wait_end != INT64_MIN)
         f->drained = true;
     int64_t idle_from = wait_end > lo ? wait_end : lo;

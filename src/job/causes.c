@@ -102,10 +102,11 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
     return true;
 }
 
-/* What it has more than its peers is the cause, if that is most of what it cost. */
+/* What it has more than its peers is the cause, if that is most of what they waited for it. */
 static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row)
 {
-    if (!found->found || row->cause == TL_CAUSE_SLOW_LINK || found->ns < lost_ns / 2)
+    int64_t cost_ns = found->awaited_ns > 0 && found->awaited_ns < lost_ns ? found->awaited_ns : lost_ns;
+    if (!found->found || row->cause == TL_CAUSE_SLOW_LINK || found->ns < cost_ns / 2)
         return;
     row->cause = (uint8_t)found->cause;
     row->cause_share = found->share;
@@ -134,15 +135,16 @@ static bool answer(const tl_details *details, const asking *a, tl_cause_row **ro
             tl_map_get(&steps, (uint64_t)(int64_t)d->step) == TL_MAP_NONE)
             continue;
         uint64_t name = d->kind == TL_DETAIL_PART ? 0 : details->names.v[d->name].key;
-        uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)d->rank, d->kind),
-                                   d->kind == TL_DETAIL_PART ? d->part : name);
+        uint64_t key =
+            tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)d->rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
         uint32_t at = tl_map_get(&places, key);
         if (at == TL_MAP_NONE) {
             at = (uint32_t)found.n;
             whole = tl_vec_room(&found) && tl_map_put(&places, key, at) == 0;
             if (whole)
-                found.v[found.n++] =
-                    (tl_cause_row){ .name = name, .rank = d->rank, .kind = d->kind, .part = d->part, .frame = d->frame };
+                found.v[found.n++] = (tl_cause_row){
+                    .name = name, .rank = d->rank, .kind = d->kind, .part = d->part, .frame = d->frame
+                };
         }
         if (whole) {
             tl_cause_row *row = &found.v[at];

@@ -27,15 +27,17 @@ typedef struct tl_cause_row {
 } tl_cause_row;
 
 typedef struct tl_cause_found {
-    bool found;     /* it has more time than its peers in anything */
-    tl_cause cause; /* MIXED: no part has 80 % of the surplus */
-    double share;   /* of the surplus that the largest part has */
-    int64_t ns;     /* the surplus, all parts together */
-    uint64_t place; /* content key of a name; 0: none stands out */
+    bool found;         /* it has more time than its peers in anything */
+    tl_cause cause;     /* MIXED: no part has 80 % of the surplus */
+    double share;       /* of the surplus that the largest part has */
+    int64_t ns;         /* the surplus, all parts together */
+    int64_t awaited_ns; /* so much more than it its peers communicate: they wait for it */
+    uint64_t place;     /* content key of a name; 0: none stands out */
 } tl_cause_found;
 
 /* rows: of the rank and its peers, in any order; sorted here by (kind, part of parts, name, rank); no two with the same
- * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  False when memory is out. */
+ * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  False when memory is out.
+ */
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause_found *found);
 
 #endif
