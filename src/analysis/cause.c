@@ -206,7 +206,7 @@ static const entry *innermost(const finding *f, int part)
         if (e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST || e->part == part) && over > largest)
             largest = over;
     }
-    if (largest < half * f->idle)
+    if (largest < half * (part == TL_PART_HOST ? f->idle : f->over[part]))
         return NULL;
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];

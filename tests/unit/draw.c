@@ -58,6 +58,7 @@ static void join_launches(drawing *d)
             if ((int64_t)d->launches[l].uid == d->kernels[i].correlation) {
                 d->kernels[i].launch = (uint32_t)l;
                 d->kernels[i].launch_ns = d->launches[l].start_ns;
+                d->launches[l].nkernels++;
             }
 }
 
@@ -85,8 +86,66 @@ static void draw_colls(drawing *d)
     }
 }
 
+/* Spans stay in order of start, longer ones first. */
+static void draw_spans(drawing *d, drawn_spans *s, uint8_t kind, const char *name, size_t length, const char *time)
+{
+    uint32_t id = tl_names_intern(&d->names, name, length);
+    for (size_t i = 0, to; time[i] != 0; i = to) {
+        for (to = i + 1; time[to] == time[i] && time[to] != 0; to++)
+            ;
+        if (time[i] != '=')
+            continue;
+        int64_t start = (int64_t)i * US, dur = (int64_t)(to - i) * US;
+        size_t at = s->n++;
+        for (; at > 0 && (s->start_ns[at - 1] > start || (s->start_ns[at - 1] == start && s->dur_ns[at - 1] < dur)); at--) {
+            s->start_ns[at] = s->start_ns[at - 1];
+            s->dur_ns[at] = s->dur_ns[at - 1];
+            s->name[at] = s->name[at - 1];
+            s->kind[at] = s->kind[at - 1];
+        }
+        s->start_ns[at] = start;
+        s->dur_ns[at] = dur;
+        s->name[at] = id;
+        s->kind[at] = kind;
+    }
+    s->thread.n = s->n;
+}
+
+/* "op aten::add: ..===" and the like; whether it is one. */
+static bool draw_host_line(drawing *d, const char *line)
+{
+    static const struct {
+        const char *word;
+        uint8_t kind;
+    } words[] = { { "op ", TL_OP }, { "frame ", TL_FRAME }, { "mark ", TL_ANNOTATION }, { "call ", 0 } };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t n = strlen(words[i].word);
+        const char *end = strstr(line, ": "), *time = end;
+        if (strncmp(line, words[i].word, n) != 0 || end == NULL)
+            continue;
+        for (time++; *time == ' '; time++)
+            ;
+        draw_spans(d, strcmp(words[i].word, "call ") == 0 ? &d->calls : &d->ops, words[i].kind, line + n,
+                   (size_t)(end - line) - n, time);
+        return true;
+    }
+    return false;
+}
+
+static void join_host(drawing *d)
+{
+    d->view.calls = (tl_calls){ .start_ns = d->calls.start_ns, .dur_ns = d->calls.dur_ns,
+                                .correlation = d->calls.correlation, .name = d->calls.name, .uid = d->calls.uid,
+                                .place = d->calls.place, .copy = d->calls.copy, .n = d->calls.n,
+                                .threads = &d->calls.thread, .nthreads = d->calls.n > 0 };
+    d->view.ops = (tl_ops){ .start_ns = d->ops.start_ns, .dur_ns = d->ops.dur_ns, .name = d->ops.name, .uid = d->ops.uid,
+                            .kind = d->ops.kind, .n = d->ops.n, .threads = &d->ops.thread, .nthreads = d->ops.n > 0 };
+}
+
 static void draw_line(drawing *d, const char *line)
 {
+    if (draw_host_line(d, line))
+        return;
     char word[16];
     int device = 0, stream = 7;
     const char *time = strchr(line, ':');
@@ -128,6 +187,7 @@ drawing *draw(const char *line, ...)
     va_end(more);
     qsort(d->kernels, d->view.nkernels, sizeof *d->kernels, by_place);
     join_launches(d);
+    join_host(d);
     join_steps(d);
     draw_colls(d);
     return d;
