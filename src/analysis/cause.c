@@ -141,6 +141,15 @@ static bool is_given_more(const finding *f, double longer)
     return false;
 }
 
+/* What there is more of has to come to the device, too. */
+static bool copies_more(const finding *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->v[i].kind == TL_DETAIL_WORK && f->v[i].part == TL_PART_H2D && is_larger(&f->v[i], 1))
+            return true;
+    return false;
+}
+
 /* The same kernels, longer; or more of them, or larger ones? */
 static tl_cause of_compute(const finding *f, uint64_t *place)
 {
@@ -264,7 +273,7 @@ static tl_cause of_idle(const finding *f, uint64_t *place)
     const entry *wait = stray_wait(f), *name = innermost(f, largest);
     if ((largest == TL_PART_HOST || largest == TL_PART_SYNC) && wait != NULL) {
         *place = wait->name;
-        return TL_CAUSE_SYNC_DRAIN;
+        return cause_of_idle(wait->part);
     }
     if (largest == TL_PART_HOST && name != NULL && name->part != TL_PART_HOST)
         largest = name->part;
@@ -319,6 +328,8 @@ static void find(finding *f, tl_cause_found *found)
         found->share = f->idle / f->all;
     } else if (largest == TL_PART_COMPUTE) {
         found->cause = of_compute(f, &found->place);
+        if (found->cause == TL_CAUSE_MORE_WORK && copies_more(f))
+            work += f->over[TL_PART_H2D];
         found->share = work / f->all;
     } else if (largest == TL_PART_H2D) {
         found->cause = TL_CAUSE_H2D;

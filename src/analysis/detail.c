@@ -13,7 +13,7 @@
 /* Deeper than any operator. */
 enum { DEPTH_OF_CALLS = 100000 };
 /* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
-static const int64_t slack_ns = 10000;
+static const int64_t slack_ns = 25000;
 static const uint32_t no_place = TL_MAP_NONE;
 
 typedef struct gathering {
@@ -225,10 +225,12 @@ static bool add_ops(gathering *g, const tl_thread *thread)
     return whole;
 }
 
-/* Whether a call of this name may return only when the device has done what was asked of it. */
+/* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
+ * be out of use. */
 static bool may_wait(const gathering *g, uint32_t name)
 {
-    return g->of_call[name] == TL_PART_SYNC || tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
+    return g->of_call[name] == TL_PART_SYNC || g->of_call[name] == TL_PART_ALLOCATOR ||
+           tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
 }
 
 /* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
@@ -237,7 +239,7 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
 {
     const tl_ops *ops = &g->view->ops;
     int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
-    if (thread == NULL)
+    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_PART_ALLOCATOR)
         return g->view->calls.name[call];
     while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
         ++*at;
@@ -288,7 +290,9 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
             int64_t ns = idle_behind(g, start, end);
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
                 whole = add(g, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
-                            waits_as(g, ops, &op_at, i), TL_PART_SYNC, &(tl_detail){ .ns = ns, .count = 1 });
+                            waits_as(g, ops, &op_at, i),
+                            g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
+                            &(tl_detail){ .ns = ns, .count = 1 });
         }
     }
     return whole;

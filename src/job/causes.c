@@ -102,11 +102,15 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
     return true;
 }
 
+/* Charges may count one delay several times, in collectives that follow upon one another; but not that often. */
+static const int64_t charged_most = 20;
+
 /* What it has more than its peers is the cause, if that is most of what they waited for it. */
 static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row)
 {
     int64_t cost_ns = found->awaited_ns > 0 && found->awaited_ns < lost_ns ? found->awaited_ns : lost_ns;
-    if (!found->found || row->cause == TL_CAUSE_SLOW_LINK || found->ns < cost_ns / 2)
+    if (!found->found || row->cause == TL_CAUSE_SLOW_LINK || found->ns < cost_ns / 2 ||
+        found->ns < lost_ns / charged_most)
         return;
     row->cause = (uint8_t)found->cause;
     row->cause_share = found->share;
