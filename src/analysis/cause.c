@@ -226,14 +226,20 @@ static const entry *innermost(const finding *f, int part)
     return best;
 }
 
+/* Of waits before one gap the longest has emptied the queue. */
+static bool drains_more(const entry *e, const entry *than)
+{
+    double over = e->ns - e->peers_ns, other = than->ns - than->peers_ns;
+    return over > other || (!(over < other) && e->size * e->count > than->size * than->count);
+}
+
 /* A wait for the device that its peers do not have, with most of the idle time behind it. */
 static const entry *stray_wait(const finding *f)
 {
     const entry *best = NULL;
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
-        if (e->kind == TL_DETAIL_WAIT && e->count > e->peers_count &&
-            (best == NULL || e->ns - e->peers_ns > best->ns - best->peers_ns))
+        if (e->kind == TL_DETAIL_WAIT && e->count > e->peers_count && (best == NULL || drains_more(e, best)))
             best = e;
     }
     return best != NULL && best->ns - best->peers_ns >= half * f->idle ? best : NULL;

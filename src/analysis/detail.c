@@ -252,24 +252,38 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
     return g->view->calls.name[call];
 }
 
-/* The idle time that begins while the call waits, or where it has just ended, up to the next work. */
+/* The first launch of work from t on; INT64_MAX where there is none. */
+static int64_t next_launch(const gathering *g, int64_t t_ns)
+{
+    const tl_rank_view *view = g->view;
+    size_t low = 0, high = view->nlaunches;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (view->launches[mid].start_ns < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low < view->nlaunches && view->launches[low].nkernels == 0)
+        low++;
+    return low < view->nlaunches ? view->launches[low].start_ns : INT64_MAX;
+}
+
+/* The most idle time in one piece that begins while the call waits, where it has just ended, or before the host
+ * launches anything again (until then communication may keep the device busy). */
 static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns)
 {
-    size_t at = idle_after(g, start_ns);
-    while (at < g->nidle && g->idle[at].start_ns <= start_ns)
-        at++; /* it was idle before */
-    size_t last = SIZE_MAX;
-    for (; at < g->nidle && g->idle[at].start_ns <= end_ns + slack_ns; at++)
-        last = at; /* it may wait for several things; after the last the host goes on */
-    if (last == SIZE_MAX)
-        return 0;
-    int64_t from = g->idle[last].start_ns;
-    while (last > 0 && g->idle[last - 1].end_ns == from && g->idle[last - 1].start_ns > start_ns)
-        from = g->idle[--last].start_ns;
-    size_t to = last;
-    while (to + 1 < g->nidle && g->idle[to + 1].start_ns == g->idle[to].end_ns)
-        to++;
-    return g->before[to + 1] - g->before[last];
+    int64_t next = next_launch(g, end_ns), until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
+    int64_t most = 0;
+    size_t to;
+    for (size_t at = idle_after(g, start_ns); at < g->nidle && g->idle[at].start_ns <= until; at = to) {
+        for (to = at + 1; to < g->nidle && g->idle[to].start_ns == g->idle[to - 1].end_ns; to++)
+            ; /* parts of one gap touch */
+        int64_t ns = g->before[to] - g->before[at];
+        if (g->idle[at].start_ns > start_ns && ns > most) /* else it was idle before */
+            most = ns;
+    }
+    return most;
 }
 
 static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
@@ -292,7 +306,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
                 whole = add(g, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
                             waits_as(g, ops, &op_at, i),
                             g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
-                            &(tl_detail){ .ns = ns, .count = 1 });
+                            &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
         }
     }
     return whole;

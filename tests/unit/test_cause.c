@@ -195,6 +195,18 @@ static void a_wait_that_peers_do_not_have_is_a_drain(void)
     }
 }
 
+static void of_waits_before_one_gap_the_longest_counts(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_HOST, 500, 0);
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 1, 480)->size = 5;
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 2, 480)->size = 900;
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 3, 480)->size = 7;
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_ALLOCATOR);
+    CU_ASSERT_EQUAL(f.place, 2);
+}
+
 static void two_of_a_size_are_mixed(void)
 {
     story s = { .n = 0 };
@@ -256,6 +268,7 @@ static const unit_test tests[] = {
     TEST(the_place_is_the_innermost_that_covers_most),
     TEST(idle_time_is_what_the_host_did),
     TEST(a_wait_that_peers_do_not_have_is_a_drain),
+    TEST(of_waits_before_one_gap_the_longest_counts),
     TEST(two_of_a_size_are_mixed),
     TEST(what_peers_differ_by_counts_for_nothing),
     TEST(the_devices_own_idle_time_is_no_cause_beside_another),

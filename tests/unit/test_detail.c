@@ -135,6 +135,17 @@ static void waits_have_the_idle_time_behind_them(void)
     drawing_free(d);
 }
 
+static void communication_may_hide_the_beginning_of_a_pause(void)
+{
+    drawing *d = draw("host:                      ab...........................................c..", /**/
+                      "compute 7:                 .AAAA..........................................CC",
+                      "comm 9:                    ..BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB..........",
+                      "call cudaStreamSynchronize: ..===........................................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaStreamSynchronize").ns, 10 * US);
+    drawing_free(d);
+}
+
 static void few_names_are_kept_the_largest(void)
 {
     drawing *d = draw("compute 7: A", NULL);
@@ -162,6 +173,7 @@ static const unit_test tests[] = {
     TEST(a_name_within_itself_counts_once),
     TEST(idle_time_of_the_device_itself_is_no_names),
     TEST(waits_have_the_idle_time_behind_them),
+    TEST(communication_may_hide_the_beginning_of_a_pause),
     TEST(few_names_are_kept_the_largest),
 };
 
