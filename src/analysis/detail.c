@@ -14,7 +14,6 @@
 enum { DEPTH_OF_CALLS = 100000 };
 /* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
 static const int64_t slack_ns = 25000;
-static const uint32_t no_place = TL_MAP_NONE;
 
 typedef struct gathering {
     const tl_rank_view *view;
@@ -28,29 +27,28 @@ typedef struct gathering {
     TL_VEC(tl_detail) rows;
 } gathering;
 
-/* The row of a name, or no_place when memory is out. */
-static uint32_t place_of(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
+/* The row of a name, or NULL when memory is out. */
+static tl_detail *row_of(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
 {
     name = kind == TL_DETAIL_PART ? TL_NO_NAME : tl_name_key(g->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
                                kind == TL_DETAIL_PART ? part : (uint64_t)name);
     uint32_t at = tl_map_get(&g->places, key);
-    if (at != TL_MAP_NONE)
-        return at;
-    at = (uint32_t)g->rows.n;
-    if (!tl_vec_room(&g->rows) || tl_map_put(&g->places, key, at) != 0)
-        return no_place;
-    g->rows.v[g->rows.n++] =
-        (tl_detail){ .rank = g->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
-    return at;
+    if (at == TL_MAP_NONE) {
+        if (!tl_vec_room(&g->rows) || tl_map_put(&g->places, key, (uint32_t)g->rows.n) != 0)
+            return NULL;
+        at = (uint32_t)g->rows.n++;
+        g->rows.v[at] =
+            (tl_detail){ .rank = g->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
+    }
+    return g->rows.v != NULL ? &g->rows.v[at] : NULL;
 }
 
 static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part, const tl_detail *what)
 {
-    uint32_t at = place_of(g, kind, step, name, (uint8_t)part);
-    if (at == no_place)
+    tl_detail *row = row_of(g, kind, step, name, (uint8_t)part);
+    if (row == NULL)
         return false;
-    tl_detail *row = &g->rows.v[at];
     row->ns += what->ns;
     row->size += what->size;
     row->count += what->count;

@@ -150,7 +150,7 @@ static bool answer(const tl_details *details, const asking *a, tl_cause_row **ro
                     .name = name, .rank = d->rank, .kind = d->kind, .part = d->part, .frame = d->frame
                 };
         }
-        if (whole) {
+        if (whole && found.v != NULL) {
             tl_cause_row *row = &found.v[at];
             row->ns += d->ns;
             row->size += d->size;
@@ -219,7 +219,7 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     }
     if (st == TL_OK)
         st = tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL, err);
-    for (size_t i = 0; st == TL_OK && i < ntold; i++) /* proc by proc, the n of each */
+    for (size_t i = 0; st == TL_OK && n > 0 && i < ntold; i++) /* proc by proc, the n of each */
         if (places[i % n].text[0] == 0)
             memcpy(places[i % n].text, told[i].text, sizeof told[i].text);
     free(asked);
