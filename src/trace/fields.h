@@ -31,8 +31,8 @@ typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } 
 
 typedef struct tl_value {
     tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty, but
-                             * for arrays and objects under the keys from TL_KEY_GRID on, which stand here as they are
-                             * written */
+                             * for arrays and objects, which under the keys from TL_KEY_GRID on stand here as they are
+                             * written, and under the others may */
     tl_value_type type;
 } tl_value;
 
