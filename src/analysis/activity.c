@@ -7,7 +7,7 @@
 /* The layers of work, the first hides those that follow; comm is the last. */
 enum { NLAYERS = TL_PART_COMM + 1 };
 
-static tl_part part_of(const tl_rank_view *view, const tl_kernel *k)
+tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
 {
     if (k->kind == TL_COMPUTE)
         return TL_PART_COMPUTE;
@@ -42,7 +42,7 @@ static bool collect_layers(const tl_rank_view *view, tl_spans layers[NLAYERS], t
     for (int layer = 0; whole && layer < NLAYERS; layer++) {
         size_t n = 0;
         for (size_t i = 0; i < view->nkernels; i++)
-            if ((int)part_of(view, &view->kernels[i]) == layer)
+            if ((int)tl_part_of_work(view, &view->kernels[i]) == layer)
                 spans[n++] = (tl_span){ view->kernels[i].start_ns, view->kernels[i].end_ns };
         if (n > 1)
             qsort(spans, n, sizeof *spans, by_start);

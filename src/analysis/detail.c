@@ -1,99 +1,220 @@
-/* detail.c - the names under which most of a rank's time went, step by step. */
+/* detail.c - the names under which most of a rank's time went, step by step.
+ *
+ *     host     [launch a][item                ]....................[launch b]
+ *     device          [      a      ]                                   [ b ]
+ *                                   |<-- idle time that follows the wait -->|
+ */
+#include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
+/* Deeper than any operator. */
+enum { DEPTH_OF_CALLS = 100000 };
+/* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
+static const int64_t slack_ns = 25000;
+
 typedef struct gathering {
     const tl_rank_view *view;
     const tl_idle_span *idle;
     size_t nidle;
-    int64_t *before;     /* [nidle]: idle time before each */
+    const tl_activity *activity;
+    int64_t *before;     /* [nidle]: idle time of the host's doing before each */
     int64_t *covered_to; /* by name: where the last span of that name on this thread ends */
-    tl_map places;       /* (step, name, kind) -> index in rows */
+    uint8_t *of_call, *of_op;
+    tl_map places; /* (kind, step, name) -> index in rows */
     TL_VEC(tl_detail) rows;
 } gathering;
 
-static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, int64_t ns, uint32_t depth)
+/* The row of a name, or NULL when memory is out. */
+static tl_detail *row_of(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
 {
-    name = tl_name_key(g->view, name);
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), name);
+    name = kind == TL_DETAIL_PART ? TL_NO_NAME : tl_name_key(g->view, name);
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
+                               kind == TL_DETAIL_PART ? part : (uint64_t)name);
     uint32_t at = tl_map_get(&g->places, key);
     if (at == TL_MAP_NONE) {
-        at = (uint32_t)g->rows.n;
-        if (!tl_vec_room(&g->rows) || tl_map_put(&g->places, key, at) != 0)
-            return false;
-        g->rows.v[g->rows.n++] =
-            (tl_detail){ .rank = g->view->rank, .step = step, .name = name, .kind = (uint8_t)kind };
+        if (!tl_vec_room(&g->rows) || tl_map_put(&g->places, key, (uint32_t)g->rows.n) != 0)
+            return NULL;
+        at = (uint32_t)g->rows.n++;
+        g->rows.v[at] =
+            (tl_detail){ .rank = g->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
     }
-    tl_detail *row = &g->rows.v[at];
-    row->ns += ns;
-    row->count++;
-    row->depth = depth > row->depth ? depth : row->depth;
+    return g->rows.v != NULL ? &g->rows.v[at] : NULL;
+}
+
+static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part, const tl_detail *what)
+{
+    tl_detail *row = row_of(g, kind, step, name, (uint8_t)part);
+    if (row == NULL)
+        return false;
+    row->ns += what->ns;
+    row->size += what->size;
+    row->count += what->count;
+    row->depth = what->depth > row->depth ? what->depth : row->depth;
+    row->frame = what->frame;
     return true;
 }
+
+/* ------------------------------------------------------------------------------------------------------- the device */
 
 static bool add_work(gathering *g)
 {
-    for (size_t i = 0; i < g->view->nkernels; i++) {
+    bool whole = true;
+    for (size_t i = 0; whole && i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
-        if (k->kind != TL_COMM && k->name != TL_NO_NAME &&
-            !add(g, TL_DETAIL_WORK, k->step, k->name, k->end_ns - k->start_ns, 0))
-            return false;
+        tl_detail what = { .ns = k->end_ns - k->start_ns, .size = k->blocks, .count = 1 };
+        if (k->name == TL_NO_NAME)
+            continue;
+        if (k->kind == TL_COMM && k->coll != TL_NONE)
+            what.size = g->view->colls[k->coll].bytes;
+        else if (k->kind == TL_MEMCPY || k->kind == TL_MEMSET)
+            what.size = k->bytes;
+        what.size = what.size > 0 ? what.size : 0;
+        whole = add(g, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+                    tl_part_of_work(g->view, k), &what);
     }
-    return true;
+    return whole;
 }
 
-/* Idle time of the host's doing before t. */
-static int64_t idle_before(const gathering *g, int64_t t_ns)
+static int by_start(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = kernels;
+    if (k[a].start_ns != k[b].start_ns)
+        return k[a].start_ns < k[b].start_ns ? -1 : 1;
+    return (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+}
+
+static bool add_parts(gathering *g, tl_activity_cursor *cursor, int32_t step, int64_t from_ns, int64_t to_ns)
+{
+    tl_parts sum = { { 0 } };
+    bool whole = true;
+    tl_activity_add(g->activity, cursor, from_ns, to_ns, &sum);
+    for (int part = 0; whole && part < TL_NPARTS; part++)
+        if (sum.ns[part] > 0)
+            whole = add(g, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part, &(tl_detail){ .ns = sum.ns[part] });
+    return whole;
+}
+
+/* The device passes from one step to the next with the first work of its own that was launched there. */
+static bool add_steps(gathering *g)
+{
+    const tl_kernel *kernels = g->view->kernels;
+    uint32_t *order = tl_malloc((g->view->nkernels + 1) * sizeof *order);
+    tl_activity_cursor cursor = { 0 };
+    int32_t step = -1;
+    bool whole = order != NULL;
+
+    for (size_t i = 0; whole && i < g->view->nkernels; i++)
+        order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(order, g->view->nkernels, by_start, kernels);
+    int64_t from = g->activity->n > 0 ? g->activity->v[0].start_ns : 0, busy_to = from;
+    for (size_t i = 0; whole && i < g->view->nkernels; i++) {
+        const tl_kernel *k = &kernels[order[i]];
+        if (k->kind != TL_COMM && k->step > step) {
+            int64_t cut = busy_to < k->start_ns ? busy_to : k->start_ns;
+            whole = add_parts(g, &cursor, step, from, cut);
+            from = cut;
+            step = k->step;
+        }
+        busy_to = k->end_ns > busy_to ? k->end_ns : busy_to;
+    }
+    whole = whole && add_parts(g, &cursor, step, from, busy_to);
+    free(order);
+    return whole;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the host */
+
+/* The first idle span that ends after t. */
+static size_t idle_after(const gathering *g, int64_t t_ns)
 {
     size_t low = 0, high = g->nidle;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (g->idle[mid].start_ns < t_ns)
+        if (g->idle[mid].end_ns <= t_ns)
             low = mid + 1;
         else
             high = mid;
     }
-    if (low == 0)
-        return 0;
-    const tl_idle_span *last = &g->idle[low - 1];
-    int64_t part = (t_ns < last->end_ns ? t_ns : last->end_ns) - last->start_ns;
-    return g->before[low - 1] + (last->part != TL_PART_DEVICE ? part : 0);
+    return low;
 }
 
-static bool sum_idle(gathering *g)
+/* Idle time of the host's doing before t, which lies before the end of the span `at`. */
+static int64_t idle_before(const gathering *g, size_t at, int64_t t_ns)
 {
+    int64_t part = at < g->nidle && g->idle[at].part != TL_PART_DEVICE ? t_ns - g->idle[at].start_ns : 0;
+    return g->before[at] + (part > 0 ? part : 0);
+}
+
+/* Idle time within [start, end); *at is the first idle span that ends after the start of the span before. */
+static int64_t idle_within(const gathering *g, size_t *at, int64_t start_ns, int64_t end_ns)
+{
+    while (*at < g->nidle && g->idle[*at].end_ns <= start_ns)
+        ++*at;
+    if (*at == g->nidle || g->idle[*at].start_ns >= end_ns)
+        return 0;
+    size_t last = g->idle[*at].end_ns > end_ns ? *at : idle_after(g, end_ns);
+    return idle_before(g, last, end_ns) - idle_before(g, *at, start_ns);
+}
+
+static bool prepare_host(gathering *g)
+{
+    size_t n = g->view->names->n + 1;
     int64_t sum = 0;
     g->before = tl_malloc((g->nidle + 1) * sizeof *g->before);
-    for (size_t i = 0; g->before != NULL && i < g->nidle; i++) {
+    g->covered_to = tl_malloc(n * sizeof *g->covered_to);
+    g->of_call = tl_malloc(n);
+    g->of_op = tl_malloc(n);
+    if (g->before == NULL || g->covered_to == NULL || g->of_call == NULL || g->of_op == NULL)
+        return false;
+    for (size_t i = 0; i < g->nidle; i++) {
         g->before[i] = sum;
         sum += g->idle[i].part != TL_PART_DEVICE ? g->idle[i].end_ns - g->idle[i].start_ns : 0;
     }
-    return g->before != NULL;
+    g->before[g->nidle] = sum;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        tl_text name = tl_names_text(g->view->names, i);
+        g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
+        g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
+    }
+    return true;
 }
 
-static bool add_thread(gathering *g, const tl_thread *thread)
+static void uncover(gathering *g)
+{
+    for (size_t i = 0; i < g->view->names->n; i++)
+        g->covered_to[i] = INT64_MIN;
+}
+
+/* A name within the same name covers the same time. */
+static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns, int64_t end_ns, int64_t idle_ns,
+                     uint32_t depth, bool frame)
+{
+    uint32_t key = tl_name_key(g->view, name);
+    if (idle_ns <= 0 || start_ns < g->covered_to[key])
+        return true;
+    g->covered_to[key] = end_ns;
+    return add(g, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start_ns), name, part,
+               &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+}
+
+static bool add_ops(gathering *g, const tl_thread *thread)
 {
     const tl_ops *ops = &g->view->ops;
     TL_VEC(int64_t) open = { 0 }; /* ends of the spans around this one */
+    size_t at = 0;
     bool whole = true;
 
-    for (size_t i = 0; i < g->view->names->n; i++)
-        g->covered_to[i] = INT64_MIN;
+    uncover(g);
     for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
-        uint32_t name = ops->name[i];
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
-        /* A name within the same name covers the same time. */
-        if (name != TL_NO_NAME && start >= g->covered_to[name]) {
-            int64_t idle = idle_before(g, end) - idle_before(g, start);
-            g->covered_to[name] = end;
-            if (idle > 0)
-                whole = add(g, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start), name, idle,
-                            (uint32_t)open.n);
-        }
+        if (ops->name[i] != TL_NO_NAME)
+            whole = add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+                             idle_within(g, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         whole = whole && tl_vec_room(&open);
         if (whole)
             open.v[open.n++] = end;
@@ -102,24 +223,127 @@ static bool add_thread(gathering *g, const tl_thread *thread)
     return whole;
 }
 
-/* Threads that launch; what others do feeds no device. */
-static bool add_host(gathering *g)
+/* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
+ * be out of use. */
+static bool may_wait(const gathering *g, uint32_t name)
 {
-    tl_map launching = { 0 };
-    g->covered_to = tl_malloc((g->view->names->n + 1) * sizeof *g->covered_to);
-    bool whole = g->covered_to != NULL && sum_idle(g);
-    for (size_t i = 0; whole && i < g->view->nlaunches; i++)
-        whole = tl_map_put(&launching, g->view->launches[i].track, 1) == 0;
-    for (size_t t = 0; whole && t < g->view->ops.nthreads; t++)
-        if (tl_map_get(&launching, g->view->ops.threads[t].track) != TL_MAP_NONE)
-            whole = add_thread(g, &g->view->ops.threads[t]);
-    tl_map_free(&launching);
-    free(g->covered_to);
-    free(g->before);
+    return g->of_call[name] == TL_PART_SYNC || g->of_call[name] == TL_PART_ALLOCATOR ||
+           tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
+}
+
+/* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
+ * name where there is none.  *at: operators that begin before the instant of the call before. */
+static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
+{
+    const tl_ops *ops = &g->view->ops;
+    int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
+    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_PART_ALLOCATOR)
+        return g->view->calls.name[call];
+    while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
+        ++*at;
+    /* Operators that launch are short: what stands around this is near. */
+    for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
+        size_t op = thread->first + i;
+        if (ops->kind[op] == TL_OP && ops->start_ns[op] + ops->dur_ns[op] >= end && ops->name[op] != TL_NO_NAME)
+            return ops->name[op];
+    }
+    return g->view->calls.name[call];
+}
+
+/* The first launch of work from t on; INT64_MAX where there is none. */
+static int64_t next_launch(const gathering *g, int64_t t_ns)
+{
+    const tl_rank_view *view = g->view;
+    size_t low = 0, high = view->nlaunches;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (view->launches[mid].start_ns < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low < view->nlaunches && view->launches[low].nkernels == 0)
+        low++;
+    return low < view->nlaunches ? view->launches[low].start_ns : INT64_MAX;
+}
+
+/* The most idle time in one piece that begins while the call waits, where it has just ended, or before the host
+ * launches anything again (until then communication may keep the device busy). */
+static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns)
+{
+    int64_t next = next_launch(g, end_ns), until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
+    int64_t most = 0;
+    size_t to;
+    for (size_t at = idle_after(g, start_ns); at < g->nidle && g->idle[at].start_ns <= until; at = to) {
+        for (to = at + 1; to < g->nidle && g->idle[to].start_ns == g->idle[to - 1].end_ns; to++)
+            ; /* parts of one gap touch */
+        int64_t ns = g->before[to] - g->before[at];
+        if (g->idle[at].start_ns > start_ns && ns > most) /* else it was idle before */
+            most = ns;
+    }
+    return most;
+}
+
+static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
+{
+    const tl_calls *calls = &g->view->calls;
+    size_t at = 0, op_at = 0;
+    bool whole = true;
+
+    uncover(g);
+    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
+        uint32_t name = calls->name[i];
+        if (name == TL_NO_NAME)
+            continue;
+        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end),
+                         DEPTH_OF_CALLS, false);
+        if (whole && may_wait(g, name)) {
+            int64_t ns = idle_behind(g, start, end);
+            if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
+                whole = add(g, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
+                            waits_as(g, ops, &op_at, i),
+                            g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
+                            &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
+        }
+    }
     return whole;
 }
 
-/* By kind and step, most time first. */
+static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
+{
+    for (size_t i = 0; i < n; i++)
+        if (threads[i].track == track)
+            return &threads[i];
+    return NULL;
+}
+
+/* Threads that launch; what others do feeds no device. */
+static bool add_host(gathering *g)
+{
+    const tl_rank_view *view = g->view;
+    tl_map launching = { 0 };
+    bool whole = prepare_host(g);
+    for (size_t i = 0; whole && i < view->nlaunches; i++)
+        whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
+    for (size_t t = 0; whole && t < view->ops.nthreads; t++)
+        if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
+            whole = add_ops(g, &view->ops.threads[t]);
+    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            whole = add_calls(g, &view->calls.threads[t],
+                              thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
+    tl_map_free(&launching);
+    free(g->covered_to);
+    free(g->before);
+    free(g->of_call);
+    free(g->of_op);
+    return whole;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the most */
+
+/* By kind and step, most time first, and of equals the innermost. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_detail *x = (const tl_detail *)rows + a, *y = (const tl_detail *)rows + b;
@@ -129,6 +353,8 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
         return x->step < y->step ? -1 : 1;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth > y->depth ? -1 : 1;
     return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -147,9 +373,12 @@ static bool keep_most(gathering *g, tl_details *details)
         kept = before != NULL && before->kind == row.kind && before->step == row.step ? kept + 1 : 0;
         if (kept >= TL_DETAILS_MAX)
             continue;
-        tl_text name = tl_names_text(g->view->names, row.name);
-        row.name = tl_names_intern(&details->names, name.p, name.n);
-        whole = row.name != TL_NO_NAME && tl_vec_room(&details->rows);
+        if (row.kind != TL_DETAIL_PART) {
+            tl_text name = tl_names_text(g->view->names, row.name);
+            row.name = tl_names_intern(&details->names, name.p, name.n);
+            whole = row.name != TL_NO_NAME;
+        }
+        whole = whole && tl_vec_room(&details->rows);
         if (whole)
             details->rows.v[details->rows.n++] = row;
     }
@@ -157,10 +386,11 @@ static bool keep_most(gathering *g, tl_details *details)
     return whole;
 }
 
-bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, tl_details *details)
+bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, const tl_activity *activity,
+                        tl_details *details)
 {
-    gathering g = { .view = view, .idle = idle, .nidle = nidle };
-    bool whole = add_work(&g) && add_host(&g) && keep_most(&g, details);
+    gathering g = { .view = view, .idle = idle, .nidle = nidle, .activity = activity };
+    bool whole = add_work(&g) && add_steps(&g) && add_host(&g) && keep_most(&g, details);
     tl_map_free(&g.places);
     free(g.rows.v);
     return whole;

@@ -46,7 +46,8 @@ tl_part tl_idle_part_of_call(tl_text name)
 tl_part tl_idle_part_of_op(tl_text name)
 {
     static const char *const garbage[] = { "gc.collect",      "gc_collect",      "method collect", "function collect",
-                                           "garbage collect", "Garbage collect", "GC pause",       NULL };
+                                           "garbage collect", "Garbage collect", "GC pause",       "Python GC",
+                                           "python_gc",       NULL };
     static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
                                          "get_batch",  "load_batch", "_next_data",  NULL };
     if (has_any(name, garbage) || tl_text_is(name, "gc"))
@@ -178,24 +179,36 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_part rest)
     return true;
 }
 
-/* The end of a wait that lasts to the gap or into it; INT64_MIN where there is none. */
-static int64_t wait_into(finding *f, int64_t lo, int64_t hi)
+/* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
+static int64_t wait_into(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
     const int p = NNAMED - 1;
     meets(f, p, lo - sync_slack_ns - 1);
-    for (size_t i = f->at[p]; i < f->spans[p].n && f->spans[p].v[i].start_ns < hi; i++)
+    for (size_t i = f->at[p]; i < f->spans[p].n && f->spans[p].v[i].start_ns < lo; i++)
         end = f->spans[p].v[i].end_ns;
     return end;
 }
 
+/* Launched before the device ran dry.  Work of a launch of its own hardly begins before the call has ended: one that is
+ * under way then is late. */
+static bool in_time(const finding *f, int64_t lo, const tl_kernel *next)
+{
+    if (next->launch_ns == TL_TIME_UNKNOWN)
+        return true;
+    if (next->launch_ns >= lo - in_time_ns)
+        return false;
+    const tl_launch *launch = next->launch != TL_NONE ? &f->view->launches[next->launch] : NULL;
+    return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
+}
+
 static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
-    if (next->launch_ns == TL_TIME_UNKNOWN || next->launch_ns < lo - in_time_ns) {
+    if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
         return append(f->out, lo, hi, TL_PART_DEVICE);
     }
-    int64_t wait_end = wait_into(f, lo, hi);
+    int64_t wait_end = wait_into(f, lo);
     if (wait_end != INT64_MIN)
         f->drained = true;
     int64_t idle_from = wait_end > lo ? wait_end : lo;

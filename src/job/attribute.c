@@ -1,5 +1,6 @@
 /* attribute.c - see attribute.h. */
 #include "attribute.h"
+#include "causes.h"
 #include "gains.h"
 #include "share.h"
 #include "tlmpi/analysis/blame.h"
@@ -85,6 +86,7 @@ typedef struct attributing {
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
+    int32_t *roles; /* of each rank */
     size_t nranks;
     tl_blame_arrival *arrivals;
     tl_blame_collective *collectives;
@@ -250,8 +252,9 @@ static tl_job_step *list_steps(attributing *a, size_t *n)
 }
 
 /* Two ranks of a job of two are peers, unless one is said to send to the other. */
-static bool find_roles(const attributing *a, int32_t *roles)
+static bool find_roles(attributing *a)
 {
+    a->roles = tl_calloc(a->nranks + 1, sizeof *a->roles);
     tl_rank_pair *pairs = tl_malloc((a->nrows + 1) * sizeof *pairs);
     size_t n = 0;
     for (size_t i = 1; pairs != NULL && i < a->nrows; i++) {
@@ -259,7 +262,7 @@ static bool find_roles(const attributing *a, int32_t *roles)
         if (y->collective == x->collective && x->fits && x->pair && (a->nranks > 2 || x->kind != TL_SEND_RECV))
             pairs[n++] = (tl_rank_pair){ (uint32_t)index_of(a, x->rank), (uint32_t)index_of(a, y->rank) };
     }
-    bool whole = pairs != NULL && tl_roles_of(pairs, n, a->nranks, roles);
+    bool whole = a->roles != NULL && pairs != NULL && tl_roles_of(pairs, n, a->nranks, a->roles);
     free(pairs);
     return whole;
 }
@@ -268,21 +271,20 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 {
     size_t nsteps;
     tl_verdict_gains gained = { 0 };
-    int32_t *roles = tl_calloc(a->nranks + 1, sizeof *roles);
     tl_job_step *steps = list_steps(a, &nsteps);
-    bool whole = roles != NULL && steps != NULL && find_roles(a, roles);
+    bool whole = steps != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     const tl_verdict_input input = {
         .blame = tl_tables_get(a->tables, &tl_blame_schema),
         .ranks = a->ranks,
-        .roles = roles,
+        .roles = a->roles,
         .late_counts = a->late_counts,
         .nranks = a->nranks,
         .steps = steps,
         .nsteps = nsteps,
     };
-    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, roles, a->nranks, programs };
+    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs };
 
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
@@ -290,7 +292,6 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         st = tl_gains_find(&gains, a->tables, &gained, err);
     if (st == TL_OK)
         tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
-    free(roles);
     free(steps);
     return st;
 }
@@ -302,7 +303,6 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
     tl_programs all_programs = { 0 };
     void *all = NULL;
 
-    (void)details;
     tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
     free(rows->v);
     *rows = (tl_late_rows){ 0 };
@@ -316,11 +316,15 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
         if (st == TL_OK)
             st = judge(&a, &all_programs, err);
     }
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);
+    free(a.roles);
     free(a.late_counts);
     free(a.arrivals);
     free(a.collectives);
-    return tl_par_agree(st, err);
+    return st;
 }

@@ -127,8 +127,8 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     size_t first = set->parts.n;
     tl_status st = tl_participants_collect(view, set, err);
 
-    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_details_collect(view, idle.v, idle.n, how->details) &&
-                         tl_activity_make(&activity, view, idle.v, idle.n) &&
+    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_activity_make(&activity, view, idle.v, idle.n) &&
+                         tl_details_collect(view, idle.v, idle.n, &activity, how->details) &&
                          tl_local_since(view, &activity, set->parts.v + first, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     free(idle.v);

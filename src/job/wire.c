@@ -58,7 +58,7 @@ static void *get_array(wire *w, size_t n, size_t size)
 
 typedef struct wire_head {
     tl_read_report report;
-    uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits;
+    uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids;
     int32_t raw, padding;
 } wire_head;
 
@@ -67,7 +67,7 @@ void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
     wire w = { .post = post, .peer = to };
     const tl_events *e = &piece->events;
     wire_head head = { piece->report, piece->ndoc, e->n, e->names.n, e->tracks.n, e->lanes.n, e->categories.n,
-                       e->copies.n, e->colls.n, e->waits.n, e->raw_ts != NULL, 0 };
+                       e->copies.n, e->colls.n, e->waits.n, e->grids.n, e->raw_ts != NULL, 0 };
 
     put(&w, &head, sizeof head);
     put(&w, piece->doc, piece->ndoc);
@@ -83,6 +83,7 @@ void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
     put(&w, e->copies.v, e->copies.n * sizeof *e->copies.v);
     put(&w, e->colls.v, e->colls.n * sizeof *e->colls.v);
     put(&w, e->waits.v, e->waits.n * sizeof *e->waits.v);
+    put(&w, e->grids.v, e->grids.n * sizeof *e->grids.v);
     put(&w, e->ts_ns, e->n * sizeof *e->ts_ns);
     put(&w, e->dur_ns, e->n * sizeof *e->dur_ns);
     put(&w, e->corr, e->n * sizeof *e->corr);
@@ -131,6 +132,7 @@ void tl_wire_receive(tl_post *post, int from, tl_trace *piece)
     e->copies.v = get_array(&w, e->copies.n = head.ncopies, sizeof *e->copies.v);
     e->colls.v = get_array(&w, e->colls.n = head.ncolls, sizeof *e->colls.v);
     e->waits.v = get_array(&w, e->waits.n = head.nwaits, sizeof *e->waits.v);
+    e->grids.v = get_array(&w, e->grids.n = head.ngrids, sizeof *e->grids.v);
     e->n = head.n;
     e->ts_ns = get_array(&w, e->n, sizeof *e->ts_ns);
     e->dur_ns = get_array(&w, e->n, sizeof *e->dur_ns);

@@ -120,8 +120,9 @@ static inline const char *read_value(const char *p, tl_value *v)
         return q + 1;
     case '{':
     case '[':
-        *v = (tl_value){ { p, 0 }, TL_VALUE_OTHER };
-        return skip_nested(p + 1, *p);
+        q = skip_nested(p + 1, *p);
+        *v = (tl_value){ { p, (size_t)((uintptr_t)q - (uintptr_t)p) }, TL_VALUE_OTHER };
+        return q;
     case 't': case 'f': case 'n':
         *v = (tl_value){ { p, 0 }, TL_VALUE_OTHER };
         return skip_word(p);
@@ -204,10 +205,6 @@ static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
 {
     tl_value v;
     p = read_value(p, &v);
-#if TL_READ_MORE
-    if (p != NULL && tl_key_keeps_json(key) && v.type == TL_VALUE_OTHER && (*v.text.p == '[' || *v.text.p == '{'))
-        v.text.n = (size_t)(p - v.text.p);
-#endif
     if (p != NULL && key < TL_NKEYS)
         tl_fields_set(f, key, v.text.p, v.text.n, v.type);
     return p;

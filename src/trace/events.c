@@ -203,9 +203,45 @@ static int32_t copy_kind_of(const tl_fields *f)
     return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
 }
 
+/* The product of a list of numbers above 0; 0 where it is none. */
+static uint32_t product_of(tl_text list)
+{
+    uint64_t product = 1, number = 0;
+    bool digits = false, any = false;
+
+    if (list.n < 2 || list.p[0] != '[')
+        return 0;
+    for (size_t i = 1; i < list.n; i++) {
+        char c = list.p[i];
+        if (c >= '0' && c <= '9') {
+            number = 10 * number + (uint64_t)(c - '0');
+            number = number < UINT32_MAX ? number : UINT32_MAX;
+            digits = any = true;
+        } else if (c == ',' || c == ']') {
+            if (!digits)
+                return 0;
+            product *= number;
+            product = product < UINT32_MAX ? product : UINT32_MAX;
+            number = 0;
+            digits = false;
+        } else if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+            return 0;
+        }
+    }
+    return any ? (uint32_t)product : 0;
+}
+
 /* The rare arguments, to their side tables. */
 static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
+    if (f->seen & BIT(TL_KEY_GRID)) {
+        uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
+        if (blocks > 0) {
+            if (!tl_vec_room(&e->grids))
+                return false;
+            e->grids.v[e->grids.n++] = (tl_grid_args){ event, blocks };
+        }
+    }
     int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
     if (f->seen & COPY_KEYS || kind >= 0) {
         if (!tl_vec_room(&e->copies))
@@ -419,11 +455,16 @@ const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
     return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
 }
 
+const tl_grid_args *tl_events_grid(const tl_events *e, uint32_t event)
+{
+    return find_side(e->grids.v, e->grids.n, sizeof *e->grids.v, event);
+}
+
 void tl_events_free_columns(tl_events *e)
 {
     void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->category,
                         e->flags, e->raw_ts, e->raw_dur, e->more, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
-                        e->colls.v, e->waits.v };
+                        e->colls.v, e->waits.v, e->grids.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
     tl_map_free(&e->track_map);

@@ -19,6 +19,7 @@ typedef enum tl_key {
     TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
+    TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
     /* of its args, for tl_read_options.more alone */
     TL_KEY_EXTERNAL_ID, TL_KEY_LABELS, TL_KEY_INPUT_DIMS, TL_KEY_INPUT_STRIDES, TL_KEY_CONCRETE_INPUTS,
     TL_NKEYS,
@@ -30,7 +31,8 @@ typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } 
 
 typedef struct tl_value {
     tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty, but
-                             * for arrays and objects under the keys of `more`, which stand here as they are written */
+                             * for arrays and objects, which under the keys from TL_KEY_GRID on stand here as they are
+                             * written, and under the others may */
     tl_value_type type;
 } tl_value;
 

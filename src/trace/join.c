@@ -78,6 +78,12 @@ static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, c
         to->waits.v[to->waits.n] = from->waits.v[i];
         to->waits.v[to->waits.n++].event += first;
     }
+    for (size_t i = 0; i < from->grids.n; i++) {
+        if (!tl_vec_room(&to->grids))
+            return false;
+        to->grids.v[to->grids.n] = from->grids.v[i];
+        to->grids.v[to->grids.n++].event += first;
+    }
     for (size_t i = 0; i < from->colls.n; i++) {
         if (!tl_vec_room(&to->colls))
             return false;

@@ -44,6 +44,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         break;
     case 4:
         TL_KEY_IF("kind", TL_KEY_KIND);
+        TL_KEY_IF("grid", TL_KEY_GRID);
         break;
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
@@ -126,7 +127,7 @@ static inline tl_key tl_key_of_more(const char *p, size_t n)
 /* Whether the value is kept as it is written, whatever it is. */
 static inline bool tl_key_keeps_json(tl_key key)
 {
-    return key >= TL_KEY_EXTERNAL_ID && key < TL_NKEYS;
+    return key >= TL_KEY_GRID && key < TL_NKEYS;
 }
 
 #undef TL_KEY_IF

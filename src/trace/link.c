@@ -315,11 +315,13 @@ static void fill_kernel(const linking *k, uint32_t at, uint32_t launch_at, tl_ke
 {
     const tl_events *e = k->e;
     const tl_copy_args *copy = tl_events_copy(e, at);
+    const tl_grid_args *grid = tl_events_grid(e, at);
 
     kernel->start_ns = absolute(k->trace, e->ts_ns[at]);
     kernel->end_ns = kernel->start_ns + e->dur_ns[at];
     kernel->correlation = e->flags[at] & TL_EVENT_HAS_CORR ? e->corr[at] : -1;
     kernel->bytes = copy != NULL ? copy->bytes : -1;
+    kernel->blocks = grid != NULL ? grid->blocks : 0;
     kernel->name = e->name[at];
     kernel->uid = e->uid[at];
     place_of(e, at, &kernel->device, &kernel->stream);

@@ -86,9 +86,12 @@ static size_t squeeze(tl_events *e, int64_t base_ns)
     e->n = n;
     free(e->category);
     free(e->copies.v);
+    free(e->grids.v);
     e->category = NULL;
     e->copies.v = NULL;
     e->copies.n = 0;
+    e->grids.v = NULL;
+    e->grids.n = 0;
     shrink(&e->ts_ns, n, sizeof *e->ts_ns);
     shrink(&e->dur_ns, n, sizeof *e->dur_ns);
     shrink(&e->corr, n, sizeof *e->corr);

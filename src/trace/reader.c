@@ -31,7 +31,7 @@ typedef struct reading {
     uint64_t cut_at;            /* offset of the first entry without an end; UINT64_MAX for none */
     uint32_t cut_entries;       /* entries begun when the last of them was found so */
     struct {                    /* the columns and counts before the last entry */
-        size_t n, ncopies, ncolls, nwaits;
+        size_t n, ncopies, ncolls, nwaits, ngrids;
         uint64_t kept, filtered, dropped, repaired, entries_end;
         bool fractional_ts;
     } before;
@@ -109,6 +109,7 @@ static void remember(reading *r)
     r->before.ncopies = e->copies.n;
     r->before.ncolls = e->colls.n;
     r->before.nwaits = e->waits.n;
+    r->before.ngrids = e->grids.n;
     r->before.kept = r->trace->report.kept;
     r->before.filtered = r->trace->report.filtered;
     r->before.dropped = r->trace->report.dropped;
@@ -126,6 +127,7 @@ static void undo(reading *r)
     e->copies.n = r->before.ncopies;
     e->colls.n = r->before.ncolls;
     e->waits.n = r->before.nwaits;
+    e->grids.n = r->before.ngrids;
     r->trace->report.kept = r->before.kept;
     r->trace->report.filtered = r->before.filtered;
     r->trace->report.dropped = r->before.dropped;

@@ -330,6 +330,12 @@ static void same_sides(const reading *a, const reading *b)
         INT(wait_on_stream);
         INT(wait_on_corr);
     }
+    same_int(a, b, "grids", 0, (int64_t)e->grids.n, (int64_t)f->grids.n);
+    for (size_t i = 0; i < e->grids.n; i++) {
+        const tl_grid_args *x = &e->grids.v[i], *y = &f->grids.v[i];
+        INT(event);
+        INT(blocks);
+    }
     same_int(a, b, "colls", 0, (int64_t)e->colls.n, (int64_t)f->colls.n);
     for (size_t i = 0; i < e->colls.n; i++) {
         const tl_coll_args *x = &e->colls.v[i], *y = &f->colls.v[i];

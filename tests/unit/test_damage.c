@@ -301,12 +301,12 @@ static void a_torn_entry_is_not_believed(void)
         }
     }
     /* The side tables forget it, too. */
-    static const char torn[] = "[{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":12,\"Seq\":1,\"wait_on_stream\":3}}";
+    static const char torn[] = "[{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":12,\"Seq\":1,\"wait_on_stream\":3,\"grid\":[1,2,3]}}";
     char text[1024];
     snprintf(text, sizeof text, "%s4,{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":34}}]", torn);
     tl_trace t = read_text(text);
     CU_ASSERT_EQUAL(t.events.n, 1);
-    CU_ASSERT_EQUAL(t.events.colls.n + t.events.waits.n, 0);
+    CU_ASSERT_EQUAL(t.events.colls.n + t.events.waits.n + t.events.grids.n, 0);
     CU_ASSERT_EQUAL_FATAL(t.events.copies.n, 1);
     CU_ASSERT_EQUAL(t.events.copies.v[0].event, 0);
     CU_ASSERT_EQUAL(t.events.copies.v[0].bytes, 34);

@@ -32,7 +32,7 @@ static uint64_t hash_of(const tl_trace *t)
     uint64_t h = tl_hash_bytes(e->names.bytes != NULL ? e->names.bytes : "", e->names.nbytes);
     const uint64_t more[] = { e->n, t->report.entries, t->report.kept, t->report.dropped, t->report.repaired,
                               (uint64_t)t->report.first_bad_byte, t->report.cut, t->report.fractional_ts, e->copies.n,
-                              e->colls.n, e->waits.n };
+                              e->colls.n, e->waits.n, e->grids.n };
     for (size_t i = 0; i < COUNT(more); i++)
         h = tl_hash_mix(h, more[i]);
     for (size_t i = 0; i < e->n; i++) {
@@ -73,6 +73,30 @@ static void a_kernel_becomes_columns(void)
     CU_ASSERT_PTR_NULL(tl_events_coll(e, 1));
     CU_ASSERT_EQUAL(t.report.first_bad_byte, -1);
     tl_trace_free(&t);
+}
+
+static void grids_are_blocks_by_either_parser(void)
+{
+    static const struct {
+        const char *grid;
+        uint32_t blocks; /* 0: not known */
+    } cases[] = { { "[4, 5, 6]", 120 },   { "[1152,1,1]", 1152 },      { "[ 7 ]", 7 },
+                  { "[]", 0 },            { "[4,\"5\",6]", 0 },        { "[4,[5],6]", 0 },
+                  { "\"[4,5,6]\"", 120 }, { "17", 0 },                 { "[0,1,1]", 0 },
+                  { "[-4,1,1]", 0 },      { "[99999,99999,9]", UINT32_MAX }, { "{\"x\":4}", 0 } };
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":1,"
+                 "\"args\":{\"grid\":%s,\"stream\":7}}]}",
+                 cases[i / 2].grid);
+        tl_trace t = read_text(text, strlen(text), i % 2 == 1);
+        CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+        const tl_grid_args *grid = tl_events_grid(&t.events, 0);
+        CU_ASSERT_EQUAL(grid != NULL ? grid->blocks : 0, cases[i / 2].blocks);
+        CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 7);
+        tl_trace_free(&t);
+    }
 }
 
 static void the_last_of_equal_keys_counts(void)
@@ -435,7 +459,7 @@ static void without_memory_it_fails_and_says_so(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(a_kernel_becomes_columns),
+        TEST(a_kernel_becomes_columns), TEST(grids_are_blocks_by_either_parser),
         TEST(the_last_of_equal_keys_counts),
         TEST(times_may_be_texts),
         TEST(a_negative_or_missing_dur_is_zero_and_counted),

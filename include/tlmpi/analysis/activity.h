@@ -23,6 +23,9 @@ typedef struct tl_idle_span {
     tl_part part;
 } tl_idle_span;
 
+/* COMPUTE, H2D, COPY or COMM. */
+tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *kernel);
+
 /* One stretch of one activity; stretches are disjoint, in order, and touch. */
 typedef struct tl_stretch {
     int64_t start_ns; /* up to the start of the next */

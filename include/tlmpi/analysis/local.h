@@ -3,8 +3,8 @@
  *     stream   [ A ]..xxxx...yyy...[ B ]..zz..[ A ]..         A, B: collectives of two groups
  *                   |<---------------------->|                what it did since the last A: parts, to the nanosecond
  *
- * And step by step, the names under which most of its time went: kernels and copies by device time, operators, frames
- * and annotations by the idle time that they cover.
+ * And step by step, the names under which most of its time went: kernels and copies by device time, operators, frames,
+ * annotations and calls by the idle time that they cover.
  */
 #ifndef TLMPI_ANALYSIS_LOCAL_H
 #define TLMPI_ANALYSIS_LOCAL_H
@@ -18,20 +18,31 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
-typedef enum tl_detail_kind { TL_DETAIL_WORK, TL_DETAIL_HOST } tl_detail_kind;
+typedef enum tl_detail_kind {
+    TL_DETAIL_PART, /* all of the step: the time of one part, which stands in `part`; no name */
+    TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
+    TL_DETAIL_COMM, /* communication: size: bytes of the messages */
+    TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
+    TL_DETAIL_WAIT, /* waits for the device, by the operator that waits, else the call: the idle time behind them,
+                     * before the host launches again; size: how long they took */
+    TL_NDETAIL_KINDS
+} tl_detail_kind;
 
 /* One name in one step of one rank. */
 typedef struct tl_detail {
-    int64_t ns;         /* device time, or idle time under the name */
+    int64_t ns;
+    int64_t size;       /* what is unknown counts 0 */
     int32_t rank, step; /* step -1: outside all steps */
-    uint32_t name;      /* id in the details' names */
-    uint32_t count;     /* kernels, or spans that cover idle time */
-    uint32_t depth;     /* of spans: how many stand around the innermost of them */
+    uint32_t name;      /* id in the details' names; TL_NO_NAME for parts */
+    uint32_t count;     /* kernels; of spans those that cover idle time; waits, all of them */
+    uint32_t depth;     /* of spans: how many stand around the innermost of them; calls are innermost */
     uint8_t kind;       /* tl_detail_kind */
+    uint8_t part;       /* tl_part: of work COMPUTE, H2D or COPY; of spans what their name says of idle time */
+    uint8_t frame;      /* 1: a Python function */
 } tl_detail;
 
 /* At most so many names of a kind are kept a step: those with most time. */
-enum { TL_DETAILS_MAX = 24 };
+enum { TL_DETAILS_MAX = 32 };
 
 /* Of all ranks that a proc has read.  Zero-initialise; tl_details_free ends it. */
 typedef struct tl_details {
@@ -39,8 +50,10 @@ typedef struct tl_details {
     tl_names names; /* normalised: without addresses */
 } tl_details;
 
-/* Appends the rank's.  Idle time of TL_PART_DEVICE is no host's doing and is left out.  False when memory is out. */
-bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, tl_details *details);
+/* Appends the rank's.  Idle time of TL_PART_DEVICE is no host's doing: names have none of it.  A step's parts begin
+ * with the idle time before its first work.  False when memory is out. */
+bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, const tl_activity *activity,
+                        tl_details *details);
 void tl_details_free(tl_details *details);
 
 #endif

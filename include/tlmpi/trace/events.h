@@ -74,6 +74,12 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride;                    /* Global rank start, stride */
 } tl_coll_args;
 
+/* How large a kernel is. */
+typedef struct tl_grid_args {
+    uint32_t event;
+    uint32_t blocks;                                    /* x * y * z, UINT32_MAX for more */
+} tl_grid_args;
+
 /* What a cuda_sync event waits for. */
 typedef struct tl_wait_args {
     uint32_t event;
@@ -132,6 +138,7 @@ typedef struct tl_events {
     TL_VEC(tl_copy_args) copies;    /* side tables: by event, ascending */
     TL_VEC(tl_coll_args) colls;
     TL_VEC(tl_wait_args) waits;
+    TL_VEC(tl_grid_args) grids;
     tl_names names;
     tl_map track_map, lane_map, category_map;
 } tl_events;
@@ -157,5 +164,6 @@ static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 const tl_copy_args *tl_events_copy(const tl_events *events, uint32_t event);
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
+const tl_grid_args *tl_events_grid(const tl_events *events, uint32_t event);
 
 #endif

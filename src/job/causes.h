@@ -1,0 +1,20 @@
+/* causes.h - proc 0 asks about the suspects: what they did in the steps in which they stand out, and their peers. */
+#ifndef TLMPI_JOB_CAUSES_H
+#define TLMPI_JOB_CAUSES_H
+
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+
+/* The ranks of the job; of proc 0 alone. */
+typedef struct tl_cause_input {
+    const int32_t *ranks; /* ascending */
+    const int32_t *roles; /* of each: those of one role are peers */
+    size_t nranks;
+} tl_cause_input;
+
+/* Collective.  details: of the ranks that this proc has read.  On proc 0 the table straggler gets causes, their shares
+ * and places, for at most 8 ranks.  The same status and message on every proc. */
+tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input, tl_tables *tables, tl_error *err);
+
+#endif

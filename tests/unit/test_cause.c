@@ -1,0 +1,281 @@
+/* test_cause.c - why a rank is late, from what it and its peers did. */
+#include "tlmpi/analysis/cause.h"
+#include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define US INT64_C(1000)
+
+/* Rank 0 is the suspect, 1 to 3 are its peers. */
+enum { NRANKS = 4, ROWS_MOST = 128 };
+
+typedef struct story {
+    tl_cause_row rows[ROWS_MOST];
+    size_t n;
+} story;
+
+static tl_cause_row *row_of(story *s, int32_t rank, tl_detail_kind kind, tl_part part, uint64_t name, int64_t us)
+{
+    tl_cause_row *row = &s->rows[s->n++];
+    *row = (tl_cause_row){
+        .name = name, .ns = us * US, .rank = rank, .count = 1, .kind = (uint8_t)kind, .part = (uint8_t)part
+    };
+    return row;
+}
+
+/* The time of one part: the suspect's, and its peers'. */
+static void part(story *s, tl_part part, int64_t own_us, int64_t peers_us)
+{
+    for (int32_t rank = 0; rank < NRANKS; rank++)
+        row_of(s, rank, TL_DETAIL_PART, part, 0, rank == 0 ? own_us : peers_us + (rank - 2));
+}
+
+/* A kernel: time of all of them, and how many. */
+static void kernel(story *s, uint64_t name, int64_t own_us, uint32_t own_count, int64_t peers_us, uint32_t peers_count)
+{
+    for (int32_t rank = 0; rank < NRANKS; rank++) {
+        tl_cause_row *row = row_of(s, rank, TL_DETAIL_WORK, TL_PART_COMPUTE, name, rank == 0 ? own_us : peers_us);
+        row->count = rank == 0 ? own_count : peers_count;
+        row->size = 100 * (int64_t)row->count;
+    }
+}
+
+/* A name of the host with idle time, which its peers do not have. */
+static void span(story *s, uint64_t name, int64_t us, uint32_t depth, tl_part stands_for)
+{
+    row_of(s, 0, TL_DETAIL_HOST, stands_for, name, us)->depth = depth;
+}
+
+static tl_cause_found found(story *s)
+{
+    tl_cause_found out;
+    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, 0, NRANKS - 1, &out));
+    return out;
+}
+
+static void few_kernels_longer_are_slow_at_their_place(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1300, 1000);
+    part(&s, TL_PART_COMM, 100, 400);
+    kernel(&s, 1, 700, 10, 400, 10);
+    kernel(&s, 2, 300, 10, 300, 10);
+    kernel(&s, 3, 300, 10, 300, 10);
+    tl_cause_found f = found(&s);
+    CU_ASSERT_TRUE(f.found);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_COMPUTE_SLOW);
+    CU_ASSERT_EQUAL(f.place, 1);
+    CU_ASSERT_EQUAL(f.ns, 300 * US);
+    CU_ASSERT_EQUAL(f.awaited_ns, 300 * US);
+    CU_ASSERT_DOUBLE_EQUAL(f.share, 1, 1e-9);
+}
+
+static void all_kernels_longer_are_throttled(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1240, 1000);
+    kernel(&s, 1, 520, 10, 400, 10);
+    kernel(&s, 2, 390, 10, 300, 10);
+    kernel(&s, 3, 330, 10, 300, 10); /* what waits for memory feels less of it */
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_THROTTLED);
+    CU_ASSERT_EQUAL(f.place, 0);
+}
+
+static void more_kernels_are_more_work(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1300, 1000);
+    kernel(&s, 1, 700, 14, 500, 10);
+    kernel(&s, 2, 600, 12, 500, 10);
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_MORE_WORK);
+    s.n = 0;
+    part(&s, TL_PART_COMPUTE, 1300, 1000);
+    kernel(&s, 1, 500, 10, 500, 10);
+    kernel(&s, 2, 500, 10, 500, 10);
+    row_of(&s, 0, TL_DETAIL_WORK, TL_PART_COMPUTE, 3, 300); /* one that its peers do not have at all */
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_MORE_WORK);
+}
+
+static void larger_grids_are_more_work(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1300, 1000);
+    kernel(&s, 1, 780, 10, 600, 10);
+    kernel(&s, 2, 520, 10, 400, 10);
+    for (size_t i = 0; i < s.n; i++)
+        if (s.rows[i].rank == 0)
+            s.rows[i].size = s.rows[i].size * 13 / 10;
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_MORE_WORK);
+    /* A little larger than usual, which explains nothing. */
+    for (size_t i = 0; i < s.n; i++)
+        if (s.rows[i].rank == 0)
+            s.rows[i].size = s.rows[i].size * 101 / 130;
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_THROTTLED);
+}
+
+static void larger_messages_are_more_work(void)
+{
+    for (int64_t own = 100; own <= 130; own += 30) {
+        story s = { .n = 0 };
+        part(&s, TL_PART_COMPUTE, 1300, 1000);
+        kernel(&s, 1, 780, 10, 600, 10);
+        kernel(&s, 2, 520, 10, 400, 10);
+        for (int32_t rank = 0; rank < NRANKS; rank++)
+            row_of(&s, rank, TL_DETAIL_COMM, TL_PART_COMM, 7, 50)->size = rank == 0 ? own : 100 + rank;
+        CU_ASSERT_EQUAL(found(&s).cause, own == 130 ? TL_CAUSE_MORE_WORK : TL_CAUSE_THROTTLED);
+    }
+}
+
+static void copies_have_their_name(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1000, 1000);
+    part(&s, TL_PART_H2D, 400, 100);
+    for (int32_t rank = 0; rank < NRANKS; rank++)
+        row_of(&s, rank, TL_DETAIL_WORK, TL_PART_H2D, 5, rank == 0 ? 400 : 100);
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_H2D);
+    CU_ASSERT_EQUAL(f.place, 5);
+}
+
+static void the_place_is_the_innermost_that_covers_most(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_HOST, 1000, 0);
+    span(&s, 1, 1000, 0, TL_PART_HOST); /* step */
+    span(&s, 2, 900, 1, TL_PART_HOST);  /* forward */
+    span(&s, 3, 850, 2, TL_PART_HOST);  /* sparse */
+    span(&s, 4, 500, 3, TL_PART_HOST);  /* half of it */
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_HOST_LATE);
+    CU_ASSERT_EQUAL(f.place, 3);
+    s.n = 0;
+    part(&s, TL_PART_HOST, 1000, 0);
+    span(&s, 1, 300, 0, TL_PART_HOST);
+    CU_ASSERT_EQUAL(found(&s).place, 0); /* nothing stands out */
+}
+
+static void idle_time_is_what_the_host_did(void)
+{
+    static const struct {
+        tl_part part;
+        tl_cause cause;
+    } cases[] = { { TL_PART_GC, TL_CAUSE_GC },
+                  { TL_PART_INPUT, TL_CAUSE_INPUT },
+                  { TL_PART_ALLOCATOR, TL_CAUSE_ALLOCATOR },
+                  { TL_PART_SYNC, TL_CAUSE_SYNC_DRAIN } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        story s = { .n = 0 };
+        part(&s, cases[i].part, 700, 0);
+        part(&s, TL_PART_HOST, 300, 0); /* what follows from it */
+        span(&s, 1, 1000, 0, TL_PART_HOST);
+        span(&s, 2, 690, 4, cases[i].part);
+        span(&s, 3, 690, 5, cases[i].part);
+        s.rows[s.n - 1].frame = 1; /* an operator's name says more */
+        tl_cause_found f = found(&s);
+        CU_ASSERT_EQUAL(f.cause, cases[i].cause);
+        CU_ASSERT_EQUAL(f.place, 2);
+        CU_ASSERT_DOUBLE_EQUAL(f.share, 1, 1e-9);
+    }
+}
+
+static void a_wait_that_peers_do_not_have_is_a_drain(void)
+{
+    for (uint32_t own = 1; own <= 2; own++) {
+        story s = { .n = 0 };
+        part(&s, TL_PART_HOST, 500, 0);
+        span(&s, 1, 500, 0, TL_PART_HOST);
+        for (int32_t rank = 0; rank < NRANKS; rank++)
+            row_of(&s, rank, TL_DETAIL_WAIT, TL_PART_SYNC, 9, rank == 0 ? 480 : 0)->count = rank == 0 ? own : 1;
+        tl_cause_found f = found(&s);
+        CU_ASSERT_EQUAL(f.cause, own == 2 ? TL_CAUSE_SYNC_DRAIN : TL_CAUSE_HOST_LATE);
+        CU_ASSERT_EQUAL(f.place, own == 2 ? 9 : 1);
+    }
+}
+
+static void of_waits_before_one_gap_the_longest_counts(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_HOST, 500, 0);
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 1, 480)->size = 5;
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 2, 480)->size = 900;
+    row_of(&s, 0, TL_DETAIL_WAIT, TL_PART_ALLOCATOR, 3, 480)->size = 7;
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_ALLOCATOR);
+    CU_ASSERT_EQUAL(f.place, 2);
+}
+
+static void two_of_a_size_are_mixed(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_COMPUTE, 1500, 1000);
+    part(&s, TL_PART_HOST, 400, 0);
+    kernel(&s, 1, 1500, 10, 1000, 10);
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_MIXED);
+    CU_ASSERT_DOUBLE_EQUAL(f.share, 500.0 / 900, 1e-9);
+}
+
+static void what_peers_differ_by_counts_for_nothing(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_HOST, 400, 0);
+    for (int32_t rank = 0; rank < NRANKS; rank++)
+        row_of(&s, rank, TL_DETAIL_PART, TL_PART_COMPUTE, 0, rank == 0 ? 1200 : 800 + 100 * rank);
+    tl_cause_found f = found(&s);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_HOST_LATE);
+    CU_ASSERT_DOUBLE_EQUAL(f.share, 1, 1e-9);
+}
+
+static void the_devices_own_idle_time_is_no_cause_beside_another(void)
+{
+    story s = { .n = 0 };
+    part(&s, TL_PART_HOST, 400, 0);
+    part(&s, TL_PART_DEVICE, 300, 0);
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_HOST_LATE);
+    part(&s, TL_PART_COMM, 0, 0);
+    for (size_t i = 0; i < s.n; i++)
+        if (s.rows[i].part == TL_PART_HOST)
+            s.rows[i].ns = 0;
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_UNKNOWN);
+}
+
+static void without_surplus_or_peers_nothing_is_found(void)
+{
+    story s = { .n = 0 };
+    tl_cause_found f;
+    part(&s, TL_PART_COMPUTE, 1000, 1001);
+    CU_ASSERT_FALSE(found(&s).found);
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, 0, NRANKS - 1, &f) && !f.found);
+    part(&s, TL_PART_HOST, 500, 0);
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, 0, 0, &f) && !f.found);
+    tl_mem_fail_after(1);
+    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, &f));
+    tl_mem_fail_after(2);
+    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, &f));
+    tl_mem_fail_after(0);
+}
+
+static const unit_test tests[] = {
+    TEST(few_kernels_longer_are_slow_at_their_place),
+    TEST(all_kernels_longer_are_throttled),
+    TEST(more_kernels_are_more_work),
+    TEST(larger_grids_are_more_work),
+    TEST(larger_messages_are_more_work),
+    TEST(copies_have_their_name),
+    TEST(the_place_is_the_innermost_that_covers_most),
+    TEST(idle_time_is_what_the_host_did),
+    TEST(a_wait_that_peers_do_not_have_is_a_drain),
+    TEST(of_waits_before_one_gap_the_longest_counts),
+    TEST(two_of_a_size_are_mixed),
+    TEST(what_peers_differ_by_counts_for_nothing),
+    TEST(the_devices_own_idle_time_is_no_cause_beside_another),
+    TEST(without_surplus_or_peers_nothing_is_found),
+};
+
+int main(void)
+{
+    return unit_main("cause", tests, COUNT(tests));
+}

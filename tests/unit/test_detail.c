@@ -1,0 +1,183 @@
+/* test_detail.c - the names under which a rank's time went, step by step, on drawings. */
+#include "draw.h"
+#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/local.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+static tl_details details;
+
+static void collect(const drawing *d)
+{
+    tl_idle_parts idle = { 0 };
+    tl_activity activity = { 0 };
+    tl_details_free(&details);
+    CU_ASSERT_TRUE_FATAL(tl_idle_parts_find(&d->view, &idle));
+    CU_ASSERT_TRUE_FATAL(tl_activity_make(&activity, &d->view, idle.v, idle.n));
+    CU_ASSERT_TRUE_FATAL(tl_details_collect(&d->view, idle.v, idle.n, &activity, &details));
+    tl_activity_free(&activity);
+    free(idle.v);
+}
+
+/* The row of a name; one of nothing where there is none. */
+static tl_detail row_of(tl_detail_kind kind, int32_t step, const char *name)
+{
+    for (size_t i = 0; i < details.rows.n; i++) {
+        const tl_detail *row = &details.rows.v[i];
+        if (row->kind == kind && row->step == step && tl_text_is(tl_names_text(&details.names, row->name), name))
+            return *row;
+    }
+    return (tl_detail){ .ns = 0 };
+}
+
+static int64_t part_of(int32_t step, tl_part part)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < details.rows.n; i++) {
+        const tl_detail *row = &details.rows.v[i];
+        if (row->kind == TL_DETAIL_PART && row->step == step && row->part == part)
+            ns += row->ns;
+    }
+    return ns;
+}
+
+static void work_counts_by_name_and_step(void)
+{
+    drawing *d = draw("steps:     1111111111111222222222222", /**/
+                      "compute 7: .AA.AAA.B......AA........", /**/
+                      "memcpy 7:  .........MM..............", "comm 9:    ...........CC............", NULL);
+    d->kernels[0].blocks = 10;
+    d->kernels[1].blocks = 30;
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        if (d->kernels[i].kind == TL_MEMCPY)
+            d->kernels[i].bytes = 4096;
+    d->colls[0].bytes = 512;
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").ns, 5 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").count, 2);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").size, 40);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 2, "A").ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").size, 4096);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").part, TL_PART_COPY);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "C").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_COMM, 1, "C").size, 512);
+    drawing_free(d);
+}
+
+static void a_steps_parts_begin_with_the_idle_time_before_its_first_work(void)
+{
+    drawing *d = draw("steps:     11111111222222222222222", /**/
+                      "host:      a.............b........", /**/
+                      "compute 7: .AAA...........BBBB....", "comm 9:    ....CC................D", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(part_of(1, TL_PART_COMPUTE), 3 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_PART_COMM), 2 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_PART_HOST), 0);
+    CU_ASSERT_EQUAL(part_of(2, TL_PART_HOST), 9 * US);
+    CU_ASSERT_EQUAL(part_of(2, TL_PART_COMPUTE), 4 * US);
+    drawing_free(d);
+}
+
+static void spans_have_the_idle_time_that_they_cover(void)
+{
+    drawing *d = draw("steps:         111111111111111111111111",  /**/
+                      "host:          a.................b.....",  /**/
+                      "compute 7:     .AAA...............BB....", /**/
+                      "mark forward:  .==============.........",  /**/
+                      "op aten::outer: ...===========..........", /**/
+                      "op aten::inner: .....===....=...........", /**/
+                      "op aten::early: =.......................", /**/
+                      "call hipMalloc: ......==................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "forward").ns, 11 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::outer").ns, 10 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").ns, 4 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").count, 2);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").depth, 2);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::early").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").part, TL_PART_ALLOCATOR);
+    CU_ASSERT_TRUE(row_of(TL_DETAIL_HOST, 1, "hipMalloc").depth > 2);
+    drawing_free(d);
+}
+
+static void a_name_within_itself_counts_once(void)
+{
+    drawing *d = draw("host:      a.................b.....", "compute 7: .AAA...............BB...",
+                      "op f: ....==========", "op f: ......====....", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, -1, "f").ns, 10 * US);
+    drawing_free(d);
+}
+
+static void idle_time_of_the_device_itself_is_no_names(void)
+{
+    drawing *d = draw("host:      ab......................", "compute 7: .AAAAAAAAAAA......BB....",
+                      "op aten::add: ..................====", "op aten::mul: ...........======", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(part_of(-1, TL_PART_DEVICE), 6 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, -1, "aten::mul").count, 0);
+    drawing_free(d);
+}
+
+static void waits_have_the_idle_time_behind_them(void)
+{
+    drawing *d = draw("host:                       a......................b........c....", /**/
+                      "compute 7:                  .AAAAAAAA...............BBBBBB...CC..",
+                      "op aten::item:              ..=========..........................",
+                      "call cudaStreamSynchronize: ...======............................",
+                      "call cudaDeviceSynchronize: .........................===.........", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").ns, 15 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").count, 1);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaDeviceSynchronize").count, 1); /* by itself: its own name */
+    drawing_free(d);
+}
+
+static void communication_may_hide_the_beginning_of_a_pause(void)
+{
+    drawing *d = draw("host:                      ab...........................................c..", /**/
+                      "compute 7:                 .AAAA..........................................CC",
+                      "comm 9:                    ..BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB..........",
+                      "call cudaStreamSynchronize: ..===........................................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaStreamSynchronize").ns, 10 * US);
+    drawing_free(d);
+}
+
+static void few_names_are_kept_the_largest(void)
+{
+    drawing *d = draw("compute 7: A", NULL);
+    for (uint32_t i = 0; i < TL_DETAILS_MAX + 8; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "kernel %u", i);
+        d->kernels[i] = d->kernels[0];
+        d->kernels[i].name = tl_names_intern(&d->names, name, strlen(name));
+        d->kernels[i].start_ns = (int64_t)i * 100 * US;
+        d->kernels[i].end_ns = d->kernels[i].start_ns + (int64_t)(i + 1) * US;
+        d->kernels[i].uid = i;
+    }
+    d->view.nkernels = TL_DETAILS_MAX + 8;
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, -1, "kernel 7").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, -1, "kernel 8").count, 1);
+    drawing_free(d);
+    tl_details_free(&details);
+}
+
+static const unit_test tests[] = {
+    TEST(work_counts_by_name_and_step),
+    TEST(a_steps_parts_begin_with_the_idle_time_before_its_first_work),
+    TEST(spans_have_the_idle_time_that_they_cover),
+    TEST(a_name_within_itself_counts_once),
+    TEST(idle_time_of_the_device_itself_is_no_names),
+    TEST(waits_have_the_idle_time_behind_them),
+    TEST(communication_may_hide_the_beginning_of_a_pause),
+    TEST(few_names_are_kept_the_largest),
+};
+
+int main(void)
+{
+    return unit_main("detail", tests, COUNT(tests));
+}
