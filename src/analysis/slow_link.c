@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A surplus counts from this part of what should have been. */
-enum { PART_USUAL = 4, PART_LOOSE = 2 };
+enum { PART_USUAL = 4, PART_LOOSE = 3 };
 /* Own steps tell from so many collectives of a kind and size on. */
 enum { OWN_LEAST = 4 };
 /* What is less than this share of the largest surplus of any group is jitter. */

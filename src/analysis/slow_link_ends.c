@@ -19,7 +19,7 @@
 /* Ends of one host lie up to 50 us apart for where ranks stand in their ring, whatever their links. */
 #define TAIL_LEAST_NS INT64_C(60000)
 #define TAIL_TOLD_NS  INT64_C(15000)
-enum { TAIL_PART = 10, RING_LEAST = 4 };
+enum { TAIL_PART = 10, RING_LEAST = 5 };
 
 typedef struct tails {
     int64_t *ns;     /* [members]: median end after the first end */
@@ -41,18 +41,20 @@ static void tails_free(tails *t)
     free(t->scratch);
 }
 
-static int64_t first_end(const tl_link_input *in, const tl_link_collective *c)
+static int64_t end_of(const tl_link_end *e, bool shown)
 {
-    int64_t first = INT64_MAX;
-    for (uint32_t k = 0; k < c->n; k++)
-        first = in->ends[c->first + k].end_ns < first ? in->ends[c->first + k].end_ns : first;
-    return first;
+    return shown ? e->shown_end_ns : e->end_ns;
 }
 
-static int64_t tail(const tl_link_input *in, uint32_t collective, uint32_t k)
+static int64_t tail(const tl_link_input *in, uint32_t collective, uint32_t k, bool shown)
 {
     const tl_link_collective *c = &in->collectives[collective];
-    return tl_ns_between(in->ends[c->first + k].end_ns, first_end(in, c));
+    int64_t first = INT64_MAX;
+    for (uint32_t i = 0; i < c->n; i++) {
+        int64_t end = end_of(&in->ends[c->first + i], shown);
+        first = end < first ? end : first;
+    }
+    return tl_ns_between(end_of(&in->ends[c->first + k], shown), first);
 }
 
 static int latest(const void *context, uint32_t a, uint32_t b)
@@ -62,20 +64,33 @@ static int latest(const void *context, uint32_t a, uint32_t b)
 }
 
 /* How late each is done in the first n, less how late in the rest. */
-static bool measure(const tl_link_input *in, const uint32_t *of, size_t n, size_t all, tails *t)
+static bool measure(const tl_link_input *in, const uint32_t *of, size_t n, size_t all, bool shown, tails *t)
 {
     uint32_t members = in->collectives[of[0]].n;
     for (uint32_t k = 0; k < members; k++) {
         for (size_t i = 0; i < n; i++)
-            t->scratch[i] = tail(in, of[i], k);
+            t->scratch[i] = tail(in, of[i], k, shown);
         t->ns[k] = tl_median(t->scratch, n);
         for (size_t i = n; i < all; i++)
-            t->scratch[i - n] = tail(in, of[i], k);
+            t->scratch[i - n] = tail(in, of[i], k, shown);
         if (all > n)
             t->ns[k] = tl_ns_between(t->ns[k], tl_median(t->scratch, all - n));
         t->order[k] = k;
     }
     return tl_sort_index(t->order, members, latest, t->ns);
+}
+
+/* The latest two together, and then one after another, a pass apart: clocks that are off do not look like that. */
+static bool is_ring(const tails *t, uint32_t members)
+{
+    const uint32_t *o = t->order;
+    int64_t pass = (t->ns[o[0]] - t->ns[o[members - 1]]) / ((int64_t)members - 2);
+    bool ring = t->ns[o[0]] - t->ns[o[1]] <= pass / 2;
+    for (uint32_t k = 1; k + 1 < members; k++) {
+        int64_t apart = t->ns[o[k]] - t->ns[o[k + 1]];
+        ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
+    }
+    return ring;
 }
 
 bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, const int64_t *took_ns, int64_t *should_ns,
@@ -86,19 +101,17 @@ bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, con
     tails t;
     if (members < RING_LEAST || !tl_is_synchronising((tl_collective)c->kind))
         return true;
-    bool whole = tails_new(&t, members, n) && measure(in, of, n, n, &t);
+    bool whole = tails_new(&t, members, n) && measure(in, of, n, n, true, &t);
     if (whole) {
         const uint32_t *o = t.order;
         for (size_t i = 0; i < n; i++)
             t.scratch[i] = took_ns[of[i]];
         int64_t middle_ns = tl_median(t.scratch, n);
-        int64_t range = tl_ns_between(t.ns[o[0]], t.ns[o[members - 1]]),
-                half_pass = range / (2 * ((int64_t)members - 2));
-        bool ring = range >= TAIL_LEAST_NS && range >= middle_ns / TAIL_PART && t.ns[o[0]] - t.ns[o[1]] <= half_pass &&
-                    t.ns[o[1]] - t.ns[o[2]] >= half_pass;
+        int64_t range = tl_ns_between(t.ns[o[0]], t.ns[o[members - 1]]);
+        bool ring = range >= TAIL_LEAST_NS && range >= middle_ns / TAIL_PART && is_ring(&t, members);
         int64_t passes = (c->kind == TL_ALL_REDUCE ? 2 : 1) * ((int64_t)members - 1);
         for (size_t i = 0; ring && i < n; i++) {
-            int64_t late = tail(in, of[i], o[0]) / 2 + tail(in, of[i], o[1]) / 2;
+            int64_t late = tail(in, of[i], o[0], true) / 2 + tail(in, of[i], o[1], true) / 2;
             int64_t without = took_ns[of[i]] - late / ((int64_t)members - 2) * passes;
             should_ns[of[i]] = without > 0 ? without : 1;
             evidence[of[i]] = TL_LINK_BY_TAILS;
@@ -115,7 +128,7 @@ bool tl_link_ends(const tl_link_input *in, const uint32_t *of, size_t n, size_t 
     bool told = members == 2;
     if (!told) {
         tails t;
-        bool whole = tails_new(&t, members, all) && measure(in, of, n, all, &t);
+        bool whole = tails_new(&t, members, all) && measure(in, of, n, all, link->evidence == TL_LINK_BY_TAILS, &t);
         if (whole) {
             int64_t range = tl_ns_between(t.ns[t.order[0]], t.ns[t.order[members - 1]]);
             told = range >= TAIL_TOLD_NS && t.ns[t.order[1]] - t.ns[t.order[2]] >= range / (2 * ((int64_t)members - 2));

@@ -16,6 +16,7 @@ typedef struct linking {
     const tl_late_row *rows;
     size_t nrows;
     int64_t *shift_ns; /* [nranks]: added to a rank's times */
+    int64_t *shown_ns; /* [nranks]: added to them they are as its clock showed them */
     int32_t *host;     /* [nranks]: the lowest row of its host in table clock, -1 when unknown */
     tl_link_end *ends;
     tl_link_collective *collectives;
@@ -78,7 +79,10 @@ static bool undo_host_clocks(linking *l, tl_tables *tables)
         const tl_clock *row = tl_table_row(clocks, i);
         uint32_t r = index_of_rank(l->job, row->rank);
         size_t n = 0;
-        if (r == TL_NONE || row->host[0] == 0)
+        if (r == TL_NONE)
+            continue;
+        l->shown_ns[r] = taken_off(row);
+        if (row->host[0] == 0)
             continue;
         for (size_t k = 0; k < clocks->n; k++) {
             const tl_clock *other = tl_table_row(clocks, k);
@@ -127,7 +131,8 @@ static void list_collectives(linking *l)
             uint32_t r = index_of_rank(l->job, l->rows[to].rank);
             if (l->rows[to].fits && r != TL_NONE)
                 l->ends[l->nends++] = (tl_link_end){ tl_ns_sum(l->rows[to].start_ns, l->shift_ns[r]),
-                                                     tl_ns_sum(l->rows[to].end_ns, l->shift_ns[r]), r };
+                                                     tl_ns_sum(l->rows[to].end_ns, l->shift_ns[r]),
+                                                     tl_ns_sum(l->rows[to].end_ns, l->shown_ns[r]), r };
         }
         c.n = (uint32_t)l->nends - c.first;
         if (c.n < 2) {
@@ -144,13 +149,14 @@ static bool prepare(linking *l, tl_tables *tables)
 {
     size_t n = l->nrows + 1;
     l->shift_ns = tl_calloc(l->job->nranks + 1, sizeof *l->shift_ns);
+    l->shown_ns = tl_calloc(l->job->nranks + 1, sizeof *l->shown_ns);
     l->host = tl_malloc((l->job->nranks + 1) * sizeof *l->host);
     l->ends = tl_malloc(n * sizeof *l->ends);
     l->collectives = tl_malloc(n * sizeof *l->collectives);
     l->row_of = tl_malloc(n * sizeof *l->row_of);
     l->step_ns = tl_malloc((l->job->nsteps + 1) * sizeof *l->step_ns);
-    if (l->shift_ns == NULL || l->host == NULL || l->ends == NULL || l->collectives == NULL || l->row_of == NULL ||
-        l->step_ns == NULL)
+    if (l->shift_ns == NULL || l->shown_ns == NULL || l->host == NULL || l->ends == NULL || l->collectives == NULL ||
+        l->row_of == NULL || l->step_ns == NULL)
         return false;
     for (size_t s = 0; s < l->job->nsteps; s++)
         l->step_ns[s] = (double)l->job->steps[s].ns;
@@ -232,7 +238,7 @@ tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, co
     if (st == TL_OK && !keep(&l, &found, links, tl_tables_get(tables, &tl_slow_link_row_schema)))
         st = tl_fail_memory(err, "slow links");
     tl_slow_links_free(&found);
-    void *all[] = { l.shift_ns, l.host, l.ends, l.collectives, l.row_of, l.step_ns };
+    void *all[] = { l.shift_ns, l.shown_ns, l.host, l.ends, l.collectives, l.row_of, l.step_ns };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;
@@ -281,6 +287,11 @@ static bool is_carried(const tl_straggler *row)
     return row->cause == TL_CAUSE_OTHER_GROUP || row->cause == TL_CAUSE_MIXED || row->cause == TL_CAUSE_UNKNOWN;
 }
 
+static bool in_window(const tl_straggler *row, const tl_slow_link_row *link)
+{
+    return row->first_step <= link->last_step && link->first_step <= row->last_step;
+}
+
 void tl_job_links_judge(tl_tables *tables)
 {
     const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
@@ -289,21 +300,22 @@ void tl_job_links_judge(tl_tables *tables)
 
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
-        const tl_slow_link_row *own = NULL, *largest = NULL;
+        const tl_slow_link_row *own = NULL, *other = NULL;
+        bool straggler = row->verdict == TL_VERDICT_STRAGGLER;
         for (size_t k = 0; k < links->n; k++) {
             const tl_slow_link_row *link = tl_table_row(links, k);
-            if ((link->rank == row->rank || link->peer == row->rank) && (own == NULL || link->gain_ns > own->gain_ns))
+            if ((link->rank == row->rank || link->peer == row->rank) &&
+                (own == NULL || link->surplus_ns > own->surplus_ns))
                 own = link;
-            if (link->rank >= 0 && (largest == NULL || link->gain_ns > largest->gain_ns))
-                largest = link;
+            if (link->rank >= 0 && in_window(row, link) && (other == NULL || link->surplus_ns > other->surplus_ns))
+                other = link;
         }
-        bool straggler = row->verdict == TL_VERDICT_STRAGGLER;
-        if (own != NULL && (!straggler || is_carried(row) || row->gain_ns <= own->gain_ns)) {
+        if (own != NULL && (!straggler || is_carried(row) || row->gain_ns < own->surplus_ns / 2)) {
             name_rank(own, name_of(groups, own->group), row);
-        } else if (straggler && largest != NULL && is_carried(row) && row->gain_ns < largest->gain_ns) {
+        } else if (straggler && other != NULL && is_carried(row) && row->gain_ns < other->surplus_ns / 2) {
             row->verdict = TL_VERDICT_OK;
-            snprintf(row->reason, sizeof row->reason, "late elsewhere, by the slow link between %d and %d",
-                     largest->rank, largest->peer);
+            snprintf(row->reason, sizeof row->reason, "late elsewhere, by the slow link between %d and %d", other->rank,
+                     other->peer);
         }
     }
 }

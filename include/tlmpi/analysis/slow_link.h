@@ -12,7 +12,7 @@
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
  * stands j places behind it is spared j of its phases * (n - 1) passes
  *
- * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a half
+ * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
  * where ranks may send each other different amounts), and beyond what clocks leave open; it is then put to the test of
  * persistence.h.  A pure function of its input.
  */
@@ -25,6 +25,8 @@
 /* One rank in one collective. */
 typedef struct tl_link_end {
     int64_t start_ns, end_ns; /* on the job's clock */
+    int64_t shown_end_ns;     /* as the rank's own clock showed it: where ends made clocks seem to disagree, it may have
+                               * been the ring that kept some longer than others */
     uint32_t rank;            /* index */
 } tl_link_end;
 
