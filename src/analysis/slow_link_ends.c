@@ -80,6 +80,20 @@ static bool measure(const tl_link_input *in, const uint32_t *of, size_t n, size_
     return tl_sort_index(t->order, members, latest, t->ns);
 }
 
+/* What the collective took by the clocks of its ranks. */
+static int64_t shown_ns(const tl_link_input *in, uint32_t collective)
+{
+    const tl_link_collective *c = &in->collectives[collective];
+    int64_t last_start = INT64_MIN, last_end = INT64_MIN;
+    for (uint32_t k = 0; k < c->n; k++) {
+        const tl_link_end *e = &in->ends[c->first + k];
+        int64_t start = tl_ns_sum(e->start_ns, tl_ns_between(e->shown_end_ns, e->end_ns));
+        last_start = start > last_start ? start : last_start;
+        last_end = e->shown_end_ns > last_end ? e->shown_end_ns : last_end;
+    }
+    return tl_ns_between(last_end, last_start);
+}
+
 /* The latest two together, and then one after another, a pass apart: clocks that are off do not look like that. */
 static bool is_ring(const tails *t, uint32_t members)
 {
@@ -93,7 +107,7 @@ static bool is_ring(const tails *t, uint32_t members)
     return ring;
 }
 
-bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, const int64_t *took_ns, int64_t *should_ns,
+bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, int64_t *took_ns, int64_t *should_ns,
                       uint8_t *evidence)
 {
     const tl_link_collective *c = &in->collectives[of[0]];
@@ -112,6 +126,7 @@ bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, con
         int64_t passes = (c->kind == TL_ALL_REDUCE ? 2 : 1) * ((int64_t)members - 1);
         for (size_t i = 0; ring && i < n; i++) {
             int64_t late = tail(in, of[i], o[0], true) / 2 + tail(in, of[i], o[1], true) / 2;
+            took_ns[of[i]] = shown_ns(in, of[i]);
             int64_t without = took_ns[of[i]] - late / ((int64_t)members - 2) * passes;
             should_ns[of[i]] = without > 0 ? without : 1;
             evidence[of[i]] = TL_LINK_BY_TAILS;
