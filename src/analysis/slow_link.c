@@ -8,6 +8,7 @@
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/view.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ static const double least_of_most = 0.3;
 static const double significant = 0.05;
 /* One step alone needs transfers of twice their length, or several long ones. */
 enum { LONG_IN_ONE_STEP = 3 };
+/* Relabelled at random, fewer groups than this say little of steps here and there. */
+enum { GROUPS_LEAST = 5 };
 
 typedef struct finding {
     const tl_link_input *in;
@@ -40,6 +43,12 @@ typedef struct finding {
 static bool is_pair(uint8_t kind)
 {
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+/* Of unknown size, or of several: only how they end can tell. */
+static bool is_comparable(const tl_link_collective *c)
+{
+    return c->bytes >= 0;
 }
 
 static bool is_loose(const tl_link_collective *c)
@@ -83,8 +92,7 @@ static bool list(finding *f)
         }
         f->unit[i] = f->out->link_of[i] = TL_NONE;
         f->took_ns[i] = tl_ns_between(last_end, last_start);
-        if (c->n < 2 || c->step >= f->in->nsteps || c->bytes < 0 || (is_pair(c->kind) && c->n > 2) ||
-            f->took_ns[i] <= 0)
+        if (c->n < 2 || c->step >= f->in->nsteps || (is_pair(c->kind) && c->n > 2) || f->took_ns[i] <= 0)
             continue;
         uint64_t key = tl_hash_mix(tl_hash_mix(is_pair(c->kind) ? TL_SEND : c->kind, (uint64_t)size_class(c)),
                                    (uint64_t)c->n << 8 | c->span);
@@ -139,8 +147,9 @@ static void expect(finding *f, size_t from, size_t to)
         }
         int64_t should = n > 0 ? tl_median(f->scratch, n) : f->took_ns[f->order[i + (end - i - 1) / 4]];
         for (size_t k = i; k < end; k++) {
-            f->should_ns[f->order[k]] = n > 0 || end - i >= OWN_LEAST ? should : f->took_ns[f->order[k]];
-            f->evidence[f->order[k]] = n > 0 ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
+            bool tells = is_comparable(&f->in->collectives[f->order[k]]);
+            f->should_ns[f->order[k]] = tells && (n > 0 || end - i >= OWN_LEAST) ? should : f->took_ns[f->order[k]];
+            f->evidence[f->order[k]] = n > 0 && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
         }
     }
 }
@@ -168,7 +177,7 @@ static bool expect_alone(finding *f)
         to = end_of_cell(f, i);
         if (f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
             continue;
-        if (f->found[unit].nflagged == 0) {
+        if (f->found[unit].nflagged == 0 || !is_comparable(&f->in->collectives[f->order[i]])) {
             if (!tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
                 return false;
             continue;
@@ -264,7 +273,9 @@ static bool is_slow(const finding *f, uint32_t unit, double most)
     const tl_persistence *p = &f->found[unit];
     if (p->nflagged == 0 || total_of(f, unit) < least_of_most * most)
         return false;
-    if (p->pattern == TL_PATTERN_SPORADIC && p->p_value > significant)
+    if (p->pattern == TL_PATTERN_SPORADIC && f->nunits >= GROUPS_LEAST && p->p_value > significant)
+        return false;
+    if (p->pattern == TL_PATTERN_SPORADIC && f->nunits < GROUPS_LEAST && !is_event(f, unit))
         return false;
     return p->nflagged > 1 || is_event(f, unit);
 }
@@ -299,6 +310,8 @@ static bool add_link(finding *f, uint32_t unit)
     tl_slow_link *link = &f->out->of[f->out->n];
     int64_t most = 0;
     *link = (tl_slow_link){ .found = f->found[unit] };
+    if (f->nunits == 1) /* there is nobody to change labels with */
+        link->found.p_value = NAN;
     for (size_t i = 0, to; i < f->n; i = to) {
         int64_t sum = 0;
         to = end_of_cell(f, i);

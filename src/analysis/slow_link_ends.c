@@ -19,6 +19,7 @@
 /* Ends of one host lie up to 50 us apart for where ranks stand in their ring, whatever their links. */
 #define TAIL_LEAST_NS INT64_C(60000)
 #define TAIL_TOLD_NS  INT64_C(15000)
+#define RING_NS       INT64_C(50000)
 enum { TAIL_PART = 10, RING_LEAST = 5 };
 
 typedef struct tails {
@@ -99,10 +100,10 @@ static bool is_ring(const tails *t, uint32_t members)
 {
     const uint32_t *o = t->order;
     int64_t pass = (t->ns[o[0]] - t->ns[o[members - 1]]) / ((int64_t)members - 2);
-    bool ring = t->ns[o[0]] - t->ns[o[1]] <= pass / 2;
+    bool ring = t->ns[o[0]] - t->ns[o[1]] <= pass - pass / 4;
     for (uint32_t k = 1; k + 1 < members; k++) {
         int64_t apart = t->ns[o[k]] - t->ns[o[k + 1]];
-        ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
+        ring = ring && apart >= pass / 2 && apart <= pass + (pass > RING_NS ? pass : RING_NS) / 2;
     }
     return ring;
 }

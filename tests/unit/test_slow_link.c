@@ -246,6 +246,16 @@ static void a_ring_alone_shows_by_who_is_done_last(void)
     CU_ASSERT_EQUAL(links.of[0].found.pattern, TL_PATTERN_PERSISTENT);
 }
 
+static void a_ring_needs_no_sizes(void)
+{
+    ring((uint32_t[]){ 5, 6, 0, 0, 1, 2, 3, 4 });
+    for (size_t c = 0; c < input.ncollectives; c++)
+        collectives[c].bytes = -1;
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_TAILS);
+}
+
 static void clocks_that_are_off_are_no_ring(void)
 {
     ring((uint32_t[]){ 6, 6, 6, 6, 0, 0, 0, 0 }); /* two hosts */
@@ -299,6 +309,7 @@ static const unit_test tests[] = {
     TEST(without_hosts_two_slow_ones_have_no_ends),
     TEST(an_all_to_all_is_long_for_the_two_at_the_link),
     TEST(a_ring_alone_shows_by_who_is_done_last),
+    TEST(a_ring_needs_no_sizes),
     TEST(clocks_that_are_off_are_no_ring),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),

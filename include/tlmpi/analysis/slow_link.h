@@ -33,7 +33,7 @@ typedef struct tl_link_end {
 typedef struct tl_link_collective {
     uint32_t first, n; /* ends[first .. first + n), ascending by rank */
     uint32_t step;     /* index, TL_NONE: in none */
-    int64_t bytes;     /* size of the message, -1 when unknown: it is then not looked at */
+    int64_t bytes;     /* size of the message, -1 when unknown: then only tails tell */
     int64_t uncertainty_ns;
     uint8_t kind, span; /* tl_collective, tl_node_span */
 } tl_link_collective;
