@@ -179,7 +179,7 @@ static tl_suspicion suspect_times(const tl_collective_view *c)
     }
     if (tl_ns_between(s_last, e_first) > tl_ns_sum(WAIT_SLACK_NS, slack))
         return TL_SUSPECT_WAIT;
-    int64_t ring = tl_ns_between(e_last, s_last) / 2; /* behind a slow link some are spared the last passes */
+    int64_t ring = tl_ns_between(e_last, s_last) / 8 * 7; /* behind a slow link some are spared the last passes */
     ring = ring > ENDS_SLACK_NS ? ring : ENDS_SLACK_NS;
     return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, slack) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }
