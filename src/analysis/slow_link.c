@@ -212,9 +212,9 @@ static void charge_cell(finding *f, size_t from, size_t to, double *least)
             f->scratch[next - i] = tl_ns_between(f->took_ns[f->order[next]], f->should_ns[f->order[next]]);
             should += (double)f->should_ns[f->order[next]];
         }
-        size_t n = next - i;
+        size_t n = next - i, middle = (n - 1) / 2;
         qsort(f->scratch, n, sizeof *f->scratch, by_length);
-        f->charge[place(f, c)] += (double)n * (double)f->scratch[(n - 1) / 2];
+        f->charge[place(f, c)] += (double)n * (double)f->scratch[middle];
         least[place(f, c)] +=
             should / (is_loose(of) ? PART_LOOSE : PART_USUAL) + 2 * (double)n * (double)of->uncertainty_ns;
     }

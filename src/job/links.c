@@ -264,7 +264,18 @@ static const char *name_of(const tl_table *groups, int32_t group)
     return "group";
 }
 
-static void name_rank(const tl_slow_link_row *link, const char *group, tl_straggler *row)
+/* What the job took, replayed unchanged; 0: not known. */
+static int64_t unchanged_of(const tl_table *whatif)
+{
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario == TL_SCENARIO_UNCHANGED)
+            return row->time_ns;
+    }
+    return 0;
+}
+
+static void name_rank(const tl_slow_link_row *link, const char *group, int64_t unchanged_ns, tl_straggler *row)
 {
     row->verdict = TL_VERDICT_STRAGGLER;
     row->cause = TL_CAUSE_SLOW_LINK;
@@ -273,6 +284,7 @@ static void name_rank(const tl_slow_link_row *link, const char *group, tl_stragg
     row->first_step = link->first_step;
     row->last_step = link->last_step;
     row->gain_ns = link->gain_ns;
+    row->slowdown = unchanged_ns > link->gain_ns ? (double)unchanged_ns / (double)(unchanged_ns - link->gain_ns) : 1;
     snprintf(row->place, sizeof row->place, "%.80s %d,%d", group, link->rank, link->peer);
     snprintf(row->reason, sizeof row->reason, "%s between %d and %d takes %.1f times as long as %s", /* */
              tl_collective_labels[link->kind], link->rank, link->peer, link->ratio,
@@ -297,6 +309,7 @@ void tl_job_links_judge(tl_tables *tables)
     const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
                    *groups = tl_tables_get(tables, &tl_group_row_schema);
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    int64_t unchanged_ns = unchanged_of(tl_tables_get(tables, &tl_whatif_row_schema));
 
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
@@ -311,7 +324,7 @@ void tl_job_links_judge(tl_tables *tables)
                 other = link;
         }
         if (own != NULL && (!straggler || is_carried(row) || row->gain_ns < own->surplus_ns / 2)) {
-            name_rank(own, name_of(groups, own->group), row);
+            name_rank(own, name_of(groups, own->group), unchanged_ns, row);
         } else if (straggler && other != NULL && is_carried(row) && row->gain_ns < other->surplus_ns / 2) {
             row->verdict = TL_VERDICT_OK;
             snprintf(row->reason, sizeof row->reason, "late elsewhere, by the slow link between %d and %d", other->rank,
