@@ -48,15 +48,15 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_CELL_EVIDENCE(name) uint8_t name
 #define TL_TYPE_OF_EVIDENCE    TL_TYPE_ENUM
 #define TL_LABELS_OF_EVIDENCE  tl_link_evidence_labels
-#define TL_CELL_VERDICT(name) uint8_t name
-#define TL_TYPE_OF_VERDICT    TL_TYPE_ENUM
-#define TL_LABELS_OF_VERDICT  tl_verdict_labels
-#define TL_CELL_CAUSE(name)   uint8_t name
-#define TL_TYPE_OF_CAUSE      TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE    tl_cause_labels
-#define TL_CELL_PATTERN(name) uint8_t name
-#define TL_TYPE_OF_PATTERN    TL_TYPE_ENUM
-#define TL_LABELS_OF_PATTERN  tl_pattern_labels
+#define TL_CELL_VERDICT(name)  uint8_t name
+#define TL_TYPE_OF_VERDICT     TL_TYPE_ENUM
+#define TL_LABELS_OF_VERDICT   tl_verdict_labels
+#define TL_CELL_CAUSE(name)    uint8_t name
+#define TL_TYPE_OF_CAUSE       TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE     tl_cause_labels
+#define TL_CELL_PATTERN(name)  uint8_t name
+#define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
+#define TL_LABELS_OF_PATTERN   tl_pattern_labels
 
 /* Waits in collectives, charged to those who came late. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
@@ -104,7 +104,8 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
       "peers; cause: all ranks, in this part of their time alone")                                                     \
-    F(T, I32, rank, KEY, "", "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                                \
+    F(T, I32, rank, KEY, "",                                                                                           \
+      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns", "unchanged - time_ns")                                                           \
