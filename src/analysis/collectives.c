@@ -208,7 +208,9 @@ static tl_suspicion suspect_times(const tl_collective_view *c)
     }
     if (tl_ns_between(s_last, e_first) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
-    return tl_ns_between(e_last, e_first) > tl_ns_sum(most.ends_ns, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
+    int64_t ring = tl_ns_between(e_last, s_last) / 8 * 7; /* behind a slow link some are spared the last passes */
+    ring = ring > most.ends_ns ? ring : most.ends_ns;
+    return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------ one collective */

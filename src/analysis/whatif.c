@@ -261,7 +261,8 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
     }
     for (size_t c = 0; c < w->in.ncollectives; c++) {
         int64_t more = w->took_ns[c] - w->like_ns[c];
-        w->link_cut[c] = s->ideal || (s->links != NULL && s->links[c] != 0 && more > 0) ? more : 0;
+        bool like = s->ideal || (s->links != NULL && s->links[c] != 0 && more > 0);
+        w->link_cut[c] = s->cuts_ns != NULL ? s->cuts_ns[c] : like ? more : 0;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "attribute.h"
 #include "causes.h"
 #include "gains.h"
+#include "links.h"
 #include "share.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/roles.h"
@@ -69,6 +70,8 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .fits = fits,
             .charged = fits && told,
             .pair = c->n == 2 && is_pair(c->kind),
+            .group = c->group,
+            .uncertainty_ns = c->uncertainty_ns,
         };
         if (p->start_ns > first) /* the others were never late */
             explain(c, i, p->start_ns - first, parts, scratch, row->share);
@@ -284,14 +287,20 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .steps = steps,
         .nsteps = nsteps,
     };
-    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs };
+    tl_job_links links = { 0 };
+    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs, &links };
 
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
-        st = tl_gains_find(&gains, a->tables, &gained, err);
+        st = tl_job_links_find(&links, &input, a->rows, a->nrows, a->tables, err);
     if (st == TL_OK)
+        st = tl_gains_find(&gains, a->tables, &gained, err);
+    if (st == TL_OK) {
         tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
+        tl_job_links_judge(a->tables);
+    }
+    tl_job_links_free(&links);
     free(steps);
     return st;
 }

@@ -26,6 +26,8 @@ typedef struct tl_late_row {
     uint8_t fits;    /* two ranks or more, and nothing suspect */
     uint8_t charged; /* its collective may carry a verdict */
     uint8_t pair;    /* a send and its receive */
+    int32_t group;
+    int64_t uncertainty_ns; /* of the clocks of its collective */
 } tl_late_row;
 
 typedef TL_VEC(tl_late_row) tl_late_rows;

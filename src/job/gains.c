@@ -20,6 +20,7 @@ typedef struct gaining {
     int64_t *offsets;
     tl_whatif_member *members;
     tl_whatif_collective *collectives;
+    uint32_t *row_of; /* [ncollectives]: its first row */
     size_t nmembers, ncollectives;
     tl_map comm_of; /* (rank index, uid) -> comm */
     tl_map likes;   /* what is alike -> its number */
@@ -94,7 +95,8 @@ static bool list_collectives(gaining *g)
     bool whole = true;
     g->members = tl_malloc((g->in->nrows + 1) * sizeof *g->members);
     g->collectives = tl_malloc((g->in->nrows + 1) * sizeof *g->collectives);
-    if (g->members == NULL || g->collectives == NULL)
+    g->row_of = tl_malloc((g->in->nrows + 1) * sizeof *g->row_of);
+    if (g->members == NULL || g->collectives == NULL || g->row_of == NULL)
         return false;
     for (size_t i = 0, to; whole && i < g->in->nrows; i = to) {
         tl_whatif_collective c = { .first = (uint32_t)g->nmembers,
@@ -111,6 +113,7 @@ static bool list_collectives(gaining *g)
             continue;
         }
         whole = like_of(g, &rows[i], c.n, &c.like);
+        g->row_of[g->ncollectives] = (uint32_t)i;
         g->collectives[g->ncollectives++] = c;
     }
     return whole;
@@ -245,6 +248,26 @@ static int64_t gain_together(gaining *g)
     return gain;
 }
 
+/* Each slow link, by what its transfers took too long. */
+static bool repair_slow_links(gaining *g)
+{
+    const tl_job_links *links = g->in->links;
+    tl_table *table = tl_tables_get(g->tables, &tl_slow_link_row_schema);
+    int64_t *cuts = tl_malloc((g->ncollectives + 1) * sizeof *cuts);
+    bool whole = cuts != NULL;
+
+    for (size_t l = 0; whole && l < links->n; l++) {
+        tl_slow_link_row *row = tl_table_row(table, l);
+        for (size_t c = 0; c < g->ncollectives; c++)
+            cuts[c] = links->link_of[g->row_of[c]] == l ? links->surplus_ns[g->row_of[c]] : 0;
+        int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .cuts_ns = cuts }, NULL);
+        row->gain_ns = gain > 0 ? gain : 0;
+        whole = add_row(g, TL_SCENARIO_LINKS, links->lowest[l], TL_NPARTS, row->gain_ns, NAN);
+    }
+    free(cuts);
+    return whole;
+}
+
 static tl_status replay(gaining *g, tl_verdict_gains *gains, tl_error *err)
 {
     const tl_whatif_input input = { g->programs, g->offsets,  g->in->roles,   g->in->nranks,
@@ -261,7 +284,7 @@ static tl_status replay(gaining *g, tl_verdict_gains *gains, tl_error *err)
     g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
     bool whole = add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, over(g->unchanged_ns, g->ideal_ns)) &&
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
-                 repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
+                 repair_slow_links(g) && repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
                  tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
     gains->together_ns = whole ? gain_together(g) : 0;
     return whole ? TL_OK : tl_fail_memory(err, "what would have been");
@@ -281,6 +304,7 @@ tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, tl_verdic
     free(g.marked);
     free(g.members);
     free(g.collectives);
+    free(g.row_of);
     tl_map_free(&g.comm_of);
     tl_map_free(&g.likes);
     return st;

@@ -50,6 +50,13 @@ const char *const tl_pattern_labels[] = {
     NULL,
 };
 
+const char *const tl_link_evidence_labels[] = {
+    [TL_LINK_BY_GROUPS] = "groups",
+    [TL_LINK_BY_STEPS] = "steps",
+    [TL_LINK_BY_TAILS] = "tails",
+    NULL,
+};
+
 const char *const tl_scenario_labels[] = {
     [TL_SCENARIO_UNCHANGED] = "unchanged",
     [TL_SCENARIO_IDEAL] = "ideal",
@@ -68,3 +75,5 @@ TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each r
                 "Who holds the job up, in which steps, why, and what does it cost?");
 TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
                    "What would the job take if a rank, a host or a cause were repaired?");
+TL_TABLE_DEFINE_AS(slow_link_row, "link", TL_SLOW_LINK_FIELDS, TL_SCOPE_JOB, "slow links",
+                   "Between which ranks do data move slowly, and what does it cost?");

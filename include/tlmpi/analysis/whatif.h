@@ -73,6 +73,7 @@ typedef struct tl_scenario {
     bool in_steps;           /* only from first_step to last_step */
     int32_t first_step, last_step;
     const uint8_t *links;    /* [ncollectives], not 0: its transfer is repaired; NULL: none */
+    const int64_t *cuts_ns;  /* [ncollectives], taken off its transfer, in place of `links`; NULL: nothing */
     bool ideal;              /* everything, but for the ranks marked in `own` */
     const uint8_t *own;      /* [nranks], with `ideal`: keeps its own times; NULL: nobody */
 } tl_scenario;

@@ -2,6 +2,7 @@
 #ifndef TLMPI_MODEL_BLAME_TABLES_H
 #define TLMPI_MODEL_BLAME_TABLES_H
 
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/parts.h"
 #include "tlmpi/model/schema.h"
 
@@ -19,7 +20,7 @@ typedef enum tl_cause {
     TL_CAUSE_GC,
     TL_CAUSE_SYNC_DRAIN,
     TL_CAUSE_ALLOCATOR,
-    TL_CAUSE_SLOW_LINK,
+    TL_CAUSE_SLOW_LINK, /* nobody comes late, but data move slowly: table link */
     TL_CAUSE_OTHER_GROUP,
     TL_CAUSE_MIXED
 } tl_cause;
@@ -36,15 +37,26 @@ typedef enum tl_pattern {
 } tl_pattern;
 extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL */
 
-#define TL_CELL_VERDICT(name) uint8_t name
-#define TL_TYPE_OF_VERDICT    TL_TYPE_ENUM
-#define TL_LABELS_OF_VERDICT  tl_verdict_labels
-#define TL_CELL_CAUSE(name)   uint8_t name
-#define TL_TYPE_OF_CAUSE      TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE    tl_cause_labels
-#define TL_CELL_PATTERN(name) uint8_t name
-#define TL_TYPE_OF_PATTERN    TL_TYPE_ENUM
-#define TL_LABELS_OF_PATTERN  tl_pattern_labels
+/* What tells how long a transfer should have been. */
+typedef enum tl_link_evidence {
+    TL_LINK_BY_GROUPS, /* other ranks that do the same */
+    TL_LINK_BY_STEPS,  /* the same ranks in other steps */
+    TL_LINK_BY_TAILS   /* the order in which the ranks of a ring are done */
+} tl_link_evidence;
+extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails", NULL */
+
+#define TL_CELL_EVIDENCE(name) uint8_t name
+#define TL_TYPE_OF_EVIDENCE    TL_TYPE_ENUM
+#define TL_LABELS_OF_EVIDENCE  tl_link_evidence_labels
+#define TL_CELL_VERDICT(name)  uint8_t name
+#define TL_TYPE_OF_VERDICT     TL_TYPE_ENUM
+#define TL_LABELS_OF_VERDICT   tl_verdict_labels
+#define TL_CELL_CAUSE(name)    uint8_t name
+#define TL_TYPE_OF_CAUSE       TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE     tl_cause_labels
+#define TL_CELL_PATTERN(name)  uint8_t name
+#define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
+#define TL_LABELS_OF_PATTERN   tl_pattern_labels
 
 /* Waits in collectives, charged to those who came late. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
@@ -92,7 +104,8 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
       "peers; cause: all ranks, in this part of their time alone")                                                     \
-    F(T, I32, rank, KEY, "", "rank that is repaired, of a host the lowest; -1 for all")                                \
+    F(T, I32, rank, KEY, "",                                                                                           \
+      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns", "unchanged - time_ns")                                                           \
@@ -101,6 +114,30 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
+
+/* Ranks between which data move slowly. */
+#define TL_SLOW_LINK_FIELDS(F, T)                                                                                      \
+    F(T, I32, link, KEY, "", "number")                                                                                 \
+    F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
+    F(T, TEXT64, ranks, LABEL, "", "ranks that take part in the slow collectives")                                     \
+    F(T, I32, rank, LABEL, "", "rank at one end of the link; -1: the ends of the transfers do not tell")               \
+    F(T, I32, peer, LABEL, "", "rank at the other end; -1 likewise")                                                   \
+    F(T, EVIDENCE, evidence, LABEL, "",                                                                                \
+      "what tells how long a transfer should take: groups: other ranks that do the same; steps: the same ranks in "    \
+      "other steps; tails: the order in which the ranks of a ring are done")                                           \
+    F(T, COLL, kind, LABEL, "", "kind of collective with the largest surplus")                                         \
+    F(T, I64, bytes, LABEL, "byte", "size of its message")                                                             \
+    F(T, I64, transfer_ns, MEASURE, "ns", "median transfer of that kind and size in the flagged steps")                \
+    F(T, I64, elsewhere_ns, MEASURE, "ns", "what it should be")                                                        \
+    F(T, F64, ratio, MEASURE, "", "transfer_ns / elsewhere_ns")                                                        \
+    F(T, I64, surplus_ns, MEASURE, "ns", "what its transfers took too long, summed over collectives")                  \
+    F(T, F64, z, MEASURE, "", "robust z of the surplus among groups")                                                  \
+    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
+    F(T, I32, first_step, MEASURE, "", "first step of the pattern")                                                    \
+    F(T, I32, last_step, MEASURE, "", "last step of the pattern")                                                      \
+    F(T, F64, p_value, MEASURE, "", "as in table straggler, among groups")                                             \
+    F(T, I64, gain_ns, MEASURE, "ns", "wall time that the job would save without the surplus, simulated")
+TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
 
 /* The verdict, a row a rank. */
 #define TL_STRAGGLER_FIELDS(F, T)                                                                                      \

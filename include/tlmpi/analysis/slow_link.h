@@ -1,0 +1,71 @@
+/* slow_link.h - between which ranks do data move slowly, though nobody comes late?
+ *
+ *     rank 0   [  wait  |      transfer      ]       the group with a slow link
+ *     rank 1            |      transfer      ]
+ *     rank 2        [   |  transfer ]                others of the same kind, size, number of ranks and span
+ *     rank 3            |  transfer ]
+ *
+ * transfer = last end - last start.  What it should have been is known from
+ *
+ *     groups   other ranks that do the same: the median of their medians
+ *     steps    where there are none: the same ranks in their other steps
+ *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
+ * stands j places behind it is spared j of its phases * (n - 1) passes
+ *
+ * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
+ * where ranks may send each other different amounts), and beyond what clocks leave open; it is then put to the test of
+ * persistence.h.  A pure function of its input.
+ */
+#ifndef TLMPI_ANALYSIS_SLOW_LINK_H
+#define TLMPI_ANALYSIS_SLOW_LINK_H
+
+#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/model/blame_tables.h"
+
+/* One rank in one collective. */
+typedef struct tl_link_end {
+    int64_t start_ns, end_ns; /* on the job's clock */
+    int64_t shown_end_ns;     /* as the rank's own clock showed it: where ends made clocks seem to disagree, it may have
+                               * been the ring that kept some longer than others */
+    uint32_t rank;            /* index */
+} tl_link_end;
+
+typedef struct tl_link_collective {
+    uint32_t first, n; /* ends[first .. first + n), ascending by rank */
+    uint32_t step;     /* index, TL_NONE: in none */
+    int64_t bytes;     /* size of the message, -1 when unknown: then only tails tell */
+    int64_t uncertainty_ns;
+    uint8_t kind, span; /* tl_collective, tl_node_span */
+} tl_link_collective;
+
+/* Borrowed. */
+typedef struct tl_link_input {
+    const tl_link_end *ends;
+    const tl_link_collective *collectives; /* in order of time */
+    size_t ncollectives;
+    const double *step_ns; /* > 0 */
+    size_t nsteps;
+} tl_link_input;
+
+typedef struct tl_slow_link {
+    uint32_t like;    /* one of its collectives, of the kind and size with the largest surplus */
+    uint32_t ends[2]; /* ranks at its ends, ascending */
+    uint32_t nends;   /* 2; 0 where the ends of the transfers do not tell */
+    tl_link_evidence evidence;
+    int64_t here_ns, elsewhere_ns; /* median transfer of that kind and size, and what it should be */
+    int64_t surplus_ns;            /* over all its collectives in flagged steps */
+    tl_persistence found;
+} tl_slow_link;
+
+typedef struct tl_slow_links {
+    tl_slow_link *of;
+    size_t n;
+    uint32_t *link_of;   /* [ncollectives]: the link whose surplus it has, TL_NONE */
+    int64_t *surplus_ns; /* [ncollectives] */
+} tl_slow_links;
+
+/* Zero *out first; tl_slow_links_free ends it.  TL_ENOMEM. */
+tl_status tl_slow_links_find(const tl_link_input *input, tl_slow_links *out, tl_error *err);
+void tl_slow_links_free(tl_slow_links *links);
+
+#endif

@@ -1,0 +1,334 @@
+/* links.c - see links.h. */
+#include "links.h"
+#include "tlmpi/analysis/slow_link.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/participant.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct linking {
+    const tl_verdict_input *job;
+    const tl_late_row *rows;
+    size_t nrows;
+    int64_t *shift_ns; /* [nranks]: added to a rank's times */
+    int64_t *shown_ns; /* [nranks]: added to them they are as its clock showed them */
+    int32_t *host;     /* [nranks]: the lowest row of its host in table clock, -1 when unknown */
+    tl_link_end *ends;
+    tl_link_collective *collectives;
+    uint32_t *row_of; /* [ncollectives] its first row */
+    size_t ncollectives, nends;
+    double *step_ns;
+} linking;
+
+static uint32_t index_of_rank(const tl_verdict_input *job, int32_t rank)
+{
+    size_t low = 0, high = job->nranks;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (job->ranks[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < job->nranks && job->ranks[low] == rank ? (uint32_t)low : TL_NONE;
+}
+
+static uint32_t index_of_step(const tl_verdict_input *job, int32_t step)
+{
+    size_t low = 0, high = job->nsteps;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (job->steps[mid].number < step)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < job->nsteps && job->steps[low].number == step ? (uint32_t)low : TL_NONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- clocks */
+
+static int64_t taken_off(const tl_clock *row)
+{
+    return row->applied ? row->offset_ns : 0;
+}
+
+/* Ranks of one host have one clock.  Where ends made them seem to disagree, by less than a collective takes, it was the
+ * ring that kept some longer than others: a slow link does that in every step. */
+static bool undo_host_clocks(linking *l, tl_tables *tables)
+{
+    const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
+    int64_t *longest = tl_calloc(l->job->nranks + 1, sizeof *longest);
+    int64_t *offsets = tl_malloc((clocks->n + 1) * sizeof *offsets);
+    bool whole = longest != NULL && offsets != NULL;
+
+    for (size_t i = 0; whole && i < l->nrows; i++) {
+        uint32_t r = index_of_rank(l->job, l->rows[i].rank);
+        int64_t ns = tl_ns_between(l->rows[i].end_ns, l->rows[i].start_ns);
+        if (r != TL_NONE && ns > longest[r])
+            longest[r] = ns;
+    }
+    for (size_t r = 0; r < l->job->nranks; r++)
+        l->host[r] = -1;
+    for (size_t i = 0; whole && i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        uint32_t r = index_of_rank(l->job, row->rank);
+        size_t n = 0;
+        if (r == TL_NONE)
+            continue;
+        l->shown_ns[r] = taken_off(row);
+        if (row->host[0] == 0)
+            continue;
+        for (size_t k = 0; k < clocks->n; k++) {
+            const tl_clock *other = tl_table_row(clocks, k);
+            if (memcmp(other->host, row->host, sizeof row->host) != 0)
+                continue;
+            if (l->host[r] < 0)
+                l->host[r] = (int32_t)k;
+            if (other->component == row->component)
+                offsets[n++] = taken_off(other);
+        }
+        int64_t apart = tl_ns_between(taken_off(row), tl_median(offsets, n));
+        if (apart < longest[r] && -apart < longest[r])
+            l->shift_ns[r] = apart;
+    }
+    free(longest);
+    free(offsets);
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the input */
+
+/* Of these ranks alone: a pair of a large group may lie on one host. */
+static tl_node_span span_of(const linking *l, const tl_link_collective *c)
+{
+    int32_t host = l->host[l->ends[c->first].rank];
+    tl_node_span span = TL_SPAN_INTRA_NODE;
+    for (uint32_t k = 0; k < c->n; k++) {
+        int32_t other = l->host[l->ends[c->first + k].rank];
+        if (other < 0)
+            return TL_SPAN_UNKNOWN;
+        span = other == host ? span : TL_SPAN_INTER_NODE;
+    }
+    return span;
+}
+
+static void list_collectives(linking *l)
+{
+    for (size_t i = 0, to; i < l->nrows; i = to) {
+        const tl_late_row *row = &l->rows[i];
+        tl_link_collective c = { .first = (uint32_t)l->nends,
+                                 .step = index_of_step(l->job, row->step),
+                                 .bytes = row->bytes,
+                                 .uncertainty_ns = row->uncertainty_ns,
+                                 .kind = row->kind };
+        for (to = i; to < l->nrows && l->rows[to].collective == row->collective; to++) {
+            uint32_t r = index_of_rank(l->job, l->rows[to].rank);
+            if (l->rows[to].fits && r != TL_NONE)
+                l->ends[l->nends++] = (tl_link_end){ tl_ns_sum(l->rows[to].start_ns, l->shift_ns[r]),
+                                                     tl_ns_sum(l->rows[to].end_ns, l->shift_ns[r]),
+                                                     tl_ns_sum(l->rows[to].end_ns, l->shown_ns[r]), r };
+        }
+        c.n = (uint32_t)l->nends - c.first;
+        if (c.n < 2) {
+            l->nends = c.first;
+            continue;
+        }
+        c.span = (uint8_t)span_of(l, &c);
+        l->row_of[l->ncollectives] = (uint32_t)i;
+        l->collectives[l->ncollectives++] = c;
+    }
+}
+
+static bool prepare(linking *l, tl_tables *tables)
+{
+    size_t n = l->nrows + 1;
+    l->shift_ns = tl_calloc(l->job->nranks + 1, sizeof *l->shift_ns);
+    l->shown_ns = tl_calloc(l->job->nranks + 1, sizeof *l->shown_ns);
+    l->host = tl_malloc((l->job->nranks + 1) * sizeof *l->host);
+    l->ends = tl_malloc(n * sizeof *l->ends);
+    l->collectives = tl_malloc(n * sizeof *l->collectives);
+    l->row_of = tl_malloc(n * sizeof *l->row_of);
+    l->step_ns = tl_malloc((l->job->nsteps + 1) * sizeof *l->step_ns);
+    if (l->shift_ns == NULL || l->shown_ns == NULL || l->host == NULL || l->ends == NULL || l->collectives == NULL ||
+        l->row_of == NULL || l->step_ns == NULL)
+        return false;
+    for (size_t s = 0; s < l->job->nsteps; s++)
+        l->step_ns[s] = (double)l->job->steps[s].ns;
+    if (!undo_host_clocks(l, tables))
+        return false;
+    list_collectives(l);
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the rows */
+
+static bool add_row(const linking *l, const tl_slow_link *link, int32_t number, tl_table *table, int32_t *lowest)
+{
+    const tl_verdict_input *job = l->job;
+    const tl_link_collective *like = &l->collectives[link->like];
+    const tl_persistence *p = &link->found;
+    int32_t *ranks = tl_malloc((like->n + 1) * sizeof *ranks);
+    tl_slow_link_row *row = tl_table_add(table);
+    bool whole = ranks != NULL && row != NULL;
+
+    for (uint32_t k = 0; whole && k < like->n; k++)
+        ranks[k] = job->ranks[l->ends[like->first + k].rank];
+    if (whole) {
+        *row = (tl_slow_link_row){
+            .link = number,
+            .group = l->rows[l->row_of[link->like]].group,
+            .rank = link->nends == 2 ? job->ranks[link->ends[0]] : -1,
+            .peer = link->nends == 2 ? job->ranks[link->ends[1]] : -1,
+            .evidence = (uint8_t)link->evidence,
+            .kind = like->kind,
+            .bytes = like->bytes,
+            .transfer_ns = link->here_ns,
+            .elsewhere_ns = link->elsewhere_ns,
+            .ratio = link->elsewhere_ns > 0 ? (double)link->here_ns / (double)link->elsewhere_ns : NAN,
+            .surplus_ns = link->surplus_ns,
+            .z = p->z,
+            .pattern = (uint8_t)p->pattern,
+            .first_step = job->steps[p->first].number,
+            .last_step = job->steps[p->last].number,
+            .p_value = p->p_value,
+        };
+        tl_ranks_text(ranks, like->n, row->ranks, sizeof row->ranks);
+        *lowest = link->nends == 2 ? row->rank : ranks[0];
+    }
+    free(ranks);
+    return whole;
+}
+
+static bool keep(const linking *l, const tl_slow_links *found, tl_job_links *links, tl_table *table)
+{
+    bool whole = true;
+    links->lowest = tl_malloc((found->n + 1) * sizeof *links->lowest);
+    links->link_of = tl_malloc((l->nrows + 1) * sizeof *links->link_of);
+    links->surplus_ns = tl_calloc(l->nrows + 1, sizeof *links->surplus_ns);
+    if (links->lowest == NULL || links->link_of == NULL || links->surplus_ns == NULL)
+        return false;
+    for (size_t i = 0; i < l->nrows; i++)
+        links->link_of[i] = TL_NONE;
+    for (size_t c = 0; c < l->ncollectives; c++) {
+        links->link_of[l->row_of[c]] = found->link_of[c];
+        links->surplus_ns[l->row_of[c]] = found->surplus_ns[c];
+    }
+    for (; whole && links->n < found->n; links->n++)
+        whole = add_row(l, &found->of[links->n], (int32_t)links->n, table, &links->lowest[links->n]);
+    return whole;
+}
+
+tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, const tl_late_row *rows, size_t nrows,
+                            tl_tables *tables, tl_error *err)
+{
+    linking l = { .job = job, .rows = rows, .nrows = nrows };
+    tl_slow_links found = { 0 };
+    tl_status st = prepare(&l, tables) ? TL_OK : tl_fail_memory(err, "slow links");
+
+    if (st == TL_OK) {
+        const tl_link_input input = { l.ends, l.collectives, l.ncollectives, l.step_ns, job->nsteps };
+        st = tl_slow_links_find(&input, &found, err);
+    }
+    if (st == TL_OK && !keep(&l, &found, links, tl_tables_get(tables, &tl_slow_link_row_schema)))
+        st = tl_fail_memory(err, "slow links");
+    tl_slow_links_free(&found);
+    void *all[] = { l.shift_ns, l.shown_ns, l.host, l.ends, l.collectives, l.row_of, l.step_ns };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    return st;
+}
+
+void tl_job_links_free(tl_job_links *links)
+{
+    free(links->lowest);
+    free(links->link_of);
+    free(links->surplus_ns);
+    *links = (tl_job_links){ 0 };
+}
+
+/* --------------------------------------------------------------------------------------------------------- verdicts */
+
+static const char *name_of(const tl_table *groups, int32_t group)
+{
+    for (size_t i = 0; i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        if (row->group == group)
+            return row->description[0] != 0 ? row->description : row->name[0] != 0 ? row->name : "group";
+    }
+    return "group";
+}
+
+/* What the job took, replayed unchanged; 0: not known. */
+static int64_t unchanged_of(const tl_table *whatif)
+{
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario == TL_SCENARIO_UNCHANGED)
+            return row->time_ns;
+    }
+    return 0;
+}
+
+static void name_rank(const tl_slow_link_row *link, const char *group, int64_t unchanged_ns, tl_straggler *row)
+{
+    row->verdict = TL_VERDICT_STRAGGLER;
+    row->cause = TL_CAUSE_SLOW_LINK;
+    row->cause_share = 1;
+    row->pattern = link->pattern;
+    row->first_step = link->first_step;
+    row->last_step = link->last_step;
+    row->gain_ns = link->gain_ns;
+    row->slowdown = unchanged_ns > link->gain_ns ? (double)unchanged_ns / (double)(unchanged_ns - link->gain_ns) : 1;
+    snprintf(row->place, sizeof row->place, "%.80s %d,%d", group, link->rank, link->peer);
+    snprintf(row->reason, sizeof row->reason, "%s between %d and %d takes %.1f times as long as %s", /* */
+             tl_collective_labels[link->kind], link->rank, link->peer, link->ratio,
+             link->evidence == TL_LINK_BY_GROUPS  ? "between others"
+             : link->evidence == TL_LINK_BY_STEPS ? "in other steps"
+                                                  : "its ring would without it");
+}
+
+/* Its charge is nothing that it did itself. */
+static bool is_carried(const tl_straggler *row)
+{
+    return row->cause == TL_CAUSE_OTHER_GROUP || row->cause == TL_CAUSE_MIXED || row->cause == TL_CAUSE_UNKNOWN;
+}
+
+static bool in_window(const tl_straggler *row, const tl_slow_link_row *link)
+{
+    return row->first_step <= link->last_step && link->first_step <= row->last_step;
+}
+
+void tl_job_links_judge(tl_tables *tables)
+{
+    const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
+                   *groups = tl_tables_get(tables, &tl_group_row_schema);
+    tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    int64_t unchanged_ns = unchanged_of(tl_tables_get(tables, &tl_whatif_row_schema));
+
+    for (size_t i = 0; i < stragglers->n; i++) {
+        tl_straggler *row = tl_table_row(stragglers, i);
+        const tl_slow_link_row *own = NULL, *other = NULL;
+        bool straggler = row->verdict == TL_VERDICT_STRAGGLER;
+        for (size_t k = 0; k < links->n; k++) {
+            const tl_slow_link_row *link = tl_table_row(links, k);
+            if ((link->rank == row->rank || link->peer == row->rank) &&
+                (own == NULL || link->surplus_ns > own->surplus_ns))
+                own = link;
+            if (link->rank >= 0 && in_window(row, link) && (other == NULL || link->surplus_ns > other->surplus_ns))
+                other = link;
+        }
+        if (own != NULL && (!straggler || is_carried(row) || row->gain_ns < own->surplus_ns / 2)) {
+            name_rank(own, name_of(groups, own->group), unchanged_ns, row);
+        } else if (straggler && other != NULL && is_carried(row) && row->gain_ns < other->surplus_ns / 2) {
+            row->verdict = TL_VERDICT_OK;
+            snprintf(row->reason, sizeof row->reason, "late elsewhere, by the slow link between %d and %d", other->rank,
+                     other->peer);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* links.h - slow links of the job: what analysis/slow_link.h finds in the matched collectives, and whom it names. */
+#ifndef TLMPI_JOB_LINKS_H
+#define TLMPI_JOB_LINKS_H
+
+#include "attribute.h"
+#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/tables.h"
+
+/* Zero-initialise; tl_job_links_free ends it. */
+typedef struct tl_job_links {
+    size_t n;
+    int32_t *lowest;     /* [n]: rank at the link, or in its group */
+    uint32_t *link_of;   /* [nrows]: the link whose surplus the row's collective has, TL_NONE */
+    int64_t *surplus_ns; /* [nrows] */
+} tl_job_links;
+
+/* Fills table link, a row a link, gain_ns 0.  rows: in order of collectives.  TL_ENOMEM. */
+tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, const tl_late_row *rows, size_t nrows,
+                            tl_tables *tables, tl_error *err);
+void tl_job_links_free(tl_job_links *links);
+
+/* Once gains and verdicts are there: the ranks at both ends of a slow link are stragglers for it, unless another cause
+ * of theirs costs more; those that come late in other groups because of it are none. */
+void tl_job_links_judge(tl_tables *tables);
+
+#endif

@@ -1,0 +1,323 @@
+/* test_slow_link.c - whose transfers are long, against what, in which steps, and between whom.
+ *
+ * A drawing has a line for each group and a digit for each step: what its transfers of that step take, in tenths of a
+ * millisecond; a step takes 5 ms.  Groups are of `size` ranks: 0 .. size - 1, size .. 2 size - 1, ... */
+#include "tlmpi/analysis/slow_link.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/view.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENDS_MAX = 4096, STEPS_MAX = 32, UNIT_NS = 100000, STEP_NS = 5000000 };
+
+static tl_link_end ends[ENDS_MAX];
+static tl_link_collective collectives[ENDS_MAX];
+static double step_ns[STEPS_MAX];
+static tl_link_input input;
+static size_t nends;
+static tl_slow_links links;
+
+static void begin(void)
+{
+    tl_slow_links_free(&links);
+    nends = 0;
+    input = (tl_link_input){ ends, collectives, 0, step_ns, 0 };
+    for (size_t i = 0; i < STEPS_MAX; i++)
+        step_ns[i] = STEP_NS;
+}
+
+/* One collective of `n` ranks from `first` on, which all take ns. */
+static tl_link_collective *meet(uint32_t first, uint32_t n, uint32_t step, int64_t ns)
+{
+    tl_link_collective *c = &collectives[input.ncollectives++];
+    *c = (tl_link_collective){
+        .first = (uint32_t)nends, .n = n, .step = step, .bytes = 4096, .kind = TL_ALL_REDUCE, .span = TL_SPAN_INTRA_NODE
+    };
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t start = (int64_t)step * STEP_NS;
+        ends[nends++] = (tl_link_end){ start, start + ns, start + ns, first + k };
+    }
+    if (step >= input.nsteps)
+        input.nsteps = step + 1;
+    return c;
+}
+
+static void draw_groups(uint32_t size, const char *const *lines)
+{
+    begin();
+    for (uint32_t s = 0; lines[0][s] != 0; s++)
+        for (uint32_t g = 0; lines[g] != NULL; g++)
+            meet(g * size, size, s, (lines[g][s] - '0') * (int64_t)UNIT_NS);
+}
+
+static void find(void)
+{
+    tl_error err;
+    tl_slow_links_free(&links);
+    CU_ASSERT_EQUAL_FATAL(tl_slow_links_find(&input, &links, &err), TL_OK);
+}
+
+#define DRAW(size, ...) draw_groups(size, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void a_link_that_is_always_slow_shows_against_other_groups(void)
+{
+    DRAW(2, "1111111111", "3333333333", "1111111111");
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    const tl_slow_link *link = &links.of[0];
+    CU_ASSERT(link->nends == 2 && link->ends[0] == 2 && link->ends[1] == 3);
+    CU_ASSERT_EQUAL(link->evidence, TL_LINK_BY_GROUPS);
+    CU_ASSERT(link->here_ns == 3 * UNIT_NS && link->elsewhere_ns == UNIT_NS);
+    CU_ASSERT_EQUAL(link->surplus_ns, 10 * 2 * UNIT_NS);
+    CU_ASSERT_EQUAL(link->found.pattern, TL_PATTERN_PERSISTENT);
+    for (size_t c = 0; c < input.ncollectives; c++) {
+        CU_ASSERT_EQUAL(links.link_of[c], c % 3 == 1 ? 0 : TL_NONE);
+        CU_ASSERT_EQUAL(links.surplus_ns[c], c % 3 == 1 ? 2 * UNIT_NS : 0);
+    }
+}
+
+static void of_two_groups_the_longer_one_is_slow(void)
+{
+    DRAW(2, "1111111111", "3333333333");
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].ends[0], 2);
+}
+
+static void a_group_alone_shows_by_its_other_steps(void)
+{
+    DRAW(2, "1111444411");
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_STEPS);
+    CU_ASSERT_EQUAL(links.of[0].found.pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT(links.of[0].found.first == 4 && links.of[0].found.last == 7);
+    CU_ASSERT_EQUAL(links.of[0].surplus_ns, 4 * 3 * UNIT_NS);
+}
+
+static void a_group_alone_that_is_always_the_same_says_nothing(void)
+{
+    DRAW(2, "4444444444");
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void a_quarter_more_is_jitter(void)
+{
+    DRAW(2, "5555555555", "6666666666", "5555555555");
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+    DRAW(2, "5555555555", "7777777777", "5555555555");
+    find();
+    CU_ASSERT_EQUAL(links.n, 1);
+}
+
+/* Another size, span, kind or number of ranks is another class: then there is nobody to compare with. */
+static void only_what_is_alike_is_compared(void)
+{
+    for (int what = 0; what < 4; what++) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++) {
+            meet(0, 2, s, UNIT_NS);
+            meet(2, 2, s, UNIT_NS);
+            tl_link_collective *c = meet(4, what == 3 ? 3 : 2, s, 4 * UNIT_NS);
+            c->bytes = what == 0 ? 8192 : 4096;
+            c->span = what == 1 ? TL_SPAN_INTER_NODE : TL_SPAN_INTRA_NODE;
+            c->kind = what == 2 ? TL_ALL_GATHER : TL_ALL_REDUCE;
+        }
+        find();
+        CU_ASSERT_EQUAL(links.n, 0);
+    }
+}
+
+static void who_comes_late_has_no_slow_link(void)
+{
+    DRAW(2, "1111111111", "1111111111", "1111111111");
+    for (size_t c = 1; c < input.ncollectives; c += 3) { /* rank 3 is late by 1 ms, and all end so much later */
+        for (uint32_t k = 0; k < 2; k++) {
+            tl_link_end *e = &ends[collectives[c].first + k];
+            e->end_ns += 1000000;
+            e->start_ns += k == 1 ? 1000000 : 0;
+        }
+    }
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void clocks_leave_it_open(void)
+{
+    DRAW(2, "1111111111", "3333333333", "1111111111");
+    for (size_t c = 0; c < input.ncollectives; c++)
+        collectives[c].uncertainty_ns = UNIT_NS;
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void unknown_sizes_are_not_compared(void)
+{
+    DRAW(2, "1111111111", "3333333333", "1111111111");
+    for (size_t c = 0; c < input.ncollectives; c++)
+        collectives[c].bytes = -1;
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+/* Three transfers a step. */
+static void one_hiccup_is_no_event(void)
+{
+    for (int slow = 1; slow <= 3; slow += 2) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++)
+            for (int i = 0; i < 3; i++) {
+                meet(0, 2, s, UNIT_NS * (s == 4 && i < slow ? 4 : 1));
+                meet(2, 2, s, UNIT_NS);
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, slow == 3 ? 1 : 0);
+        if (slow == 3) {
+            CU_ASSERT_EQUAL(links.of[0].found.pattern, TL_PATTERN_ONE_OFF);
+            CU_ASSERT_EQUAL(links.of[0].found.first, 4);
+        }
+    }
+}
+
+/* Nobody knows whether those two lie across hosts. */
+static void without_hosts_two_slow_ones_have_no_ends(void)
+{
+    for (int slow = 1; slow <= 2; slow++) {
+        DRAW(2, "1111111111", "3333333333", "1111111111", "1111111111", "1111111111", "1111111111", "1111111111");
+        for (size_t c = 0; c < input.ncollectives; c++) {
+            collectives[c].span = TL_SPAN_UNKNOWN;
+            if (slow == 2 && c % 7 == 3)
+                for (uint32_t k = 0; k < 2; k++)
+                    ends[collectives[c].first + k].end_ns += 2 * UNIT_NS;
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, slow);
+        CU_ASSERT_EQUAL(links.of[0].nends, slow == 1 ? 2 : 0);
+    }
+}
+
+/* All-to-all of four: ranks 5 and 6 exchange slowly, the others of their group do not notice. */
+static void an_all_to_all_is_long_for_the_two_at_the_link(void)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++)
+            for (uint32_t g = 0; g < 2; g++) {
+                tl_link_collective *c = meet(4 * g, 4, s, 2 * UNIT_NS);
+                c->kind = TL_ALL_TO_ALL;
+                for (uint32_t k = 1; g == 1 && k < 3; k++) /* a little more data is no slow link */
+                    ends[c->first + k].end_ns += slow ? 2 * UNIT_NS : UNIT_NS / 2;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, slow);
+        if (slow)
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 5 && links.of[0].ends[1] == 6);
+    }
+}
+
+/* A ring of eight in the order of ranks, all-reduce, 1.4 ms longer for the link between 2 and 3: a pass is 0.1 ms.  Its
+ * clocks were taken to be off by just that much. */
+static void ring(uint32_t passes_of[8])
+{
+    begin();
+    for (uint32_t s = 0; s < 10; s++) {
+        tl_link_collective *c = meet(0, 8, s, UNIT_NS + 14 * UNIT_NS);
+        for (uint32_t k = 0; k < 8; k++) {
+            ends[c->first + k].shown_end_ns -= passes_of[k] * (int64_t)UNIT_NS;
+            ends[c->first + k].start_ns -= (3 - (int64_t)passes_of[k]) * UNIT_NS;
+            ends[c->first + k].end_ns -= 3 * UNIT_NS;
+        }
+    }
+    find();
+}
+
+static void a_ring_alone_shows_by_who_is_done_last(void)
+{
+    ring((uint32_t[]){ 5, 6, 0, 0, 1, 2, 3, 4 });
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 && links.of[0].ends[1] == 3);
+    CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_TAILS);
+    CU_ASSERT_EQUAL(links.of[0].surplus_ns, INT64_C(10) * 14 * UNIT_NS);
+    CU_ASSERT_EQUAL(links.of[0].found.pattern, TL_PATTERN_PERSISTENT);
+}
+
+static void a_ring_needs_no_sizes(void)
+{
+    ring((uint32_t[]){ 5, 6, 0, 0, 1, 2, 3, 4 });
+    for (size_t c = 0; c < input.ncollectives; c++)
+        collectives[c].bytes = -1;
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_TAILS);
+}
+
+static void clocks_that_are_off_are_no_ring(void)
+{
+    ring((uint32_t[]){ 6, 6, 6, 6, 0, 0, 0, 0 }); /* two hosts */
+    CU_ASSERT_EQUAL(links.n, 0);
+    ring((uint32_t[]){ 0, 1, 2, 3, 4, 5, 6, 6 }); /* one is last, alone */
+    CU_ASSERT_EQUAL(links.n, 0);
+    ring((uint32_t[]){ 0, 0, 1, 1, 5, 6, 6, 6 });
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void nothing_is_nothing(void)
+{
+    begin();
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+    meet(0, 2, 0, 0); /* no time at all */
+    meet(0, 1, 0, UNIT_NS);
+    collectives[1].step = TL_NONE;
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void memory_may_run_out_anywhere(void)
+{
+    tl_status st = TL_ENOMEM;
+    size_t n = 1;
+    for (; st != TL_OK && n < 1000; n++) {
+        tl_error err;
+        DRAW(3, "1111111111", "3333333333", "1111111111");
+        tl_mem_fail_after(n);
+        st = tl_slow_links_find(&input, &links, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(n > 10);
+    tl_slow_links_free(&links);
+}
+
+static const unit_test tests[] = {
+    TEST(a_link_that_is_always_slow_shows_against_other_groups),
+    TEST(of_two_groups_the_longer_one_is_slow),
+    TEST(a_group_alone_shows_by_its_other_steps),
+    TEST(a_group_alone_that_is_always_the_same_says_nothing),
+    TEST(a_quarter_more_is_jitter),
+    TEST(only_what_is_alike_is_compared),
+    TEST(who_comes_late_has_no_slow_link),
+    TEST(clocks_leave_it_open),
+    TEST(unknown_sizes_are_not_compared),
+    TEST(one_hiccup_is_no_event),
+    TEST(without_hosts_two_slow_ones_have_no_ends),
+    TEST(an_all_to_all_is_long_for_the_two_at_the_link),
+    TEST(a_ring_alone_shows_by_who_is_done_last),
+    TEST(a_ring_needs_no_sizes),
+    TEST(clocks_that_are_off_are_no_ring),
+    TEST(nothing_is_nothing),
+    TEST(memory_may_run_out_anywhere),
+};
+
+int main(void)
+{
+    int failed = unit_main("slow_link", tests, COUNT(tests));
+    tl_slow_links_free(&links);
+    return failed;
+}
