@@ -333,6 +333,8 @@ static const layout layouts[] = {
     { "a torn entry at the end", "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", \"dur\": 1}, \"args\": {}}], \"traceName\": \"a\"}", false },
     { "a damaged document", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}}", false },
     { "a damaged document, cut", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}", false },
+    { "other elements alone", "{\"traceEvents\": [1, {}2, \"a\" ], \"a\": 1}", false },
+    { "numbers alone", "{\"traceEvents\": [1, 2 ]}", true },
     { "nothing whole", "{\"a\": 1, \"traceEvents\"ph\": \"X\", \"dur\": 1, \"args\": {}},\n {\"ph\": \"X\", \"na", false },
     { "an array within", "{\"a\": {\"traceEvents\": [" EVENT "]}, \"traceEvents\": [" EVENT ", " EVENT "]}", true },
     { "no entries", "{\"traceEvents\": [1, \"a\", " EVENT ", null], \"a\": 1}", true },
