@@ -15,7 +15,7 @@ enum {
     SAMPLES = 128, /* pairs that a shift is judged by */
     SHIFTS = 512,  /* shifts to either side */
     ENOUGH = 3,    /* pairs that a shift or a distance needs */
-    WINDOW = 512,  /* of the reference, that one of ours may be */
+    WINDOW = 128,  /* of the reference, that one of ours may be: the nearest */
     GAIN = 1000    /* of a match without distance */
 };
 
@@ -27,6 +27,7 @@ typedef struct aligning {
         *free; /* ours that are open, of the reference those that ours with keys are not: places, ascending */
     size_t nopen, nfree;
     int64_t ahead_ns; /* our clock against the reference's */
+    int64_t reach_ns; /* no two ends farther apart can be the same */
     bool pinned;      /* by what has keys on both sides */
 } aligning;
 
@@ -89,6 +90,10 @@ static bool part(aligning *k, int64_t *apart, size_t *npinned)
     for (size_t j = 0; whole && j < k->nref; j++)
         if (!taken[j])
             k->free[k->nfree++] = (uint32_t)j;
+    for (size_t i = 0; i < k->nopen; i++)
+        k->reach_ns = is_loose(k->mine[k->open[i]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
+    for (size_t j = 0; j < k->nfree; j++)
+        k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
     tl_map_free(&place);
     free(taken);
     return whole;
@@ -178,10 +183,10 @@ static size_t make_rows(const aligning *k, row *rows)
     size_t low = 0, high = 0, steps = 0;
     for (size_t i = 0; i < k->nopen; i++) {
         int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns);
-        while (low < k->nfree && tl_ns_between(end, ref_end(k, low)) > LOOSELY_CLOSE_NS)
+        while (low < k->nfree && tl_ns_between(end, ref_end(k, low)) > k->reach_ns)
             low++;
         high = high > low ? high : low;
-        while (high < k->nfree && tl_ns_between(ref_end(k, high), end) <= LOOSELY_CLOSE_NS)
+        while (high < k->nfree && tl_ns_between(ref_end(k, high), end) <= k->reach_ns)
             high++;
         if (high - low > WINDOW) { /* the nearest: half of them before it */
             size_t middle = low;
@@ -285,7 +290,7 @@ static bool match_open(const aligning *k, int64_t *match)
 
 bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
 {
-    aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref };
+    aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref, .reach_ns = CLOSE_NS };
     int64_t *apart = tl_malloc((n + 1) * sizeof *apart);
     size_t npinned = 0;
 

@@ -50,10 +50,9 @@ static void select_kth(double *v, size_t n, size_t k)
 static double median_of(double *v, size_t n)
 {
     select_kth(v, n, n / 2);
-    double upper = v[n / 2], lower = upper;
+    double upper = v[n / 2], lower = v[0];
     if (n % 2 == 1)
         return upper;
-    lower = v[0];
     for (size_t i = 1; i < n / 2; i++)
         lower = v[i] > lower ? v[i] : lower;
     return (lower + upper) / 2;

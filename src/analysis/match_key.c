@@ -2,8 +2,8 @@
  *
  * The first rule that applies:
  *
- *     pair      a send or receive with a known peer      sender, receiver, step, k-th
- *     seq       all of its group have a number           point to point or not, number, part
+ *     pair      a send or receive, if its peer is known  sender, receiver, step, k-th
+ *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
  *     endtime   what is left: later, by alignment        (align.h)
@@ -35,8 +35,9 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     p->key = 0;
     p->rule = TL_BY_NOTHING;
     p->group = fate->group;
-    if (is_p2p(p) && p->peer >= 0) {
-        if (p->nth < 0) { /* its end says nothing: a sender need not wait */
+    if (is_p2p(p)) {
+        /* Nothing else will do: each rank counts its own sends, and they end when they like. */
+        if (p->nth < 0 || p->peer < 0) {
             p->key = tl_lone_key(p);
             return;
         }
@@ -44,7 +45,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
         p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->step, p->nth, 0));
         p->rule = TL_BY_PAIR;
     } else if (fate->by_seq && p->seq >= 0) {
-        p->key = some(mix3(mix3(group, TL_BY_SEQ, is_p2p(p), p->seq), p->part, 0, 0));
+        p->key = some(mix3(group, TL_BY_SEQ, p->seq, p->part));
         p->rule = TL_BY_SEQ;
     } else if (p->nth >= 0 && (p->step >= 0 || fate->by_loose_launch)) {
         p->key = some(mix3(mix3(group, TL_BY_LAUNCH, p->step, p->kind), p->nth, 0, 0));

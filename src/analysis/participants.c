@@ -216,7 +216,7 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
         p->nth = count(&k->counters, key);
         if (p->nth < 0)
             return false;
-        if (p->peer >= 0)
+        if (p->kind == TL_SEND || p->kind == TL_RECV)
             continue;
         m->nlaunched++;
         m->nseq += p->seq >= 0;

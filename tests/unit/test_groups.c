@@ -278,6 +278,13 @@ static void a_send_meets_the_receive_of_its_receiver(void)
     recv.nth = 3;
     tl_match_key(&recv, &seq_fate);
     CU_ASSERT_NOT_EQUAL(send.key, recv.key);
+    send.peer = recv.peer = -1; /* to and from nobody knows whom: they stay alone, though numbers agree */
+    send.seq = recv.seq;
+    tl_match_key(&send, &seq_fate);
+    tl_match_key(&recv, &seq_fate);
+    CU_ASSERT_EQUAL(send.rule, TL_BY_NOTHING);
+    CU_ASSERT_NOT_EQUAL(send.key, 0);
+    CU_ASSERT_NOT_EQUAL(send.key, recv.key);
 }
 
 static void the_middle_and_the_scatter_are_exact(void)

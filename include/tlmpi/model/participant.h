@@ -50,7 +50,7 @@ typedef struct tl_membership {
     int32_t rank;
     int32_t size;       /* ranks in the group, -1 when unknown */
     uint32_t n;         /* participants */
-    uint32_t nlaunched; /* with a launch, point to point with a known peer left out; of them: */
+    uint32_t nlaunched; /* with a launch, sends and receives left out; of them: */
     uint32_t nseq;      /* with a seq */
     uint32_t nloose;    /* outside any step */
     uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
