@@ -142,8 +142,9 @@ static void replay_stage(tl_whatif *w, const tl_stage *s)
     for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
         uint32_t comm = w->leaves[i], rank = w->rank_of[comm];
         const tl_program *p = &w->in.programs[rank];
-        w->end[comm] = max_ns(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut));
-        uint32_t step = w->cells[w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment]].step;
+        uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment], step = w->cells[cell].step;
+        int64_t tail = w->changed[rank] && w->untailed[cell] && cut == 0 ? w->tail_ns[comm] : 0;
+        w->end[comm] = max_ns(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
         w->step_end[step] = max_ns(w->step_end[step], w->end[comm]);
     }
 }
@@ -249,6 +250,8 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
         for (size_t i = w->cell_base[r]; w->changed[r] && i < w->cell_base[r + 1]; i++) {
             w->work_cut[i] = w->host_cut[i] = 0;
             w->unasked[i] = in_scenario(w, s, &w->cells[i]) && (ideal || s->parts == 0 || (s->parts & OF_WAITS) != 0);
+            w->untailed[i] = in_scenario(w, s, &w->cells[i]) && !ideal &&
+                             (s->parts == 0 || (s->parts & 1U << TL_PART_COMM) != 0);
             if (!in_scenario(w, s, &w->cells[i]))
                 continue;
             if (ideal) {
@@ -371,6 +374,7 @@ static bool make_rooms(tl_whatif *w)
     w->collective_of = tl_malloc(n * sizeof *w->collective_of);
     w->rank_of = tl_malloc(n * sizeof *w->rank_of);
     w->transfer_ns = tl_malloc(n * sizeof *w->transfer_ns);
+    w->tail_ns = tl_calloc(n, sizeof *w->tail_ns);
     w->seats = tl_malloc(n * sizeof *w->seats);
     w->leaves = tl_malloc(n * sizeof *w->leaves);
     w->stages = tl_malloc(n * sizeof *w->stages);
@@ -389,7 +393,7 @@ static bool make_rooms(tl_whatif *w)
     w->carry = tl_malloc(ranks * sizeof *w->carry);
     w->changed = tl_calloc(ranks, sizeof *w->changed);
     w->cell_of = tl_calloc(ranks, sizeof *w->cell_of);
-    return w->collective_of != NULL && w->rank_of != NULL && w->transfer_ns != NULL && w->seats != NULL &&
+    return w->collective_of != NULL && w->rank_of != NULL && w->transfer_ns != NULL && w->tail_ns != NULL && w->seats != NULL &&
            w->leaves != NULL && w->stages != NULL && w->start != NULL && w->end != NULL && w->last_start != NULL &&
            w->like_ns != NULL && w->took_ns != NULL && w->dissolved != NULL && w->link_cut != NULL && w->t != NULL &&
            w->late != NULL && w->work_ns != NULL && w->host_ns != NULL && w->at != NULL && w->carry != NULL &&
@@ -405,7 +409,14 @@ static int by_like(const void *graph, uint32_t x, uint32_t y)
     return w->took_ns[x] != w->took_ns[y] ? (w->took_ns[x] < w->took_ns[y] ? -1 : 1) : (x > y) - (x < y);
 }
 
-/* The median transfer of collectives that should take the same time; the lower of the middle two. */
+/* What a transfer usually takes, of n in order: the median, the lower of the middle two; but where a good part of them took
+ * much less than that, what those took: then it is the median that is slow. */
+static int64_t usual_transfer(const tl_whatif *w, const uint32_t *order, size_t n)
+{
+    int64_t median = w->took_ns[order[(n - 1) / 2]], quarter = w->took_ns[order[(n - 1) / 4]];
+    return median - quarter > quarter / 5 ? quarter : median;
+}
+
 static bool compare_links(tl_whatif *w)
 {
     size_t n = 0;
@@ -422,10 +433,43 @@ static bool compare_links(tl_whatif *w)
         for (to = i; to < n && w->in.collectives[order[to]].like == w->in.collectives[order[i]].like; to++)
             ;
         for (size_t k = i; k < to; k++)
-            w->like_ns[order[k]] = w->took_ns[order[i + (to - i - 1) / 2]];
+            w->like_ns[order[k]] = usual_transfer(w, order + i, to - i);
     }
     free(order);
     return true;
+}
+
+static int by_transfer(const void *graph, uint32_t x, uint32_t y)
+{
+    const tl_whatif *w = graph;
+    return (w->transfer_ns[x] > w->transfer_ns[y]) - (w->transfer_ns[x] < w->transfer_ns[y]);
+}
+
+/* How much longer than the others each stayed in collectives of three and more that one may leave early: an all-to-all takes
+ * whoever is sent more a longer time. */
+static bool find_tails(tl_whatif *w)
+{
+    uint32_t *order = tl_malloc((w->ncomms + 1) * sizeof *order);
+
+    for (size_t c = 0; order != NULL && c < w->in.ncollectives; c++) {
+        const tl_whatif_collective *v = &w->in.collectives[c];
+        size_t n = v->n;
+        if (!v->loose || w->dissolved[c] || n < 3)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            order[i] = (uint32_t)(w->comm_base[w->in.members[v->first + i].rank] + w->in.members[v->first + i].comm);
+        if (!tl_sort_index(order, n, by_transfer, w)) {
+            free(order);
+            return false;
+        }
+        for (size_t i = 0; i < n; i++) {
+            size_t low = (n - 2) / 2, high = (n - 1) / 2; /* the middle of the others */
+            int64_t a = w->transfer_ns[order[low + (low >= i)]], b = w->transfer_ns[order[high + (high >= i)]];
+            w->tail_ns[order[i]] = max_ns(0, w->transfer_ns[order[i]] - (a + (b - a) / 2));
+        }
+    }
+    free(order);
+    return order != NULL;
 }
 
 /* How long work stood idle for each entry of a host; the replay is that of the job as it was. */
@@ -493,14 +537,15 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     if (status != TL_OK)
         return status;
     w->facts.state = any ? TL_WHATIF_OK : TL_WHATIF_EMPTY;
-    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !compare_links(w))
+    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !compare_links(w) || !find_tails(w))
         return TL_ENOMEM;
     w->work_cut = tl_calloc(w->ncells + 1, sizeof *w->work_cut);
     w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
     w->unasked = tl_calloc(w->ncells + 1, sizeof *w->unasked);
+    w->untailed = tl_calloc(w->ncells + 1, sizeof *w->untailed);
     w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
     w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
-    if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->step_end == NULL || w->step_ns == NULL)
+    if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->untailed == NULL || w->step_end == NULL || w->step_ns == NULL)
         return TL_ENOMEM;
     w->facts.measured_ns = any ? measured(w) : 0;
     if (w->facts.state == TL_WHATIF_OK)
@@ -537,7 +582,8 @@ void tl_whatif_free(tl_whatif *w)
                     w->order,      w->cells,     w->cell_of,    w->medians,       w->t,        w->start,
                     w->end,        w->late,      w->last_start, w->work_ns,       w->host_ns,  w->at,
                     w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
-                    w->link_cut,   w->steps,     w->unasked };
+                    w->link_cut,   w->steps,     w->unasked,
+                    w->untailed,   w->tail_ns };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     free(w);

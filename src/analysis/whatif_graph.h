@@ -53,6 +53,8 @@ struct tl_whatif {
     /* Collectives, those of the input and then one for each comm alone. */
     uint32_t *collective_of, *rank_of; /* by comm */
     int64_t *transfer_ns;              /* by comm: its end after the last start that it waited for, as traced */
+    int64_t *tail_ns;                  /* by comm: of collectives that one may leave early, how much longer it stayed than
+                                        * the median of the others; 0 if not */
     uint32_t *seats;                   /* comms of a collective together, in the order in which they came */
     uint32_t *leaves;                  /* the same, by how many they waited for */
     tl_stage *stages;                  /* those of a collective together and in order */
@@ -84,6 +86,7 @@ struct tl_whatif {
     int64_t *work_cut, *host_cut;      /* by cell: taken off; below 0: added */
     bool *changed;                     /* by rank */
     bool *unasked;                     /* by cell: waits that others do not ask for are left out */
+    bool *untailed;                    /* by cell: tails are */
     int64_t *link_cut;                 /* by collective of the input */
 };
 

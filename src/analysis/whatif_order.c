@@ -95,6 +95,20 @@ static int64_t transfer_of(const tl_whatif *w, size_t first, size_t n, const uin
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
+/* Whether all of them send, or all receive: whoever matched them was mistaken. */
+static bool one_sided(const tl_whatif *w, const tl_whatif_collective *c)
+{
+    uint8_t kind = TL_COLL_NONE;
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_whatif_member *m = &w->in.members[c->first + i];
+        uint8_t own = w->in.programs[m->rank].comms[m->comm].kind;
+        if ((own != TL_SEND && own != TL_RECV) || (i > 0 && own != kind))
+            return false;
+        kind = own;
+    }
+    return c->n >= 2;
+}
+
 static bool seat_all(tl_whatif *w)
 {
     uint32_t *needs = tl_malloc((w->ncomms + 1) * sizeof *needs);
@@ -108,6 +122,7 @@ static bool seat_all(tl_whatif *w)
     for (size_t c = 0; whole && c < w->in.ncollectives; c++) {
         const tl_whatif_collective *collective = &w->in.collectives[c];
         w->took_ns[c] = 0;
+        w->dissolved[c] = w->dissolved[c] || one_sided(w, collective);
         if (w->dissolved[c])
             continue;
         for (size_t i = 0; i < collective->n; i++) {

@@ -7,9 +7,9 @@
  * model, and beyond 5 % there is no answer.  Then with changes:
  *
  *     repaired    a rank's own work and host take no longer than the median of the other ranks of its role, segment by
- *                 segment, and its host waits for its device no more often; all of it, or what one part (tl_part) has
- *                 too much of, in some steps or all
- *     links       transfers take no longer than the median of transfers like them
+ *                 segment, its host waits for its device no more often, and it stays in an all-to-all no longer than
+ *                 the others; all of it, or what one part (tl_part) has too much of, in some steps or all
+ *     links       transfers take no longer than transfers like them usually do
  *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
  *
  * gain of a repair = time unchanged - time repaired: wall time, unlike blame, which is rank-seconds.  Waiting in a pipeline
@@ -61,7 +61,8 @@ typedef struct tl_whatif_facts {
     int64_t simulated_ns;   /* replayed unchanged */
     size_t nsteps;
     const int32_t *steps;   /* numbers of the steps, ascending */
-    size_t nalone;          /* pieces of communication that no collective names, or whose collective contradicted others */
+    size_t nalone;          /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
+                             * others, or all of it sends */
     size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
     size_t compared;                            /* rank-steps compared segment by segment */
 } tl_whatif_facts;
