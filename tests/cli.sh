@@ -111,12 +111,9 @@ status 2 "$tlmpi" compat htaa traces -o d
 says err "did you mean hta?"
 status 2 "$tlmpi" compat hta traces
 says err "-o DIR"
-for later in "hta diff a b" "tracelens traces"; do
-    # shellcheck disable=SC2086  # words
-    status 2 "$tlmpi" compat $later -o d
-    says err "this version has no compat ${later%% [at]*} yet"
-    silent out
-done
+status 2 "$tlmpi" compat hta diff a b -o d
+says err "this version has no compat hta diff yet"
+silent out
 status 2 "$tlmpi" compat hta traces -o -
 says err "expected DIR"
 status 2 "$tlmpi" diff a.h5 b.h5

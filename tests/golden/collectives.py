@@ -219,7 +219,7 @@ def waits(path):
 def compare_clocks(work, ahead_ns, ppm, steps):
     folder = os.path.join(work, f"two-hosts-{ahead_ns}-{ppm}")
     name = f"two hosts {ahead_ns} ns and {ppm} ppm apart"
-    subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", "10", "--steps", str(steps), "--seed", "3", "--layers", "2",
+    subprocess.run([MAKE_TRACE, "--no-truth", "-o", folder, "--ranks", "10", "--steps", str(steps), "--seed", "3", "--layers", "2",
                     "--late-rank", "4", "--late-us", "700"], check=True)
     right = waits(run(work, folder))
     set_wrong([os.path.join(folder, f"rank-{r}.json") for r in (8, 9)], ahead_ns, ppm)
@@ -250,7 +250,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         for ranks, more in ((4, []), (3, ["--late-rank", "1", "--late-us", "3000"]), (34, ["--layers", "3"])):
             folder = os.path.join(work, f"made-{ranks}")
-            subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", str(ranks), "--steps", "3", "--seed", "5", *more],
+            subprocess.run([MAKE_TRACE, "--no-truth", "-o", folder, "--ranks", str(ranks), "--steps", "3", "--seed", "5", *more],
                            check=True)
             compare_slow(work, f"{ranks} made ranks", folder, glob.glob(folder + "/*.json"))
         compare_clocks(work, 3200000, 0, 4)
