@@ -196,7 +196,7 @@ static void without_hosts_two_slow_ones_have_no_ends(void)
                     ends[collectives[c].first + k].end_ns += 2 * UNIT_NS;
         }
         find();
-        CU_ASSERT_EQUAL_FATAL(links.n, slow);
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)slow);
         CU_ASSERT_EQUAL(links.of[0].nends, slow == 1 ? 2 : 0);
     }
 }
@@ -214,7 +214,7 @@ static void an_all_to_all_is_long_for_the_two_at_the_link(void)
                     ends[c->first + k].end_ns += slow ? 2 * UNIT_NS : UNIT_NS / 2;
             }
         find();
-        CU_ASSERT_EQUAL_FATAL(links.n, slow);
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)slow);
         if (slow)
             CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 5 && links.of[0].ends[1] == 6);
     }

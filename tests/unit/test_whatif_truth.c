@@ -332,7 +332,7 @@ static void compare(void)
     size_t nall = 0;
     for (int kind = 0; kind < NJOBS; kind++) {
         for (int fault = 0; fault < NFAULTS; fault++) {
-            double error[SEEDS], truths = 0;
+            double error[SEEDS];
             size_t n = 0;
             if (fault == FAULT_LINK && kind != JOB_DP_TP)
                 continue;
@@ -341,7 +341,6 @@ static void compare(void)
                 int64_t truth = o.faulty_ns - o.plain_ns;
                 CU_ASSERT_EQUAL(o.state, TL_WHATIF_OK);
                 double e = (double)(o.gain_ns - truth) / (double)o.faulty_ns;
-                truths += (double)truth / (double)o.faulty_ns;
                 if (truth * 50 >= o.faulty_ns)      /* at least 2 % of the job's time */
                     error[n++] = all[nall++] = (double)(o.gain_ns - truth) / (double)truth;
                 if (getenv("SHOW"))
