@@ -76,7 +76,7 @@ fi
 limit "check, no Python frames" plain 1250 check --no-filter
 limit "check, half Python frames, indented" python 1245 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
-limit "run, no Python frames" plain 1885 run
+limit "run, no Python frames" plain 2330 run
 # The limit bites: a byte takes more than a tenth of an instruction.
 if check "an absurd limit can be asked" test "${bytes:-0}" -gt 0; then
     check "an absurd limit is not kept" eval '! at_most 10'
