@@ -1,15 +1,15 @@
 /* program.c - work and host strung into two chains, and the chains woven into one list.
  *
- * A kernel starts when the work before it has ended, a collective that it waits for has ended, and its launch has arrived;
- * what is left between the last of these and its start (g) belongs to it:
+ * A kernel starts when the work before it has ended, a collective that it waits for has ended, and its launch has
+ * arrived; what is left between the last of these and its start (g) belongs to it:
  *
  *     host     ....[launch].........                    end of a stretch of kernels =
  *     work     [k1].........g[ k2 ]g[k3]                    max(end before it + all g and durations,
  *                           |<- tail ->|                        launch of one of them + its tail)
  *
- * Of all launches of a stretch the one that leaves least room is kept.  A stretch ends where something else depends on it,
- * where a segment ends, before work that waits for a collective, and before work whose late launch left the device idle for
- * SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
+ * Of all launches of a stretch the one that leaves least room is kept.  A stretch ends where something else depends on
+ * it, where a segment ends, before work that waits for a collective, and before work whose late launch left the device
+ * idle for SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
  */
 #include "tlmpi/analysis/program.h"
 #include "program_build.h"
@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define US INT64_C(1000)
-#define JOIN_NS (50 * US)  /* from the end of a collective to the start of what waited for it */
-#define USUAL_GAP_NS (3 * US) /* between two kernels of a stream, if nothing keeps the second */
-#define SPLIT_NS (20 * US)
-enum { SPLITS = 8 };       /* of a segment; beyond them only what is four times as long as any before */
+#define US           INT64_C(1000)
+#define JOIN_NS      (50 * US) /* from the end of a collective to the start of what waited for it */
+#define USUAL_GAP_NS (3 * US)  /* between two kernels of a stream, if nothing keeps the second */
+#define SPLIT_NS     (20 * US)
+enum { SPLITS = 8 }; /* of a segment; beyond them only what is four times as long as any before */
 
 /* A stretch of work before it is an entry. */
 typedef struct stretch {
@@ -29,7 +29,7 @@ typedef struct stretch {
     int64_t launch_ns; /* of the launch that leaves least room, TL_TIME_UNKNOWN */
     int64_t tail_ns;   /* the end, as this launch alone would have it */
     int64_t end_ns;
-    uint32_t until;    /* pieces of local work up to its end */
+    uint32_t until; /* pieces of local work up to its end */
 } stretch;
 
 typedef enum host_kind { HOST_WAIT, HOST_BOUNDARY, HOST_GATE } host_kind;
@@ -54,7 +54,7 @@ typedef struct composing {
     size_t share_cap;
     int splits;
     int64_t longest_split_ns;
-    size_t ended;            /* how many comms have ended, by `ended` of the building */
+    size_t ended; /* how many comms have ended, by `ended` of the building */
     host_point *points;
     size_t npoints;
     uint32_t *entry_of_work; /* by stretch */
@@ -72,7 +72,8 @@ static int64_t max_ns(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- work */
+/* -------------------------------------------------------------------------------------------------------------- work
+ */
 
 static bool close_stretch(composing *c)
 {
@@ -89,7 +90,10 @@ static bool close_stretch(composing *c)
 static void open_stretch(composing *c, uint32_t comm, int64_t at_ns, uint32_t until)
 {
     c->now = (stretch){ .entry = { .on = TL_NONE, .comm = comm, .segment = c->segment, .chain = TL_CHAIN_WORK },
-                        .launch_ns = TL_TIME_UNKNOWN, .tail_ns = INT64_MIN, .end_ns = at_ns, .until = until };
+                        .launch_ns = TL_TIME_UNKNOWN,
+                        .tail_ns = INT64_MIN,
+                        .end_ns = at_ns,
+                        .until = until };
     c->open = true;
 }
 
@@ -128,8 +132,9 @@ static void account(composing *c, int64_t from_ns, int64_t to_ns, bool late)
     c->parts.ns[late ? TL_PART_HOST : TL_PART_DEVICE] += to_ns - from_ns - counted;
 }
 
-/* The comm whose end kernel k waited for: the last that ended shortly before it started and had been launched before it.
- * Nothing else may explain why it did not start before_ns or soon after.  `ended` comms have ended at its start.  TL_NONE. */
+/* The comm whose end kernel k waited for: the last that ended shortly before it started and had been launched before
+ * it. Nothing else may explain why it did not start before_ns or soon after.  `ended` comms have ended at its start.
+ * TL_NONE. */
 static uint32_t waited_for(const tl_building *b, const tl_kernel *k, size_t ended, int64_t before_ns)
 {
     enum { TRIES = 16 };
@@ -221,7 +226,8 @@ static bool compose_work(composing *c)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- host */
+/* -------------------------------------------------------------------------------------------------------------- host
+ */
 
 static int by_time(const void *a, const void *b)
 {
@@ -253,12 +259,13 @@ static bool collect_points(composing *c)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- weaving */
+/* ------------------------------------------------------------------------------------------------------------- weaving
+ */
 
 /* The stretch that ends with the last of so many pieces of work. */
 static uint32_t work_until(const composing *c, uint32_t until)
 {
-    size_t low = 0, high = c->works.n;
+    size_t low = 0, high = c->works.v != NULL ? c->works.n : 0;
     while (low < high) {
         size_t mid = (low + high) / 2;
         if (c->works.v[mid].until < until)
@@ -271,9 +278,9 @@ static uint32_t work_until(const composing *c, uint32_t until)
 
 typedef struct weaving {
     composing *c;
-    size_t work, point;      /* the next of each */
-    size_t boundary;         /* boundaries passed by the host */
-    int64_t host_ns;         /* time of the last point */
+    size_t work, point; /* the next of each */
+    size_t boundary;    /* boundaries passed by the host */
+    int64_t host_ns;    /* time of the last point */
 } weaving;
 
 static tl_entry *next_entry(composing *c)
@@ -291,11 +298,11 @@ static void weave_work(weaving *w)
     w->work++;
 }
 
-static void weave_point(weaving *w)
+static void weave_point(weaving *w, const host_point *p)
 {
     composing *c = w->c;
     const tl_building *b = c->b;
-    const host_point *p = &c->points[w->point++];
+    w->point++;
     uint32_t at = (uint32_t)c->out->nentries;
     int64_t until = p->time_ns;
     tl_entry e = { .on = TL_NONE, .comm = TL_NONE, .chain = TL_CHAIN_HOST };
@@ -341,12 +348,15 @@ static void weave(composing *c)
             host = work_until(c, b->releases[p->of].behind) < w.work;
         if (work && (!host || s->end_ns <= p->time_ns))
             weave_work(&w);
-        else
-            weave_point(&w); /* also where each waits for the other, which times that contradict each other can bring about */
+        else if (p != NULL)
+            weave_point(
+                &w,
+                p); /* also where each waits for the other, which times that contradict each other can bring about */
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- comms */
+/* -------------------------------------------------------------------------------------------------------------- comms
+ */
 
 static void fill_comm(composing *c, size_t i)
 {
@@ -356,8 +366,15 @@ static void fill_comm(composing *c, size_t i)
     tl_comm *comm = &c->out->comms[i];
     int64_t base = b->start_ns;
 
-    *comm = (tl_comm){ .start_ns = k->start_ns, .end_ns = k->end_ns, .work = TL_NONE, .host = c->entry_of_comm[i],
-                       .previous = place->previous, .after = TL_NONE, .kernel = b->comm[i], .segment = comm->segment, .kind = k->collective };
+    *comm = (tl_comm){ .start_ns = k->start_ns,
+                       .end_ns = k->end_ns,
+                       .work = TL_NONE,
+                       .host = c->entry_of_comm[i],
+                       .previous = place->previous,
+                       .after = TL_NONE,
+                       .kernel = b->comm[i],
+                       .segment = comm->segment,
+                       .kind = k->collective };
     if (place->behind > 0) {
         int64_t done = b->busy_until[place->behind - 1];
         comm->work = c->entry_of_work[work_until(c, place->behind)];

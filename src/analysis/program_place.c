@@ -366,6 +366,8 @@ static int by_launch(const void *building, uint32_t x, uint32_t y)
 static void add_boundary(tl_building *b, int64_t host_ns, uint32_t at, uint32_t comm, int32_t step)
 {
     tl_boundary *last = b->nboundaries > 0 ? &b->boundaries[b->nboundaries - 1] : NULL;
+    if (b->boundaries == NULL)
+        return;
     if (last != NULL)
         at = at > last->at ? at : last->at;
     b->boundaries[b->nboundaries++] = (tl_boundary){ host_ns, at, comm, step };

@@ -97,6 +97,42 @@ static void sum_charges(judging *j)
     }
 }
 
+/* What one role after the other is tested in. */
+typedef struct role_scratch {
+    double *charges, *z, *step_ns;
+    bool *flagged, *done;
+    tl_persistence *found;
+    size_t *of;
+} role_scratch;
+
+static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
+{
+    size_t nranks = j->in->nranks, nsteps = j->in->nsteps;
+    tl_status st = TL_OK;
+
+    for (size_t s = 0; s < nsteps; s++)
+        w->step_ns[s] = (double)j->in->steps[s].ns;
+    for (size_t first = 0; st == TL_OK && first < nranks; first++) {
+        size_t n = 0;
+        for (size_t r = first; !w->done[first] && r < nranks; r++)
+            if (j->in->roles[r] == j->in->roles[first])
+                w->of[n++] = r;
+        for (size_t i = 0; i < n; i++) {
+            w->done[w->of[i]] = i > 0;
+            memcpy(w->charges + i * nsteps, j->wall + w->of[i] * nsteps, nsteps * sizeof *w->charges);
+        }
+        const tl_charges c = { w->charges, w->step_ns, n, nsteps };
+        if (n > 0)
+            st = tl_persistence_of(&c, w->found, w->z, w->flagged, err);
+        for (size_t i = 0; st == TL_OK && i < n; i++) {
+            j->found[w->of[i]] = w->found[i];
+            memcpy(j->z + w->of[i] * nsteps, w->z + i * nsteps, nsteps * sizeof *w->z);
+            memcpy(j->flagged + w->of[i] * nsteps, w->flagged + i * nsteps, nsteps * sizeof *w->flagged);
+        }
+    }
+    return st;
+}
+
 /* Ranks of each role by themselves. */
 static tl_status test_roles(judging *j, tl_error *err)
 {
@@ -109,28 +145,12 @@ static tl_status test_roles(judging *j, tl_error *err)
     size_t *of = tl_malloc((nranks + 1) * sizeof *of);
     bool whole = charges != NULL && z != NULL && step_ns != NULL && flagged != NULL && done != NULL && found != NULL &&
                  of != NULL;
-    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the verdict");
+    tl_status st = TL_OK;
 
-    for (size_t s = 0; whole && s < nsteps; s++)
-        step_ns[s] = (double)j->in->steps[s].ns;
-    for (size_t first = 0; st == TL_OK && first < nranks; first++) {
-        size_t n = 0;
-        for (size_t r = first; !done[first] && r < nranks; r++)
-            if (j->in->roles[r] == j->in->roles[first])
-                of[n++] = r;
-        for (size_t i = 0; i < n; i++) {
-            done[of[i]] = i > 0;
-            memcpy(charges + i * nsteps, j->wall + of[i] * nsteps, nsteps * sizeof *charges);
-        }
-        const tl_charges c = { charges, step_ns, n, nsteps };
-        if (n > 0)
-            st = tl_persistence_of(&c, found, z, flagged, err);
-        for (size_t i = 0; st == TL_OK && i < n; i++) {
-            j->found[of[i]] = found[i];
-            memcpy(j->z + of[i] * nsteps, z + i * nsteps, nsteps * sizeof *z);
-            memcpy(j->flagged + of[i] * nsteps, flagged + i * nsteps, nsteps * sizeof *flagged);
-        }
-    }
+    if (!whole)
+        st = tl_fail_memory(err, "the verdict");
+    else
+        st = test_each(j, &(role_scratch){ charges, z, step_ns, flagged, done, found, of }, err);
     free(charges);
     free(z);
     free(step_ns);
@@ -230,15 +250,17 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
                   .flagged = tl_calloc(n, sizeof(bool)),
                   .found = tl_calloc(in->nranks + 1, sizeof(tl_persistence)) };
     bool whole = j.charge != NULL && j.wall != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
-    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the verdict");
+    tl_status st = TL_OK;
 
-    if (st == TL_OK) {
+    if (whole) {
         sum_charges(&j);
         st = test_roles(&j, err);
+        for (size_t r = 0; st == TL_OK && r < in->nranks; r++)
+            if (!add_rank(&j, r, blame_step, straggler))
+                st = tl_fail_memory(err, "the verdict");
+    } else {
+        st = tl_fail_memory(err, "the verdict");
     }
-    for (size_t r = 0; st == TL_OK && r < in->nranks; r++)
-        if (!add_rank(&j, r, blame_step, straggler))
-            st = tl_fail_memory(err, "the verdict");
     free(j.charge);
     free(j.wall);
     free(j.z);
