@@ -281,8 +281,11 @@ def cannot_write(checks, program, folder):
     refused(checks, augment(program, [os.path.join(data, "rank-2.json"), trace], other, ("-f",)), 4, "over another trace",
             "rank-2.json is one of the traces")
     checks.that(text_of(trace) == before, "the traces are what they were")
-    refused(checks, augment(program, [trace, os.path.join(data, "..", "data", "rank-1.json")], out), 2, "twice the same name",
-            "would both be copied")
+    second = os.path.join(folder, "second", "rank-1.json")
+    os.makedirs(os.path.dirname(second))
+    with open(second, "wb") as f:
+        f.write(text_of(trace) + b"\n")
+    refused(checks, augment(program, [trace, second], out), 2, "twice the same name", "would both be copied")
 
     run = augment(program, [data], out)
     checks.that(run.status == 0 and sorted(traces_below(out)) == ["node1/rank-0.json", "rank-1.json", "rank-2.json"],
