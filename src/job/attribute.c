@@ -8,6 +8,7 @@
 #include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
@@ -44,12 +45,12 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     bool whole = parts != NULL && scratch != NULL;
     int64_t first = INT64_MAX, last = INT64_MIN;
 
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
     }
-    bool told = c->n > 0 && last - first >= 2 * c->uncertainty_ns;
+    bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
     bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
@@ -74,7 +75,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .uncertainty_ns = c->uncertainty_ns,
         };
         if (p->start_ns > first) /* the others were never late */
-            explain(c, i, p->start_ns - first, parts, scratch, row->share);
+            explain(c, i, tl_ns_between(p->start_ns, first), parts, scratch, row->share);
     }
     free(parts);
     free(scratch);
