@@ -83,7 +83,9 @@ static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t np
 
     for (size_t i = 0; i < n; i++) {
         const tl_cause_row *row = &rows[i];
-        double each = row->count > 0 ? (double)row->size / row->count : row->kind == TL_DETAIL_PART ? (double)row->size : 0;
+        double each = row->count > 0                ? (double)row->size / row->count
+                      : row->kind == TL_DETAIL_PART ? (double)row->size
+                                                    : 0;
         if (row->rank == rank) {
             e.ns = (double)row->ns;
             e.count = row->count;
@@ -195,8 +197,8 @@ static tl_cause of_compute(const finding *f, uint64_t *place)
 
 /* ------------------------------------------------------------------------------------------------------------- idle */
 
-/* What the peers' hosts do for as long, if under cover of the device, makes nobody late: that the device had run dry there
- * is the host's lateness. */
+/* What the peers' hosts do for as long, if under cover of the device, makes nobody late: that the device had run dry
+ * there is the host's lateness. */
 static void leave_what_peers_do(finding *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -243,8 +245,7 @@ static const entry *innermost(const finding *f, int part)
         return NULL;
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
-        if (tells(f, e, part) &&
-            e->ns - e->peers_ns >= most * largest && (best == NULL || says_more(e, best, part)))
+        if (tells(f, e, part) && e->ns - e->peers_ns >= most * largest && (best == NULL || says_more(e, best, part)))
             best = e;
     }
     return best;

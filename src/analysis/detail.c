@@ -20,8 +20,8 @@ typedef struct gathering {
     const tl_idle_span *idle;
     size_t nidle;
     const tl_activity *activity;
-    int64_t *before;     /* [nidle]: idle time of the host's doing before each */
-    int64_t *covered_to; /* by name: where the last span of that name on this thread ends */
+    int64_t *before;            /* [nidle]: idle time of the host's doing before each */
+    int64_t *covered_to;        /* by name: where the last span of that name on this thread ends */
     int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
     uint8_t *of_call, *of_op;
     tl_map places; /* (kind, step, name) -> index in rows */
@@ -282,15 +282,16 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < view->nlaunches ? view->launches[low].start_ns : INT64_MAX;
 }
 
-/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in it. */
+/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
+ * it. */
 static bool surely_waits(const gathering *g, uint32_t name)
 {
     tl_text text = tl_names_text(g->view->names, name);
     return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
 }
 
-/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely waited,
- * before the host launches anything again (until then communication may keep the device busy). */
+/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
+ * waited, before the host launches anything again (until then communication may keep the device busy). */
 static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
     int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
