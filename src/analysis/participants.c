@@ -111,6 +111,14 @@ static uint32_t group_of_stream(const tl_rank_view *view, size_t from, size_t to
 
 /* ------------------------------------------------------------------------------------------------ participants */
 
+static int32_t peer_of(const tl_coll *c)
+{
+    if (!c->p2p)
+        return TL_NO_PEER;
+    int32_t peer = c->kind == TL_RECV ? c->src : c->dst;
+    return peer >= 0 ? peer : TL_PEER_UNKNOWN;
+}
+
 static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
@@ -129,7 +137,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
         .group = (int32_t)membership,
         .step = kernel->step,
         .nth = -1,
-        .peer = c->kind == TL_SEND ? c->dst : c->src,
+        .peer = peer_of(c),
         .uid = kernel->uid,
         .device = kernel->device,
         .stream = kernel->stream,
@@ -209,15 +217,12 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &parts[order[i]];
         tl_membership *m = &k->set->memberships.v[p->group];
-        if (p->launch_ns == TL_TIME_UNKNOWN)
+        if (p->launch_ns == TL_TIME_UNKNOWN || p->peer != TL_NO_PEER)
             continue;
-        uint64_t key =
-            tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), tl_hash_mix(p->kind, (uint64_t)p->peer));
+        uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), p->kind);
         p->nth = count(&k->counters, key);
         if (p->nth < 0)
             return false;
-        if (p->kind == TL_SEND || p->kind == TL_RECV)
-            continue;
         m->nlaunched++;
         m->nseq += p->seq >= 0;
         if (p->step >= 0)
@@ -228,15 +233,105 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
     return true;
 }
 
+/* ------------------------------------------------------------------------------------------- sends and receives */
+
+/* The step in which a send or receive was launched.  Where the recording begins or ends in a step nobody has marked it:
+ * it is the one before the first, or behind the last. */
+static int32_t step_of(const tl_rank_view *view, const tl_participant *p)
+{
+    if (p->step >= 0 || view->nsteps == 0)
+        return p->step;
+    const tl_step_window *first = &view->steps[0], *last = &view->steps[view->nsteps - 1];
+    return p->launch_ns < first->start_ns ? first->number - 1 : last->number + (last->number < INT32_MAX);
+}
+
+static bool is_before_steps(const tl_rank_view *view, const tl_participant *p)
+{
+    return p->step < 0 && view->nsteps > 0 && p->launch_ns < view->steps[0].start_ns;
+}
+
+/* What goes one way between this rank and another, in one group. */
+static uint64_t way_of(const tl_participant *p, bool out)
+{
+    return tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->peer), out);
+}
+
+static uint64_t way_in_step(const tl_participant *p, bool out)
+{
+    return tl_hash_mix(way_of(p, out), (uint64_t)p->part);
+}
+
+static bool goes(const tl_participant *p, bool out)
+{
+    return out ? p->kind != TL_RECV : p->kind != TL_SEND;
+}
+
+static bool is_counted(const tl_participant *p)
+{
+    return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
+}
+
+/* How many go each way in each step, and at most in any step that the recording has whole. */
+static bool count_ways(collecting *k, tl_participant *parts, size_t n, tl_map *all, tl_map *most)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &parts[i];
+        if (!is_counted(p))
+            continue;
+        p->part = step_of(k->view, p);
+        for (int out = 0; out < 2; out++) {
+            if (!goes(p, out))
+                continue;
+            int32_t before = count(all, way_in_step(p, out));
+            uint32_t so_far = tl_map_get(most, way_of(p, out));
+            if (before < 0)
+                return false;
+            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1) &&
+                tl_map_put(most, way_of(p, out), (uint32_t)before + 1) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* nth of one way: where the recording begins in the step the first ones are missing, and the last is the last. */
+static int32_t nth_of(collecting *k, const tl_participant *p, bool out, const tl_map *all, const tl_map *most)
+{
+    int32_t nth = count(&k->counters, way_in_step(p, out));
+    if (nth < 0 || !is_before_steps(k->view, p))
+        return nth;
+    uint32_t whole = tl_map_get(most, way_of(p, out)), have = tl_map_get(all, way_in_step(p, out));
+    return whole == TL_MAP_NONE || whole < have ? -1 : nth + (int32_t)(whole - have);
+}
+
+/* nth of the sends and receives whose other end is known, in order of launch. */
+static bool count_pairs(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
+{
+    tl_map all = { 0 }, most = { 0 };
+    bool whole = count_ways(k, parts, n, &all, &most);
+
+    for (size_t i = 0; whole && i < n; i++) {
+        tl_participant *p = &parts[order[i]];
+        if (!is_counted(p))
+            continue;
+        int32_t out = goes(p, true) ? nth_of(k, p, true, &all, &most) : -1;
+        int32_t in = goes(p, false) ? nth_of(k, p, false, &all, &most) : -1;
+        bool by_out = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        p->nth = by_out ? out : in;
+    }
+    tl_map_free(&all);
+    tl_map_free(&most);
+    return whole;
+}
+
 /* The part of those that share a seq: the kernels of one coalesced launch, in order of start. */
 static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &parts[order[i]];
-        if (p->seq < 0)
+        if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
-        bool p2p = p->kind == TL_SEND || p->kind == TL_RECV;
-        p->part = count(&k->counters, tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq), p2p));
+        p->part = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
         if (p->part < 0)
             return false;
     }
@@ -252,7 +347,8 @@ static bool number(collecting *k)
 
     for (size_t i = 0; whole && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n);
+    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
+            count_pairs(k, parts, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
     whole = whole && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);

@@ -16,13 +16,6 @@
 /* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
 #define ONE_WAIT_NS (500 * US)
 
-/* A host that is silent so long from the beginning on, and then goes on so soon after the device ran dry. */
-#define SILENCE_NS  (100 * US)
-#define WAKE_NS     (200 * US)
-#define CALL_END_NS (5 * US)            /* from the end of work to the return of the call that waited for it */
-#define CLOCKS_NS   (20 * US)           /* by which clocks of host and device may differ */
-#define HEAD_MAX_NS (INT64_C(1) << 46)
-
 void tl_host_waits_free(tl_host_waits *waits)
 {
     free(waits->v);
@@ -187,41 +180,11 @@ static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *
     return whole;
 }
 
-/* A call that began before the recording is not in it: if the first that is seen of the host follows soon after the device
- * ran dry, the host had waited for that.
- *
- *     host     ...          [launch]        what came before is not recorded
- *     device   [work][ work ].....[ ]
- */
-static bool add_head(const tl_rank_view *view, tl_host_waits *waits)
-{
-    int64_t first = view->nlaunches > 0 ? view->launches[0].start_ns : INT64_MAX, begin = INT64_MAX, dry = INT64_MIN;
-
-    if (view->nsteps > 0 && view->steps[0].start_ns < first)
-        first = view->steps[0].start_ns;
-    for (size_t i = 0; i < view->calls.nthreads; i++) {
-        const tl_thread *thread = &view->calls.threads[i];
-        if (thread->n > 0 && view->calls.start_ns[thread->first] < first)
-            first = view->calls.start_ns[thread->first];
-    }
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        if (k->start_ns >= first)
-            continue;
-        begin = k->start_ns < begin ? k->start_ns : begin;
-        dry = k->end_ns > dry ? k->end_ns : dry;
-    }
-    if (begin == INT64_MAX || begin < first - HEAD_MAX_NS || first - begin < SILENCE_NS || first - dry > WAKE_NS ||
-        dry > first + CLOCKS_NS)
-        return true;
-    return add(waits, (tl_host_wait){ begin, dry + CALL_END_NS < first ? dry + CALL_END_NS : first, -1, -1, TL_WAIT_EVENT });
-}
-
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
     int64_t usual_ns = usual_launch_ns(view);
     bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
-                 add_held(view, usual_ns, waits) && add_head(view, waits);
+                 add_held(view, usual_ns, waits) && tl_host_waits_infer(view, waits);
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

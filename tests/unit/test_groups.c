@@ -278,13 +278,31 @@ static void a_send_meets_the_receive_of_its_receiver(void)
     recv.nth = 3;
     tl_match_key(&recv, &seq_fate);
     CU_ASSERT_NOT_EQUAL(send.key, recv.key);
-    send.peer = recv.peer = -1; /* to and from nobody knows whom: they stay alone, though numbers agree */
+    send.peer = recv.peer = TL_PEER_UNKNOWN; /* to and from nobody knows whom: they stay alone, though numbers agree */
     send.seq = recv.seq;
     tl_match_key(&send, &seq_fate);
     tl_match_key(&recv, &seq_fate);
     CU_ASSERT_EQUAL(send.rule, TL_BY_NOTHING);
     CU_ASSERT_NOT_EQUAL(send.key, 0);
     CU_ASSERT_NOT_EQUAL(send.key, recv.key);
+}
+
+/* Both at once: counted by what the lower sends to the upper. */
+static void who_sends_and_receives_meets_who_does_both(void)
+{
+    tl_participant low = part(3), high = part(7), send = part(3);
+    low.kind = high.kind = TL_SEND_RECV;
+    send.kind = TL_SEND;
+    low.peer = send.peer = 7, high.peer = 3;
+    tl_match_key(&low, &seq_fate);
+    tl_match_key(&high, &seq_fate);
+    tl_match_key(&send, &seq_fate);
+    CU_ASSERT_EQUAL(low.rule, TL_BY_PAIR);
+    CU_ASSERT_EQUAL(low.key, high.key);
+    CU_ASSERT_EQUAL(low.key, send.key);
+    high.part = 2; /* of another step */
+    tl_match_key(&high, &seq_fate);
+    CU_ASSERT_NOT_EQUAL(low.key, high.key);
 }
 
 static void the_middle_and_the_scatter_are_exact(void)
@@ -315,6 +333,7 @@ int main(void)
         TEST(rules_come_in_order),
         TEST(outside_a_step_ranks_must_have_launched_alike),
         TEST(a_send_meets_the_receive_of_its_receiver),
+        TEST(who_sends_and_receives_meets_who_does_both),
         TEST(the_middle_and_the_scatter_are_exact),
     };
     int failed = unit_main("groups", tests, COUNT(tests));

@@ -64,6 +64,22 @@ static void a_late_launch_is_the_hosts_time_and_not_the_works(void)
     job_free(o.job);
 }
 
+/* The pause before r is the host's while it was on the way to r, though the work that it delayed counts behind r. */
+static void lateness_is_charged_where_the_host_was(void)
+{
+    one o = program_of(draw("host:      a......rb....",
+                            "compute 7: AAA.......BBB",
+                            "comm 9:    .......RRR...", NULL));
+    tl_parts before = { { 0 } }, behind = { { 0 } };
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 3);
+    tl_program_parts(o.p, 1, &before);
+    tl_program_parts(o.p, 2, &behind);
+    CU_ASSERT_EQUAL(before.ns[TL_PART_HOST], 4 * COLUMN);
+    CU_ASSERT_EQUAL(behind.ns[TL_PART_HOST], 0);
+    CU_ASSERT_EQUAL(behind.ns[TL_PART_COMPUTE], 3 * COLUMN);
+    job_free(o.job);
+}
+
 static void a_gap_that_nothing_explains_stays(void)
 {
     one o = program_of(draw("host:      abc..........",
@@ -85,6 +101,23 @@ static void work_waits_for_the_collective_that_kept_it_waiting(void)
     CU_ASSERT_EQUAL(o.p->ncomms, 1);
     CU_ASSERT_EQUAL(o.p->entries[o.p->comms[0].work].ns, 3 * COLUMN);
     CU_ASSERT_EQUAL(o.p->comms[0].lag_ns, 0);
+    job_free(o.job);
+}
+
+/* Starts and durations are rounded one by one: a collective may seem to end just after what waited for it began, and
+ * after the next one on its stream. */
+static void what_is_rounded_still_waited(void)
+{
+    drawing *d = draw("host:      arsbc..........",
+                      "compute 7: AAABB.....CCCC",
+                      "comm 9:    ...RRR........",
+                      "comm 9:    ......SSSS....", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].previous, 0);
+    CU_ASSERT_EQUAL(o.p->entries[o.p->nentries - 1].comm, 1);
     job_free(o.job);
 }
 
@@ -363,6 +396,76 @@ static void launches_that_were_held_are_a_few_waits(void)
     many_free(&m);
 }
 
+/* A launch that took long while nothing had ended for long did not wait for room, whatever it did. */
+static void who_waits_for_room_goes_on_when_work_makes_it(void)
+{
+    static const struct {
+        int from, to;
+        bool waits;
+    } cases[] = { { 5, 8, true }, { 14, 17, false } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("host:      abcd.................e",
+                            "compute 7: AAABBCCC..........DDDEEEE", NULL));
+        job_wait(j, 0, cases[i].from, cases[i].to, TL_WAIT_QUEUE);
+        job_program(j, 0);
+        bool waits = false;
+        for (size_t e = 0; e < j->programs[0].nentries; e++)
+            waits = waits || j->programs[0].entries[e].wait != 0;
+        CU_ASSERT_EQUAL(waits, cases[i].waits);
+        job_free(j);
+    }
+}
+
+/* The drawing with columns of 100 us. */
+static drawing *wide(drawing *d)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++) {
+        d->kernels[i].start_ns *= 100;
+        d->kernels[i].end_ns *= 100;
+    }
+    for (size_t i = 0; i < d->view.nlaunches; i++) {
+        d->launches[i].start_ns *= 100;
+        d->launches[i].end_ns *= 100;
+    }
+    for (size_t i = 0; i < d->view.calls.n; i++)
+        d->call_columns.start_ns[i] *= 100;
+    return d;
+}
+
+/* How many waits are inferred, when the last work ends so long before the next call. */
+static size_t inferred(drawing *d, int64_t early_ns, tl_host_wait *first)
+{
+    tl_host_waits waits = { 0 };
+    wide(d)->kernels[d->view.nkernels - 1].end_ns -= early_ns;
+    CU_ASSERT_TRUE(tl_host_waits_infer(&d->view, &waits));
+    size_t n = waits.n;
+    if (n > 0)
+        *first = waits.v[0];
+    tl_host_waits_free(&waits);
+    drawing_free(d);
+    return n;
+}
+
+static void a_host_that_goes_on_right_after_its_device_had_waited(void)
+{
+#define SILENT "launch 1 cudaLaunchKernel: a.b........................................",  \
+               "call 1 cudaMalloc:         .........................................==."
+    tl_host_wait wait = { 0 };
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR", NULL), 20 * US, &wait), 1);
+    CU_ASSERT_EQUAL(wait.kind, TL_WAIT_EVENT);
+    CU_ASSERT(wait.start_ns > 200 * US && wait.start_ns <= 300 * US);
+    CU_ASSERT_EQUAL(wait.end_ns, 4100 * US);
+    /* too long before, for one end in 3.8 ms not to be chance */
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR", NULL), 50 * US, &wait), 0);
+    /* one of many ends */
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 20 * US, &wait), 0);
+#undef SILENT
+}
+
 static void waits_that_overlap_are_one(void)
 {
     tl_host_waits waits = { 0 };
@@ -381,8 +484,10 @@ static void waits_that_overlap_are_one(void)
 static const unit_test tests[] = {
     TEST(kernels_in_a_row_are_one_entry),
     TEST(a_late_launch_is_the_hosts_time_and_not_the_works),
+    TEST(lateness_is_charged_where_the_host_was),
     TEST(a_gap_that_nothing_explains_stays),
     TEST(work_waits_for_the_collective_that_kept_it_waiting),
+    TEST(what_is_rounded_still_waited),
     TEST(work_that_was_launched_before_a_collective_does_not_wait_for_it),
     TEST(one_stream_is_in_order),
     TEST(what_is_gathered_ahead_waits_for_no_work),
@@ -398,6 +503,8 @@ static const unit_test tests[] = {
     TEST(a_copy_that_its_call_outlasts_was_waited_for),
     TEST(recorded_waits_begin_with_their_call),
     TEST(launches_that_were_held_are_a_few_waits),
+    TEST(who_waits_for_room_goes_on_when_work_makes_it),
+    TEST(a_host_that_goes_on_right_after_its_device_had_waited),
     TEST(waits_that_overlap_are_one),
 };
 

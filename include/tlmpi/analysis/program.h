@@ -79,8 +79,8 @@ typedef struct tl_segment {
 } tl_segment;
 
 /* How much of a segment's work_ns is compute, copies, communication that no other rank is known to take part in, or idle
- * between kernels (TL_PART_DEVICE): these sum to work_ns.  And how long its work stood idle because a launch came late, by
- * what the host was doing. */
+ * between kernels (TL_PART_DEVICE): these sum to work_ns.  And how long, while the host was in the segment, anything on the
+ * device stood still because its launch was to come, by what the host was doing. */
 typedef struct tl_share {
     int64_t ns;
     tl_part part;
