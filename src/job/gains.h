@@ -16,9 +16,9 @@ typedef struct tl_gain_input {
     const tl_job_links *links;   /* a row each in table link */
 } tl_gain_input;
 
-/* Fills table whatif, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
+/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
  * that stand out in some step, and those with most blame.  Where the model does not give the measured time, they stay 0
- * and 1, and only `unchanged` is in whatif.  *gains is for the verdict.  TL_ENOMEM. */
+ * and 1, and only `unchanged` is in whatif, and critical_path is empty.  *gains is for the verdict.  TL_ENOMEM. */
 tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, tl_verdict_gains *gains, tl_error *err);
 
 #endif

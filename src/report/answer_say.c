@@ -154,6 +154,13 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     }
 }
 
+void tl_say_path(tl_wrap *w, const tl_culprit *c)
+{
+    tl_wrap_words(w, c->rank != NULL ? "it holds" : "the ranks at its ends hold");
+    tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
+    tl_wrap_words(w, "of the critical path");
+}
+
 /* ------------------------------------------------------------------------------------------------------------ loss */
 
 void tl_say_loss(tl_wrap *w, const tl_answers *a)

@@ -204,6 +204,20 @@ static bool list_waiters(finding *f)
 
 /* --------------------------------------------------------------------------------------------------------- culprits */
 
+static double path_share_of(finding *f, int32_t rank)
+{
+    const tl_table *path = tl_tables_get(f->tables, &tl_path_row_schema);
+    int64_t ns = 0;
+
+    for (size_t i = first_of(path, rank); i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        if (row->rank != rank)
+            break;
+        ns = tl_ns_add(ns, row->path_ns);
+    }
+    return f->out->path.ns > 0 ? (double)ns / (double)f->out->path.ns : NAN;
+}
+
 /* -1: the rank was not among those that were repaired. */
 static int64_t gain_of(finding *f, const tl_straggler *row)
 {
@@ -226,7 +240,8 @@ static void take_rank(finding *f, const tl_straggler *row)
                        .first_step = row->first_step,
                        .last_step = row->last_step,
                        .p_value = row->p_value,
-                       .gain_ns = gain_of(f, row) };
+                       .gain_ns = gain_of(f, row),
+                       .path_share = path_share_of(f, row->rank) };
     measure_steps(f, c);
     count_waiters(f, c);
 }
@@ -243,7 +258,10 @@ static void take_link(finding *f, const tl_slow_link_row *row)
                        .last_step = row->last_step,
                        .p_value = row->p_value,
                        .gain_ns = f->out->trust.simulated ? row->gain_ns : -1,
-                       .lost_ns = row->surplus_ns };
+                       .lost_ns = row->surplus_ns,
+                       .path_share = NAN };
+    if (row->rank >= 0 && row->peer >= 0)
+        c->path_share = path_share_of(f, row->rank) + path_share_of(f, row->peer);
     count_waiters(f, c);
 }
 

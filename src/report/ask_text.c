@@ -101,6 +101,11 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
         tl_wrap_piece(&w, "z = %.1f", c->link->z);
     }
     end_with_table(&w, q, c->rank != NULL ? "straggler" : "link");
+    if (isnan(c->path_share))
+        return;
+    w = paragraph(q, "Evidence:");
+    tl_say_path(&w, c);
+    end_with_table(&w, q, "critical_path");
 }
 
 static void which_rank(const asking *q)
@@ -184,6 +189,22 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
     end_with_table(&w, q, "blame");
 }
 
+/* What decides when the job ends, where nobody holds it up. */
+static void say_path(const asking *q)
+{
+    const tl_path_facts *path = &q->a->path;
+    if (path->ns <= 0)
+        return;
+    tl_wrap w = paragraph(q, "Evidence:");
+    tl_wrap_words(&w, "the critical path across ranks is");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->activity_share).text);
+    tl_wrap_words(&w, path->activity);
+    tl_wrap_piece(&w, "-");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->imbalance_share).text);
+    tl_wrap_words(&w, "of it is there only because ranks differ");
+    end_with_table(&w, q, "critical_path");
+}
+
 static void which_phase(const asking *q)
 {
     fputs("In which phase, and why?\n", q->out);
@@ -214,6 +235,7 @@ static void which_phase(const asking *q)
         tl_wrap_piece(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
         tl_wrap_words(&w, "of all ranks' time");
         end_with_table(&w, q, "breakdown");
+        say_path(q);
     }
     say_answer_confidence(q, &q->a->phase, false);
 }

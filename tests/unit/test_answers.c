@@ -307,12 +307,37 @@ static void clocks_may_hide_somebody(void)
     job_free(j);
 }
 
+static void who_holds_how_much_of_the_critical_path(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_TRUE(isnan(answers_of(j)->culprits[0].path_share));
+    CU_ASSERT_EQUAL(j->answers.path.ns, 0);
+    walk(j, -1, TL_PART_COMPUTE, 300 * MS, 0);
+    walk(j, -1, TL_PART_HOST, 400 * MS, 160 * MS);
+    walk(j, -1, TL_NPARTS, 100 * MS, 0);
+    walk(j, 0, TL_PART_COMPUTE, 300 * MS, 0);
+    walk(j, 2, TL_PART_COMPUTE, 0, 0);
+    walk(j, 2, TL_PART_HOST, 400 * MS, 0);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->path.ns, 800 * MS);
+    CU_ASSERT_EQUAL(a->path.rank, 2);
+    CU_ASSERT_DOUBLE_EQUAL(a->path.rank_share, 0.5, 1e-9);
+    CU_ASSERT_STRING_EQUAL(a->path.activity, "host");
+    CU_ASSERT_DOUBLE_EQUAL(a->path.activity_share, 0.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a->path.imbalance_share, 0.2, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a->culprits[0].path_share, 0.5, 1e-9);
+    job_free(j);
+}
+
 static void times_from_nowhere_do_no_harm(void)
 {
     answer_job *j = job_of(4, 8);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     static const tl_schema *const touched[] = { &tl_blame_schema, &tl_blame_step_schema, &tl_step_schema,
-                                                &tl_breakdown_schema };
+                                                &tl_breakdown_schema, &tl_path_row_schema };
+    walk(j, -1, TL_PART_HOST, 1, 1);
+    walk(j, 2, TL_PART_HOST, 1, 1);
     for (size_t t = 0; t < COUNT(touched); t++) {
         tl_table *table = tl_tables_get(&j->tables, touched[t]);
         for (size_t i = 0; i < table->n; i++)
@@ -359,6 +384,7 @@ static const unit_test tests[] = {
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
     TEST(clocks_may_hide_somebody),
+    TEST(who_holds_how_much_of_the_critical_path),
     TEST(times_from_nowhere_do_no_harm),
     TEST(without_memory_there_is_no_answer),
 };

@@ -44,6 +44,8 @@ static void a_straggler_is_a_paragraph(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.012);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    walk(j, -1, TL_PART_HOST, 800 * MS, 0);
+    walk(j, 2, TL_PART_HOST, 572 * MS, 0);
     CU_ASSERT_STRING_EQUAL(verdict(j),
                            "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8) -\n"
                            "  others wait 30.0 ms of a step of 100 ms\n"
@@ -52,6 +54,7 @@ static void a_straggler_is_a_paragraph(void)
                            "  others  3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
                            "  gain    without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                            "          simulated\n"
+                           "  path    it holds 71.5 % of the critical path\n"
                            "  trust   high - p = 0.0001, 16 of 16 collectives matched, 1 clock, simulation\n"
                            "          off by 1.2 %\n" LOSS " (waiting for rank 2: 22.5 %)\n");
     char *text = whole_summary(j);

@@ -74,6 +74,7 @@ typedef struct tl_culprit {
     int64_t lost_ns;               /* over its flagged steps: what those that waited for it waited; of a link: its surplus */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
+    double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
     size_t nwaiters;               /* ranks that waited; of groups above 32 ranks at least so many */
 } tl_culprit;
 
@@ -98,6 +99,16 @@ typedef struct tl_loss {
     int64_t ns, wall_ns;
 } tl_loss;
 
+/* The critical path across ranks.  Shares are of all of it. */
+typedef struct tl_path_facts {
+    int64_t ns;                             /* 0: not known, and so is the rest */
+    int32_t rank;                           /* with the largest part */
+    double rank_share;
+    const char *activity;                   /* with the largest part */
+    double activity_share;
+    double imbalance_share;                 /* there only because ranks differ */
+} tl_path_facts;
+
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
@@ -115,6 +126,7 @@ typedef struct tl_answers {
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
     tl_loss worst, job;                     /* of the rank that loses most, and over all ranks */
+    tl_path_facts path;
     int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks */
 } tl_answers;
 
