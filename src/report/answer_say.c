@@ -212,16 +212,27 @@ static void say_grounds(tl_wrap *w, const tl_answers *a, const tl_answer *answer
     }
 }
 
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+/* `more`: something follows. */
+static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer, bool more)
 {
-    tl_wrap_piece(w, "%s", tl_confidence_labels[answer->confidence]);
-    tl_wrap_piece(w, "-");
+    tl_wrap_piece(w, "%s%s", tl_confidence_labels[answer->confidence], more || answer->doubts != 0 ? " -" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
-        memcpy(words.text + strlen(words.text), ";", 2);
+        if (more || answer->doubts >> doubt > 1)
+            memcpy(words.text + strlen(words.text), ";", 2);
         tl_say_phrase(w, words);
     }
+}
+
+void tl_say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+{
+    say_doubts(w, a, answer, false);
+}
+
+void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+{
+    say_doubts(w, a, answer, true);
     say_grounds(w, a, answer);
 }

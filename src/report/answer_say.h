@@ -26,8 +26,10 @@ void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
  * words that the caller has said. */
 void tl_say_loss(tl_wrap *wrap, const tl_answers *answers);
 
-/* "medium - only 3 steps; 12 of 13 collectives matched, 1 clock, simulation off by 0.1 %": the doubts, and what else
- * the answer rests on. */
+/* "medium - only 3 steps; no kernel stands out": the confidence and the doubts. */
+void tl_say_doubts(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer);
+
+/* The same, and what else the answer rests on: "12 of 13 collectives matched, 1 clock, simulation off by 0.1 %". */
 void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer);
 
 #endif

@@ -151,6 +151,8 @@ static int32_t add_waits(finding *f, tl_culprit *c, int32_t to_rank, int32_t oth
         if (row->from_rank >= 0 && row->from_rank == other)
             continue;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        if (row->cause <= TL_NPARTS)
+            c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
         if (at < ranks->n)
             f->waits[at] = tl_ns_add(f->waits[at], ns);
         else if (ns > 0 && row->waiters > unnamed)

@@ -73,6 +73,7 @@ typedef struct tl_culprit {
     int64_t step_wait_ns, step_ns; /* median of its flagged steps: what those that waited for it waited, and their length */
     int64_t lost_ns;               /* over its flagged steps: what those that waited for it waited; of a link: its surplus */
     int64_t blame_ns;              /* rank-seconds that others waited */
+    int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     size_t nwaiters;               /* ranks that waited; of groups above 32 ranks at least so many */
 } tl_culprit;
 
