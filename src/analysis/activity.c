@@ -1,6 +1,7 @@
 /* activity.c - one thing at a time: layers of spans, each cut by those above it. */
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
 
@@ -21,35 +22,29 @@ tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start(const void *kernels, uint32_t a, uint32_t b)
 {
-    const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    const tl_kernel *k = kernels;
+    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
 }
 
 /* The spans of each layer, and the whole extent of work. */
 static bool collect_layers(const tl_rank_view *view, tl_spans layers[NLAYERS], tl_span *extent)
 {
-    tl_span *spans = tl_malloc((view->nkernels + 1) * sizeof *spans);
-    bool whole = spans != NULL;
+    uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
+    bool whole = order != NULL;
 
+    for (size_t i = 0; whole && i < view->nkernels; i++)
+        order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(order, view->nkernels, by_start, view->kernels);
     *extent = (tl_span){ INT64_MAX, INT64_MIN };
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
+    for (size_t i = 0; whole && i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[order[i]];
         extent->start_ns = k->start_ns < extent->start_ns ? k->start_ns : extent->start_ns;
         extent->end_ns = k->end_ns > extent->end_ns ? k->end_ns : extent->end_ns;
+        whole = tl_spans_add(&layers[tl_part_of_work(view, k)], k->start_ns, k->end_ns);
     }
-    for (int layer = 0; whole && layer < NLAYERS; layer++) {
-        size_t n = 0;
-        for (size_t i = 0; i < view->nkernels; i++)
-            if ((int)tl_part_of_work(view, &view->kernels[i]) == layer)
-                spans[n++] = (tl_span){ view->kernels[i].start_ns, view->kernels[i].end_ns };
-        if (n > 1)
-            qsort(spans, n, sizeof *spans, by_start);
-        for (size_t i = 0; whole && i < n; i++)
-            whole = tl_spans_add(&layers[layer], spans[i].start_ns, spans[i].end_ns);
-    }
-    free(spans);
+    free(order);
     return whole;
 }
 
