@@ -61,30 +61,56 @@ static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
+/* Whether calls of a name wait, looked at once a name. */
+typedef struct waiting_names {
+    uint8_t *known; /* by name: 0 not yet, 1 it waits, 2 it does not */
+    tl_wait_kind *kind;
+} waiting_names;
+
+static bool waits_by_name(const tl_rank_view *view, waiting_names *names, uint32_t name, tl_wait_kind *kind)
+{
+    if (name == TL_NO_NAME)
+        return false;
+    if (names->known[name] == 0)
+        names->known[name] = tl_wait_kind_of(tl_names_text(view->names, name), &names->kind[name]) ? 1 : 2;
+    *kind = names->kind[name];
+    return names->known[name] == 1;
+}
+
+static bool add_thread(const tl_rank_view *view, const tl_thread *thread, waiting_names *names, tl_host_waits *waits)
+{
+    const tl_calls *calls = &view->calls;
+    tl_wait_kind kind;
+
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
+        if (!waits_by_name(view, names, calls->name[i], &kind))
+            continue;
+        const tl_place *place = &view->places[calls->place[i]];
+        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
+        if (!add(waits, (tl_host_wait){ start, end, place->device, place->stream, kind }))
+            return false;
+    }
+    return true;
+}
+
 /* Calls that wait, on threads that launch: what other threads wait for keeps nobody. */
 static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 {
+    if (view->calls.n == 0)
+        return true;
+    size_t n = view->names->n;
+    waiting_names names = { tl_calloc(n + 1, sizeof *names.known), tl_calloc(n + 1, sizeof *names.kind) };
     tl_map launching = { 0 };
-    bool whole = true;
+    bool whole = names.known != NULL && names.kind != NULL;
 
     for (size_t i = 0; whole && i < view->nlaunches; i++)
         whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
-    for (size_t t = 0; t < view->calls.nthreads; t++) {
-        const tl_thread *thread = &view->calls.threads[t];
-        if (!whole || tl_map_get(&launching, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
-            tl_wait_kind kind;
-            const tl_place *place = &view->places[view->calls.place[i]];
-            if (view->calls.name[i] == TL_NO_NAME ||
-                !tl_wait_kind_of(tl_names_text(view->names, view->calls.name[i]), &kind))
-                continue;
-            int64_t start = view->calls.start_ns[i];
-            whole =
-                add(waits, (tl_host_wait){ start, start + view->calls.dur_ns[i], place->device, place->stream, kind });
-        }
-    }
+    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            whole = add_thread(view, &view->calls.threads[t], &names, waits);
     tl_map_free(&launching);
+    free(names.known);
+    free(names.kind);
     return whole;
 }
 
