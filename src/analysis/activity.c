@@ -133,6 +133,22 @@ static bool merge(tl_activity *a, const tl_spans layers[NLAYERS], tl_span extent
     return true;
 }
 
+/* What came before each block of stretches. */
+static bool sum_blocks(tl_activity *a)
+{
+    tl_parts sum = { { 0 } };
+
+    free(a->sums);
+    a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);
+    for (size_t i = 0; a->sums != NULL && i <= a->n; i++) {
+        if (i % TL_ACTIVITY_BLOCK == 0)
+            a->sums[i / TL_ACTIVITY_BLOCK] = sum;
+        if (i < a->n)
+            sum.ns[a->v[i].part] += a->v[i + 1].start_ns - a->v[i].start_ns;
+    }
+    return a->sums != NULL;
+}
+
 bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
 {
     tl_spans layers[NLAYERS] = { { 0 } };
@@ -141,8 +157,8 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
     activity->n = 0;
     if (view->nkernels == 0)
         return true;
-    bool whole =
-        collect_layers(view, layers, &extent) && expose(layers) && merge(activity, layers, extent, idle, nidle);
+    bool whole = collect_layers(view, layers, &extent) && expose(layers) &&
+                 merge(activity, layers, extent, idle, nidle) && sum_blocks(activity);
     for (int layer = 0; layer < NLAYERS; layer++)
         tl_spans_free(&layers[layer]);
     if (!whole)
@@ -153,6 +169,7 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
 void tl_activity_free(tl_activity *activity)
 {
     free(activity->v);
+    free(activity->sums);
     *activity = (tl_activity){ 0 };
 }
 
@@ -169,15 +186,43 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
     cursor->at = low;
 }
 
+/* Adds the parts of [from_ns, to_ns) that lie in the stretches [i, end). */
+static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns, tl_parts *sum)
+{
+    for (; i < end && a->v[i].start_ns < to_ns; i++) {
+        int64_t start = a->v[i].start_ns, stop = a->v[i + 1].start_ns;
+        start = start > from_ns ? start : from_ns;
+        stop = stop < to_ns ? stop : to_ns;
+        if (stop > start)
+            sum->ns[a->v[i].part] += stop - start;
+    }
+}
+
+/* The last block that begins at t or before, from one that does. */
+static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
+{
+    size_t low = block, high = a->n / TL_ACTIVITY_BLOCK;
+    while (low < high) {
+        size_t mid = low + (high - low + 1) / 2;
+        if (a->v[mid * TL_ACTIVITY_BLOCK].start_ns <= t_ns)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+/* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
 void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
     while (cursor->at < a->n && a->v[cursor->at + 1].start_ns <= from_ns)
         cursor->at++;
-    for (size_t i = cursor->at; i < a->n && a->v[i].start_ns < to_ns; i++) {
-        int64_t start = a->v[i].start_ns, end = a->v[i + 1].start_ns;
-        start = start > from_ns ? start : from_ns;
-        end = end < to_ns ? end : to_ns;
-        if (end > start)
-            sum->ns[a->v[i].part] += end - start;
-    }
+    size_t first = cursor->at / TL_ACTIVITY_BLOCK + 1, next = first * TL_ACTIVITY_BLOCK;
+    add_stretches(a, cursor->at, next < a->n ? next : a->n, from_ns, to_ns, sum);
+    if (next >= a->n || a->v[next].start_ns >= to_ns)
+        return;
+    size_t last = block_at(a, first, to_ns);
+    for (int part = 0; part < TL_NPARTS; part++)
+        sum->ns[part] += a->sums[last].ns[part] - a->sums[first].ns[part];
+    add_stretches(a, last * TL_ACTIVITY_BLOCK, a->n, from_ns, to_ns, sum);
 }

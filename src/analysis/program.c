@@ -139,10 +139,10 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     int64_t arrival = tl_arrival_of(b, k), ready = free_ns, add = 0, room;
     uint32_t same = b->same[b->local[i]];
 
-    while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns)
+    while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns + TL_ROUNDING_NS)
         c->ended++;
     uint32_t comm = waited_for(b, k, c->ended, max_ns(free_ns, arrival));
-    if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns)
+    if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns + TL_ROUNDING_NS)
         same = TL_NONE;
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
         if (!close_stretch(c))
@@ -162,7 +162,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
         if (!tl_shares_late(&c->shares, ready, base))
             return false;
         tl_shares_work(&c->shares, c->segment, base, k->end_ns);
-        add = k->end_ns - base;
+        add = max_ns(0, k->end_ns - base);
         room = add;
     } else {
         add = max_ns(0, k->end_ns - free_ns);

@@ -5,6 +5,10 @@
 
 #include "tlmpi/analysis/program.h"
 
+/* Times are written in microseconds, some rounded to whole ones: what started as soon as something ended may seem to have
+ * started so much before. */
+#define TL_ROUNDING_NS INT64_C(1000)
+
 /* Where one comm stands among the rank's own work. */
 typedef struct tl_comm_place {
     int64_t launch_ns; /* where its launch is not in the trace: that of the work before it */

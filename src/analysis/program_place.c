@@ -345,7 +345,8 @@ static bool place_comms(tl_building *b)
             place->launch_ns = max_ns(launch, b->start_ns);
         }
         bool follows = i > 0 && same_stream(&b->view->kernels[b->comm[i - 1]], k);
-        place->previous = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns ? (uint32_t)i - 1 : TL_NONE;
+        bool ended = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns + TL_ROUNDING_NS;
+        place->previous = ended ? (uint32_t)i - 1 : TL_NONE;
         if (place->behind > 0)
             b->cut[place->behind - 1] = true;
     }

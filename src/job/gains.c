@@ -237,18 +237,19 @@ static bool repair_links(tl_gains *g)
 }
 
 /* All suspects at once. */
-static int64_t gain_together(tl_gains *g)
+static bool repair_suspects(tl_gains *g, tl_verdict_gains *gains)
 {
+    bool any = false;
     const tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         size_t r = index_of(g, row->rank);
         if (r < g->in->nranks && tl_verdict_suspects(row, stragglers))
-            g->marked[r] = 1;
+            g->marked[r] = any = true;
     }
-    int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+    gains->together_ns = any ? tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL) : 0;
     memset(g->marked, 0, g->in->nranks);
-    return gain;
+    return !any || add_row(g, TL_SCENARIO_SUSPECTS, -1, TL_NPARTS, gains->together_ns, NAN);
 }
 
 /* Each slow link, by what its transfers took too long. */
@@ -358,8 +359,7 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
     bool whole = add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, over(g->unchanged_ns, g->ideal_ns)) &&
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
                  repair_slow_links(g) && repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
-                 tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
-    found->together_ns = whole ? gain_together(g) : 0;
+                 repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
     return whole ? TL_OK : tl_fail_memory(err, "what would have been");
 }
 

@@ -191,7 +191,7 @@ static tl_status finish(job *j, double start_s, int *code, tl_error *err)
     if (st == TL_OK && j->options->digest)
         st = tl_tell_digest(j->output, err);
     else if (st == TL_OK && summary)
-        tl_tell_summary(&j->plan, &j->tables, j->options, j->output, now_s() - start_s);
+        st = tl_tell_summary(&j->plan, &j->tables, j->options, j->output, now_s() - start_s, err);
     return st;
 }
 

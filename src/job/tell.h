@@ -12,7 +12,8 @@ void tl_tell_runs(const tl_inventory *inventory);
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 
 /* The summary.  output: path of the result file. */
-void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output, double seconds);
+tl_status tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output,
+                          double seconds, tl_error *err);
 
 /* What was read: a line a rank. */
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job);

@@ -104,6 +104,23 @@ static void work_waits_for_the_collective_that_kept_it_waiting(void)
     job_free(o.job);
 }
 
+/* Starts and durations are rounded one by one: a collective may seem to end just after what waited for it began, and
+ * after the next one on its stream. */
+static void what_is_rounded_still_waited(void)
+{
+    drawing *d = draw("host:      arsbc..........",
+                      "compute 7: AAABB.....CCCC",
+                      "comm 9:    ...RRR........",
+                      "comm 9:    ......SSSS....", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].previous, 0);
+    CU_ASSERT_EQUAL(o.p->entries[o.p->nentries - 1].comm, 1);
+    job_free(o.job);
+}
+
 static void work_that_was_launched_before_a_collective_does_not_wait_for_it(void)
 {
     one o = program_of(draw("host:      abcr.........",
@@ -470,6 +487,7 @@ static const unit_test tests[] = {
     TEST(lateness_is_charged_where_the_host_was),
     TEST(a_gap_that_nothing_explains_stays),
     TEST(work_waits_for_the_collective_that_kept_it_waiting),
+    TEST(what_is_rounded_still_waited),
     TEST(work_that_was_launched_before_a_collective_does_not_wait_for_it),
     TEST(one_stream_is_in_order),
     TEST(what_is_gathered_ahead_waits_for_no_work),
