@@ -17,6 +17,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
+#include "participants_pairs.h"
 #include <stdlib.h>
 
 /* Kinds that NCCL makes of sends and receives: their kernels have one name. */
@@ -94,19 +95,29 @@ static uint32_t inferred_membership(collecting *k, int32_t place, tl_collective 
     return (uint32_t)(k->set->memberships.n - 1);
 }
 
-/* The one group that the stream of kernels [from, to) serves, TL_NONE where there is none or several. */
-static uint32_t group_of_stream(const tl_rank_view *view, size_t from, size_t to)
+/* What the kernels [from, to) of one stream have in common. */
+typedef struct stream_use {
+    uint32_t group; /* the one that it serves, of a stream of pairs any; TL_NONE where there is none or several */
+    bool of_pairs;  /* all that is known of it goes from one rank to another */
+} stream_use;
+
+static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to)
 {
-    uint32_t only = TL_NONE;
+    stream_use use = { .group = TL_NONE };
+    bool several = false, others = false;
     for (size_t i = from; i < to; i++) {
-        uint32_t group = view->kernels[i].coll != TL_NONE ? view->colls[view->kernels[i].coll].group : TL_NONE;
-        if (group == TL_NONE || group == only)
+        const tl_coll *c = view->kernels[i].coll != TL_NONE ? &view->colls[view->kernels[i].coll] : NULL;
+        if (c == NULL)
             continue;
-        if (only != TL_NONE)
-            return TL_NONE;
-        only = group;
+        use.of_pairs = use.of_pairs || c->p2p;
+        others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN);
+        several = several || (c->group != TL_NONE && use.group != TL_NONE && c->group != use.group);
+        use.group = use.group == TL_NONE ? c->group : use.group;
     }
-    return only;
+    use.of_pairs = use.of_pairs && !others;
+    if (several && !use.of_pairs)
+        use.group = TL_NONE;
+    return use;
 }
 
 /* ------------------------------------------------------------------------------------------------ participants */
@@ -153,7 +164,8 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
     return true;
 }
 
-/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group. */
+/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
+ * many streams of pairs a rank has depends on its neighbours: they have no number. */
 static bool add_parts(collecting *k)
 {
     const tl_rank_view *view = k->view;
@@ -164,17 +176,18 @@ static bool add_parts(collecting *k)
                         view->kernels[to].stream == view->kernels[from].stream;
              to++)
             ;
-        uint32_t served = group_of_stream(view, from, to);
+        const stream_use use = use_of_stream(view, from, to);
         bool used = false;
         for (size_t i = from; i < to; i++) {
             const tl_kernel *kernel = &view->kernels[i];
             if (kernel->coll == TL_NONE)
                 continue;
             uint32_t group = view->colls[kernel->coll].group;
-            group = group != TL_NONE ? group : served;
-            used |= group == TL_NONE;
+            group = group != TL_NONE ? group : use.group;
+            used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
-                                          : inferred_membership(k, place, family_of((tl_collective)kernel->collective));
+                                          : inferred_membership(k, use.of_pairs ? -1 : place,
+                                                                family_of((tl_collective)kernel->collective));
             if (m == UINT32_MAX || !add_part(k, kernel, m))
                 return false;
         }
@@ -233,97 +246,6 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------- sends and receives */
-
-/* The step in which a send or receive was launched.  Where the recording begins or ends in a step nobody has marked it:
- * it is the one before the first, or behind the last. */
-static int32_t step_of(const tl_rank_view *view, const tl_participant *p)
-{
-    if (p->step >= 0 || view->nsteps == 0)
-        return p->step;
-    const tl_step_window *first = &view->steps[0], *last = &view->steps[view->nsteps - 1];
-    return p->launch_ns < first->start_ns ? first->number - 1 : last->number + (last->number < INT32_MAX);
-}
-
-static bool is_before_steps(const tl_rank_view *view, const tl_participant *p)
-{
-    return p->step < 0 && view->nsteps > 0 && p->launch_ns < view->steps[0].start_ns;
-}
-
-/* What goes one way between this rank and another, in one group. */
-static uint64_t way_of(const tl_participant *p, bool out)
-{
-    return tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->peer), out);
-}
-
-static uint64_t way_in_step(const tl_participant *p, bool out)
-{
-    return tl_hash_mix(way_of(p, out), (uint64_t)p->part);
-}
-
-static bool goes(const tl_participant *p, bool out)
-{
-    return out ? p->kind != TL_RECV : p->kind != TL_SEND;
-}
-
-static bool is_counted(const tl_participant *p)
-{
-    return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
-}
-
-/* How many go each way in each step, and at most in any step that the recording has whole. */
-static bool count_ways(collecting *k, tl_participant *parts, size_t n, tl_map *all, tl_map *most)
-{
-    for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &parts[i];
-        if (!is_counted(p))
-            continue;
-        p->part = step_of(k->view, p);
-        for (int out = 0; out < 2; out++) {
-            if (!goes(p, out))
-                continue;
-            int32_t before = count(all, way_in_step(p, out));
-            uint32_t so_far = tl_map_get(most, way_of(p, out));
-            if (before < 0)
-                return false;
-            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1) &&
-                tl_map_put(most, way_of(p, out), (uint32_t)before + 1) != 0)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* nth of one way: where the recording begins in the step the first ones are missing, and the last is the last. */
-static int32_t nth_of(collecting *k, const tl_participant *p, bool out, const tl_map *all, const tl_map *most)
-{
-    int32_t nth = count(&k->counters, way_in_step(p, out));
-    if (nth < 0 || !is_before_steps(k->view, p))
-        return nth;
-    uint32_t whole = tl_map_get(most, way_of(p, out)), have = tl_map_get(all, way_in_step(p, out));
-    return whole == TL_MAP_NONE || whole < have ? -1 : nth + (int32_t)(whole - have);
-}
-
-/* nth of the sends and receives whose other end is known, in order of launch. */
-static bool count_pairs(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
-{
-    tl_map all = { 0 }, most = { 0 };
-    bool whole = count_ways(k, parts, n, &all, &most);
-
-    for (size_t i = 0; whole && i < n; i++) {
-        tl_participant *p = &parts[order[i]];
-        if (!is_counted(p))
-            continue;
-        int32_t out = goes(p, true) ? nth_of(k, p, true, &all, &most) : -1;
-        int32_t in = goes(p, false) ? nth_of(k, p, false, &all, &most) : -1;
-        bool by_out = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
-        p->nth = by_out ? out : in;
-    }
-    tl_map_free(&all);
-    tl_map_free(&most);
-    return whole;
-}
-
 /* The part of those that share a seq: the kernels of one coalesced launch, in order of start. */
 static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
 {
@@ -348,7 +270,7 @@ static bool number(collecting *k)
     for (size_t i = 0; whole && i < n; i++)
         order[i] = (uint32_t)i;
     whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
-            count_pairs(k, parts, order, n);
+            tl_pairs_count(k->view, parts, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
     whole = whole && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);

@@ -189,6 +189,32 @@ static void those_who_do_not_end_together_are_parted(void)
     CU_ASSERT_EQUAL(group(0)->seen, 2);
 }
 
+/* Ranks 0 and 1 are one stage of a pipeline, 2 and 3 the next: each reduces its gradients, always 12 ms after the other, and
+ * then all do something together.  The hosts' clocks are 3 ms apart. */
+static void stages_that_are_always_the_same_time_apart_are_no_group(void)
+{
+    begin();
+    for (int32_t r = 0; r < 4; r++) {
+        member(r, 900, "")->inferred = 1;
+        for (uint64_t k = 1; k <= 10; k++)
+            saw(2 * r, k, (int64_t)k * 50000000 + r / 2 * (3000000 - 12000000 + (int64_t)(k * k % 5) * 30000));
+        member(r, 901, "")->inferred = 1;
+        for (uint64_t k = 1; k <= 10; k++)
+            saw(2 * r + 1, k, (int64_t)k * 50000000 + 4000000 + r / 2 * 3000000 + r * 4000);
+    }
+    decide();
+    CU_ASSERT_EQUAL_FATAL(j.groups.n, 3);
+    CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, "0,1");
+    CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[4].group)->ranks, "2,3");
+    CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, "0-3");
+    for (size_t i = 0; i < j.nseen; i++) /* without what they do together nobody would know */
+        if (j.seen[i].membership % 2 == 1)
+            j.seen[i].item = 1000 + (uint64_t)j.seen[i].membership * 100 + i;
+    tl_table_free(&j.groups);
+    decide();
+    CU_ASSERT_EQUAL(j.fates[0].group, j.fates[4].group);
+}
+
 static void two_collectives_in_common_contradict_nothing(void)
 {
     begin();
@@ -328,6 +354,7 @@ int main(void)
         TEST(numbers_do_not_depend_on_the_order_of_ranks),
         TEST(hosts_say_where_a_group_lies),
         TEST(those_who_do_not_end_together_are_parted),
+        TEST(stages_that_are_always_the_same_time_apart_are_no_group),
         TEST(two_collectives_in_common_contradict_nothing),
         TEST(an_outlier_does_not_part_a_group),
         TEST(rules_come_in_order),

@@ -252,6 +252,38 @@ static void sends_before_the_first_step_are_the_last_of_theirs(void)
     forget(d);
 }
 
+/* Every step sends to 3 and receives from 5.  The recording begins when two of step 4, and one of step 3, are still queued. */
+static void what_was_launched_before_the_recording_is_what_comes_there_in_a_step(void)
+{
+    drawing *d = draw("steps:  .......55555556666666..", "host:   .......s.r....t.u......",
+                      "comm 7: AABBCC..SSRR....TTUU...", NULL);
+    for (int i = 0; i < 7; i++) {
+        bool sends = i % 2 == 1;
+        d->colls[i].p2p = i >= 3;
+        d->colls[i].kind = i < 3 ? TL_SEND_RECV : sends ? TL_SEND : TL_RECV;
+        d->colls[i].dst = i >= 3 && sends ? 3 : -1;
+        d->colls[i].src = i >= 3 && !sends ? 5 : -1;
+    }
+    collect(d);
+    CU_ASSERT_EQUAL(at(0)->kind, TL_RECV);
+    CU_ASSERT_EQUAL(at(0)->peer, 5);
+    CU_ASSERT_EQUAL(at(0)->part, 3);
+    CU_ASSERT_EQUAL(at(2)->kind, TL_SEND);
+    CU_ASSERT_EQUAL(at(2)->peer, 3);
+    CU_ASSERT_EQUAL(at(2)->part, 4);
+    CU_ASSERT_EQUAL(at(2)->nth, 0);
+    CU_ASSERT_EQUAL(at(4)->kind, TL_RECV);
+    CU_ASSERT_EQUAL(at(4)->part, 4);
+    CU_ASSERT_EQUAL(at(8)->part, 5);
+    d->colls[5].p2p = false; /* the stream has something else, too: nobody knows */
+    d->colls[5].kind = TL_ALL_REDUCE;
+    tl_participants_free(&set);
+    collect(d);
+    CU_ASSERT_EQUAL(at(2)->kind, TL_SEND_RECV);
+    CU_ASSERT_EQUAL(at(2)->peer, TL_NO_PEER);
+    forget(d);
+}
+
 static void a_second_rank_adds_its_own_memberships(void)
 {
     drawing *d = draw("comm 7: AA..BB...", NULL);
@@ -305,6 +337,7 @@ int main(void)
         TEST(sends_are_counted_by_receiver),
         TEST(what_goes_both_ways_counts_both_ways),
         TEST(sends_before_the_first_step_are_the_last_of_theirs),
+        TEST(what_was_launched_before_the_recording_is_what_comes_there_in_a_step),
         TEST(a_second_rank_adds_its_own_memberships),
         TEST(ranks_read_as_people_write_them),
     };

@@ -79,8 +79,9 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
-      "weighted by its wait")                                                                                          \
-    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks of its role")                                       \
+      "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
+      "the others of its stage")                                                                                       \
+    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks")                                                   \
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
