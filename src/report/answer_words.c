@@ -173,8 +173,8 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     if (a->trust.simulated)
         return phrase("not simulated, others cost more; %s of waiting in the steps concerned", lost.text);
     if (isnan(a->trust.model_error))
-        return phrase("not known: nothing could be replayed; others wait %s in the steps concerned", lost.text);
-    return phrase("not known: the replay misses the measured time by %.1f %%; others wait %s in the steps concerned",
+        return phrase("not known: nothing could be replayed; by the charges %s of the steps concerned", lost.text);
+    return phrase("not known: the replay misses the measured time by %.1f %%; by the charges %s of the steps concerned",
                   100 * fabs(a->trust.model_error), lost.text);
 }
 

@@ -115,7 +115,7 @@ static void measure_steps(finding *f, tl_culprit *c)
     if (n == 0)
         return;
     qsort(f->of_step, n, 2 * sizeof *f->of_step, by_wait);
-    c->step_wait_ns = f->of_step[(n - 1) / 2 * 2];
+    c->step_cost_ns = f->of_step[(n - 1) / 2 * 2];
     c->step_ns = f->of_step[(n - 1) / 2 * 2 + 1];
 }
 

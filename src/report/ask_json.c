@@ -153,7 +153,7 @@ static void put_which_rank(writer *j, const tl_answers *a)
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         put_known(j, "together_gain_ns", a->together_gain_ns);
         if (c->rank != NULL) {
-            put_int(j, "step_wait_ns", c->step_wait_ns);
+            put_int(j, "step_cost_ns", c->step_cost_ns);
             put_int(j, "step_ns", c->step_ns);
             put_int(j, "collectives_last", c->rank->late_count);
         }

@@ -1,7 +1,7 @@
 /* ask_text.c - the four questions, a paragraph each:
  *
  *     Which rank holds the job up?
- *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8) - others wait 30.0 ms of a step of
+ *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it costs 30.0 ms of a step of
  *       100 ms. Without its delay the job takes 200 ms less (25.0 % of 800 ms), as simulated.
  *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler).
  *       Confidence: high.

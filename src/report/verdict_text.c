@@ -1,7 +1,7 @@
 /* verdict_text.c - the verdict, on the terminal:
  *
- *     Rank 2 (host node0, device 2) holds the job up in every step (3 of 3, 4-6) -
- *       others wait 1.01 s of a step of 1.09 s
+ *     Rank 2 (host node0, device 2) holds the job up in every step (3 of 3, 4-6):
+ *       it costs 1.01 s of a step of 1.06 s
  *       cause   host_late: its host launches late, and its device is idle meanwhile
  *       where   "# running sparse arch"
  *       others  3 ranks wait for it, 9.11 s of their time together (ranks 0-1, 3)

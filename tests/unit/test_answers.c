@@ -16,7 +16,7 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 200 * MS);
     CU_ASSERT_DOUBLE_EQUAL(tl_answers_share(a, 200 * MS), 0.25, 1e-9);
     CU_ASSERT_EQUAL(a->culprits[0].nflagged, 8);
-    CU_ASSERT_EQUAL(a->culprits[0].step_wait_ns, 30 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 30 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 240 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 720 * MS);

@@ -70,8 +70,8 @@ typedef struct tl_culprit {
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t step_wait_ns, step_ns; /* median of its flagged steps: what those that waited for it waited, and their length */
-    int64_t lost_ns;               /* over its flagged steps: what those that waited for it waited; of a link: its surplus */
+    int64_t step_cost_ns, step_ns; /* median of its flagged steps: wall_ns of table blame_step, and their length */
+    int64_t lost_ns;               /* wall_ns over its flagged steps; of a link: its surplus */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
@@ -117,7 +117,7 @@ typedef struct tl_answers {
     int64_t *waiters;                       /* ranks that waited for the first of them, ascending; of some groups not known */
     size_t nwaiters;
     const tl_straggler *most;               /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;                        /* what those that waited for it waited, over all steps */
+    int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
     const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
