@@ -203,7 +203,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
     case TL_DOUBT_GAIN:
-        return phrase("the simulation gains less than half of what others wait");
+        return phrase("the simulation gains less than half of what the others wait in the mean");
     case TL_DOUBT_MIXED:
         return phrase("no cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

@@ -314,6 +314,12 @@ static unsigned doubts_of_cause(const tl_culprit *c)
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
+/* For a rank, by the others in the mean: wall time, where all meet again and again. */
+static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
+{
+    return c->rank != NULL && a->trust.nranks > 1 ? c->blame_ns / (int64_t)(a->trust.nranks - 1) : 0;
+}
+
 static void find_doubts(tl_answers *a)
 {
     unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust), clocks = doubts_of_clocks(a);
@@ -322,9 +328,9 @@ static void find_doubts(tl_answers *a)
     if (a->finding > TL_FOUND_NOBODY) {
         const tl_culprit *worst = &a->culprits[0];
         steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
-        rank |= steps | (worst->gain_ns < 0                    ? BIT(TL_DOUBT_NOT_REPLAYED)
-                         : worst->gain_ns < worst->lost_ns / 2 ? BIT(TL_DOUBT_GAIN)
-                                                               : 0);
+        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
+                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
+                                                                    : 0);
         phase |= doubts_of_cause(worst);
     } else {
         rank |= clocks;

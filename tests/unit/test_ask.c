@@ -41,7 +41,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     row->z = 48.37;
     CU_ASSERT_STRING_EQUAL(asked(j), "Which rank holds the job up?\n"
                                      "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
-                                     "  costs 30.0 ms of a step of 100 ms\n"
+                                     "  costs 25.0 ms of a step of 100 ms\n"
                                      "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                                      "  simulated\n"
                                      "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
@@ -162,7 +162,7 @@ static void programs_get_numbers(void)
     expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
                  "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
                  "    \"evidence\": {\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
-                 "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 30000000,\n      \"step_ns\": 100000000,\n"
+                 "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
                  "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
                  "\"path_share\": null\n    },\n"
                  "    \"tables\": [\"straggler\"]\n  },\n");

@@ -48,7 +48,7 @@ static void a_straggler_is_a_paragraph(void)
     walk(j, 2, TL_PART_HOST, 572 * MS, 0);
     CU_ASSERT_STRING_EQUAL(verdict(j),
                            "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
-                           "  costs 30.0 ms of a step of 100 ms\n"
+                           "  costs 25.0 ms of a step of 100 ms\n"
                            "  cause   host_late: its host launches late, and its device is idle meanwhile\n"
                            "  where   \"forward\"\n"
                            "  others  3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"

@@ -46,7 +46,7 @@ typedef enum tl_doubt {
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,           /* the replay gains less than half of what others waited: it does not see all that it costs */
+    TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,       /* no kernel, operator or annotation stands out */
@@ -70,8 +70,10 @@ typedef struct tl_culprit {
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t step_cost_ns, step_ns; /* median of its flagged steps: wall_ns of table blame_step, and their length */
-    int64_t lost_ns;               /* wall_ns over its flagged steps; of a link: its surplus */
+    int64_t lost_ns;               /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
+                                    * link: its surplus */
+    int64_t step_cost_ns, step_ns; /* gain_ns for each flagged step, where not simulated the median of lost_ns; and the length
+                                    * of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
