@@ -46,7 +46,7 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
 
     say_name(w, c);
-    tl_wrap_words(w, "holds the job up");
+    tl_wrap_words(w, tl_is_several(c) ? "hold the job up together" : "holds the job up");
     if (c->link != NULL || c->nflagged > 0)
         memcpy(pattern.text + strlen(pattern.text), ":", 2);
     tl_say_phrase(w, pattern);
@@ -54,7 +54,7 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(c->link));
     } else if (c->nflagged > 0) {
-        tl_wrap_words(w, "it costs");
+        tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
         tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);
         tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
         tl_wrap_piece(w, "%s", tl_duration(c->step_ns).text);
@@ -150,7 +150,7 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     int64_t n = (int64_t)worst->nwaiters;
 
     tl_wrap_piece(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
-    tl_wrap_words(w, "for it,");
+    tl_wrap_words(w, tl_is_several(worst) ? "for them," : "for it,");
     tl_wrap_piece(w, "%s", tl_duration(worst->blame_ns).text);
     tl_wrap_words(w, n == 1 ? "in all" : "of their time together");
     if (a->nwaiters == worst->nwaiters && a->nwaiters > 0) {
@@ -161,7 +161,7 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 
 void tl_say_path(tl_wrap *w, const tl_culprit *c)
 {
-    tl_wrap_words(w, c->rank != NULL ? "it holds" : "the ranks at its ends hold");
+    tl_wrap_words(w, c->rank == NULL ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
     tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
     tl_wrap_words(w, "of the critical path");
 }
@@ -193,7 +193,10 @@ void tl_say_loss(tl_wrap *w, const tl_answers *a)
         return;
     /* Waiting may be hidden by compute, so it is not said to be a part of the loss. */
     tl_wrap_words(w, "(waiting for");
-    tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
+    if (tl_is_several(&a->culprits[0]))
+        tl_wrap_words(w, "them:");
+    else
+        tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
     tl_wrap_piece(w, "%s)", tl_share_in_words((double)a->culprits[0].blame_ns / (double)job->wall_ns).text);
 }
 

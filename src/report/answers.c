@@ -314,10 +314,10 @@ static unsigned doubts_of_cause(const tl_culprit *c)
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
-/* For a rank, by the others in the mean: wall time, where all meet again and again. */
+/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
 static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
 {
-    return c->rank != NULL && a->trust.nranks > 1 ? c->blame_ns / (int64_t)(a->trust.nranks - 1) : 0;
+    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers) : 0;
 }
 
 static void find_doubts(tl_answers *a)
@@ -365,6 +365,7 @@ tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
 void tl_answers_free(tl_answers *answers)
 {
     free(answers->culprits);
+    free(answers->members);
     free(answers->waiters);
     *answers = (tl_answers){ 0 };
 }

@@ -22,8 +22,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
  *         tables         array: where the evidence stands
- *     culprits       array, worst first; each with kind ("rank", "link"), rank, peer (of a link), host, device, cause,
- *                    cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
+ *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
+ *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
+ *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
  *                    path_share, lost_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
