@@ -3,7 +3,7 @@
  *     members the same, one name on each rank       one group: names may count per process
  *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
  *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
- *                                                   end together
+ *                                                   end together, the more finely if some are done before others come
  *
  * Clocks may be apart, but two ranks' by one distance.  The stages of a pipeline reduce their gradients always the same
  * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
@@ -24,6 +24,15 @@
 
 /* Fewer than so many collectives in common cannot contradict. */
 enum { ENOUGH = 3 };
+
+/* Nobody leaves a collective before another has come to it, but for so much; once may be a mistake, twice in so many is
+ * none. */
+#define SLACK_NS INT64_C(20000)
+enum { TOO_OFTEN = 2, ONE_IN = 20 };
+
+/* Ranks of a group scatter so many times less than others, if this is below it anyway. */
+enum { STEADIER = 4 };
+#define STEADY_NS INT64_C(10000)
 
 typedef struct deciding {
     const tl_membership *m;
@@ -85,8 +94,23 @@ static size_t differences(const deciding *d, uint32_t a, uint32_t b, int64_t out
 /* How far apart two memberships end, and how steadily.  False where too little is known. */
 typedef struct distance {
     int64_t apart_ns, scatter_ns;
-    bool loose;
+    bool loose, missed; /* one had left before the other came, too often for one group */
 } distance;
+
+/* How often one of them had left before the other came, their ends being so far apart. */
+static size_t misses(const deciding *d, uint32_t a, uint32_t b, int64_t apart_ns)
+{
+    size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
+    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1]) {
+        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
+        if (x->item == y->item)
+            n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, SLACK_NS) ||
+                 tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, SLACK_NS);
+        i += x->item <= y->item;
+        j += y->item <= x->item;
+    }
+    return n;
+}
 
 static bool measure(const deciding *d, uint32_t a, uint32_t b, distance *out)
 {
@@ -97,6 +121,8 @@ static bool measure(const deciding *d, uint32_t a, uint32_t b, distance *out)
         return false;
     out->apart_ns = tl_median(apart, n);
     out->scatter_ns = tl_mad(apart, n, out->apart_ns);
+    size_t often = n / ONE_IN > TOO_OFTEN ? n / ONE_IN : TOO_OFTEN;
+    out->missed = misses(d, a, b, out->apart_ns) >= often;
     return true;
 }
 
@@ -149,34 +175,84 @@ static bool contradicted(const deciding *d, uint32_t a, uint32_t b, const distan
     return off > most_of(own) || -off > most_of(own);
 }
 
-/* Whether nothing speaks against the two being one group. */
-static bool end_together(const deciding *d, uint32_t a, uint32_t b)
+/* Whether nothing speaks against the two being one group; *own is how far apart they end. */
+static bool end_together(const deciding *d, uint32_t a, uint32_t b, int64_t most_ns, distance *own)
 {
-    distance own;
-    return !measure(d, a, b, &own) || (own.scatter_ns <= most_of(&own) && !contradicted(d, a, b, &own));
+    if (!measure(d, a, b, own))
+        return true;
+    int64_t most = most_ns < most_of(own) ? most_ns : most_of(own);
+    return !own->missed && own->scatter_ns <= most && !contradicted(d, a, b, own);
 }
 
-/* Each rank of order[from, to) joins the first leader that it ends together with, or leads. */
-static bool key_inferred(deciding *d, size_t from, size_t to)
+/* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  *missed: some had
+ * left before others came.  False when memory is out. */
+static bool gather(deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
 {
     TL_VEC(uint32_t) leaders = { 0 };
-    for (size_t i = from; i < to; i++) {
-        uint32_t m = d->order[i];
-        size_t l = 0;
-        while (l < leaders.n && !end_together(d, m, leaders.v[l]))
-            l++;
-        if (l == leaders.n) {
-            if (!tl_vec_room(&leaders)) {
-                free(leaders.v);
-                return false;
+    bool whole = true;
+
+    *missed = false;
+    for (size_t i = from; whole && i < to; i++) {
+        uint32_t m = d->order[i], leader = m;
+        int64_t least_ns = INT64_MAX;
+        for (size_t l = 0; l < leaders.n; l++) {
+            distance own;
+            bool together = end_together(d, m, leaders.v[l], most_ns, &own);
+            *missed = *missed || own.missed;
+            if (together && own.scatter_ns < least_ns) {
+                leader = leaders.v[l];
+                least_ns = own.scatter_ns;
             }
-            leaders.v[leaders.n++] = m;
         }
-        uint64_t rank = (uint64_t)d->m[leaders.v[l]].rank;
-        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, rank);
+        if (leader == m) {
+            whole = tl_vec_room(&leaders);
+            if (whole)
+                leaders.v[leaders.n++] = m;
+        }
+        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leader].rank);
     }
     free(leaders.v);
+    return whole;
+}
+
+static int by_ns(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return COMPARE(*x, *y);
+}
+
+/* How much the ends of one group scatter at most, where several run side by side: from the first of order[from, to) to
+ * the others some scatter much less than the rest.  INT64_MAX where that does not show. */
+static bool steadiness(const deciding *d, size_t from, size_t to, int64_t *most_ns)
+{
+    int64_t *ns = tl_malloc((to - from) * sizeof *ns);
+    size_t n = 0;
+
+    *most_ns = INT64_MAX;
+    if (ns == NULL)
+        return false;
+    for (size_t i = from + 1; i < to; i++) {
+        distance own;
+        if (measure(d, d->order[from], d->order[i], &own))
+            ns[n++] = own.scatter_ns > STEADY_NS ? own.scatter_ns : STEADY_NS;
+    }
+    if (n > 0)
+        qsort(ns, n, sizeof *ns, by_ns);
+    for (size_t i = 1; i < n && *most_ns == INT64_MAX; i++)
+        if (ns[i] / STEADIER >= ns[i - 1])
+            *most_ns = 2 * ns[i - 1];
+    free(ns);
     return true;
+}
+
+static bool key_inferred(deciding *d, size_t from, size_t to)
+{
+    bool missed;
+    int64_t most_ns;
+
+    if (!gather(d, from, to, INT64_MAX, &missed) || !steadiness(d, from, to, &most_ns))
+        return false;
+    return !missed || gather(d, from, to, most_ns, &missed);
 }
 
 /* ------------------------------------------------------------------------------------------------- the table */
