@@ -261,6 +261,17 @@ status 5 "$tlmpi" -f cut --fail-on 'idle>10%'
 status 1 "$tlmpi" -f cut --fail-on 'idle>99%'
 status 0 "$tlmpi" -f traces
 
+echo "-- critical path"
+status 0 "$tlmpi" show traces.h5 whatif --format json
+cp out whatif.json
+status 0 "$tlmpi" show traces.h5 critical_path --format json
+python "the path is the simulated time, of all and by rank" "
+time = [r['time_ns'] for r in json.load(open('whatif.json')) if r['scenario'] == 'unchanged'][0]
+before = sum(r['path_ns'] for r in rows() if r['activity'] == 'before')
+assert sum(r['path_ns'] for r in rows() if r['rank'] == -1) == time > 0, (rows(), time)
+assert sum(r['path_ns'] for r in rows() if r['rank'] >= 0) == time - before"
+rm whatif.json
+
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces
 silent err

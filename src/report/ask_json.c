@@ -153,12 +153,13 @@ static void put_which_rank(writer *j, const tl_answers *a)
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         put_known(j, "together_gain_ns", a->together_gain_ns);
         if (c->rank != NULL) {
-            put_int(j, "step_wait_ns", c->step_wait_ns);
+            put_int(j, "step_cost_ns", c->step_cost_ns);
             put_int(j, "step_ns", c->step_ns);
             put_int(j, "collectives_last", c->rank->late_count);
         }
         put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);
         put_double(j, "p_value", c->p_value);
+        put_double(j, "path_share", c->path_share);
     } else if (a->most != NULL) {
         put_int(j, "most_waited_for", a->most->rank);
         put_int(j, "most_waited_ns", a->most_ns);
@@ -285,6 +286,7 @@ static void put_culprit(writer *j, const tl_answers *a, const tl_culprit *c)
     put_double(j, "p_value", c->p_value);
     put_known(j, "gain_ns", c->gain_ns);
     put_share(j, "gain_share", c->gain_ns, a->wall_ns);
+    put_double(j, "path_share", c->path_share);
     put_int(j, "lost_ns", c->lost_ns);
     put_int(j, "blame_ns", c->blame_ns);
     put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
@@ -304,6 +306,22 @@ static void put_loss(writer *j, const tl_answers *a)
         put_word(j, "rank_what", a->worst.name);
         put_int(j, "rank_ns", a->worst.ns);
         put_share(j, "rank_share", a->worst.ns, a->worst.wall_ns);
+    }
+    end(j, '}');
+}
+
+static void put_path(writer *j, const tl_answers *a)
+{
+    const tl_path_facts *path = &a->path;
+
+    begin(j, "critical_path", '{');
+    if (path->ns > 0) {
+        put_int(j, "ns", path->ns);
+        put_int(j, "rank", path->rank);
+        put_double(j, "rank_share", path->rank_share);
+        put_word(j, "activity", path->activity);
+        put_double(j, "activity_share", path->activity_share);
+        put_double(j, "imbalance_share", path->imbalance_share);
     }
     end(j, '}');
 }
@@ -345,6 +363,7 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
         put_culprit(&j, a, &a->culprits[i]);
     end(&j, ']');
     put_loss(&j, a);
+    put_path(&j, a);
     put_trust(&j, a);
     end(&j, '}');
     fputc('\n', out);

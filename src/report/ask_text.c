@@ -1,7 +1,7 @@
 /* ask_text.c - the four questions, a paragraph each:
  *
  *     Which rank holds the job up?
- *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8) - others wait 30.0 ms of a step of
+ *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it costs 30.0 ms of a step of
  *       100 ms. Without its delay the job takes 200 ms less (25.0 % of 800 ms), as simulated.
  *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler).
  *       Confidence: high.
@@ -101,6 +101,11 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
         tl_wrap_piece(&w, "z = %.1f", c->link->z);
     }
     end_with_table(&w, q, c->rank != NULL ? "straggler" : "link");
+    if (isnan(c->path_share))
+        return;
+    w = paragraph(q, "Evidence:");
+    tl_say_path(&w, c);
+    end_with_table(&w, q, "critical_path");
 }
 
 static void which_rank(const asking *q)
@@ -184,6 +189,22 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
     end_with_table(&w, q, "blame");
 }
 
+/* What decides when the job ends, where nobody holds it up. */
+static void say_path(const asking *q)
+{
+    const tl_path_facts *path = &q->a->path;
+    if (path->ns <= 0)
+        return;
+    tl_wrap w = paragraph(q, "Evidence:");
+    tl_wrap_words(&w, "the critical path across ranks is");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->activity_share).text);
+    tl_wrap_words(&w, path->activity);
+    tl_wrap_piece(&w, "-");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->imbalance_share).text);
+    tl_wrap_words(&w, "of it is there only because ranks differ");
+    end_with_table(&w, q, "critical_path");
+}
+
 static void which_phase(const asking *q)
 {
     fputs("In which phase, and why?\n", q->out);
@@ -214,6 +235,7 @@ static void which_phase(const asking *q)
         tl_wrap_piece(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
         tl_wrap_words(&w, "of all ranks' time");
         end_with_table(&w, q, "breakdown");
+        say_path(q);
     }
     say_answer_confidence(q, &q->a->phase, false);
 }

@@ -40,8 +40,8 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     row->late_count = 15;
     row->z = 48.37;
     CU_ASSERT_STRING_EQUAL(asked(j), "Which rank holds the job up?\n"
-                                     "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8) -\n"
-                                     "  others wait 30.0 ms of a step of 100 ms\n"
+                                     "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
+                                     "  costs 25.0 ms of a step of 100 ms\n"
                                      "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                                      "  simulated\n"
                                      "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
@@ -136,6 +136,19 @@ static void the_file_is_a_word_for_a_shell(void)
     job_free(j);
 }
 
+static void the_critical_path_is_evidence(void)
+{
+    answer_job *j = job_of(4, 8);
+    walk(j, -1, TL_PART_COMPUTE, 800 * MS, 20 * MS);
+    walk(j, 2, TL_PART_COMPUTE, 800 * MS, 0);
+    expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it is\n"
+                     "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    expect(asked(j), "  Evidence: it holds 100.0 % of the critical path (tlmpi show\n  traces.h5 critical_path)\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"critical_path\": {\n    \"ns\": 800000000,\n    \"rank\": 2,\n");
+    job_free(j);
+}
+
 static void programs_get_numbers(void)
 {
     answer_job *j = job_of(4, 8);
@@ -149,8 +162,9 @@ static void programs_get_numbers(void)
     expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
                  "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
                  "    \"evidence\": {\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
-                 "      \"together_gain_ns\": null,\n      \"step_wait_ns\": 30000000,\n      \"step_ns\": 100000000,\n"
-                 "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625\n    },\n"
+                 "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
+                 "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
+                 "\"path_share\": null\n    },\n"
                  "    \"tables\": [\"straggler\"]\n  },\n");
     expect(text, "\"answer\": \"host_late\"");
     expect(text, "\"waited_ns\": {\n        \"host_late\": 720000000\n      }");
@@ -188,6 +202,7 @@ static const unit_test tests[] = {
     TEST(nobody_is_answered_four_times_without_contradiction),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
+    TEST(the_critical_path_is_evidence),
     TEST(programs_get_numbers),
     TEST(what_is_not_known_is_null),
 };

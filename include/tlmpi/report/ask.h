@@ -23,10 +23,12 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         evidence       object of numbers, and a few texts
  *         tables         array: where the evidence stands
  *     culprits       array, worst first; each with kind ("rank", "link"), rank, peer (of a link), host, device, cause,
- *                    cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share, lost_ns,
- *                    blame_ns, ranks_waiting
+ *                    cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
+ *                    path_share, lost_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
+ *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
+ *                    imbalance_share; empty where nothing could be replayed
  *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, steps, collectives, matched, clocks,
  *                    clock_uncertainty_ns, clocks_shifted, simulated, model_error, wall_ns
  */
