@@ -325,13 +325,16 @@ static void a_send_meets_the_receive_of_its_receiver(void)
     recv.nth = 3;
     tl_match_key(&recv, &seq_fate);
     CU_ASSERT_NOT_EQUAL(send.key, recv.key);
-    send.peer = recv.peer = TL_PEER_UNKNOWN; /* to and from nobody knows whom: they stay alone, though numbers agree */
+    send.peer = recv.peer = TL_PEER_UNKNOWN; /* to and from nobody knows whom: only their ends may tell */
     send.seq = recv.seq;
     tl_match_key(&send, &seq_fate);
     tl_match_key(&recv, &seq_fate);
     CU_ASSERT_EQUAL(send.rule, TL_BY_NOTHING);
+    CU_ASSERT_EQUAL(send.key, 0);
+    CU_ASSERT_EQUAL(recv.key, 0);
+    send.peer = 7, send.nth = -1; /* the how-many-eth it is nobody knows */
+    tl_match_key(&send, &seq_fate);
     CU_ASSERT_NOT_EQUAL(send.key, 0);
-    CU_ASSERT_NOT_EQUAL(send.key, recv.key);
 }
 
 /* Both at once: counted by what the lower sends to the upper. */
