@@ -182,9 +182,14 @@ static slack slack_of(const tl_collective_view *c)
     return (slack){ INT64_MAX, INT64_MAX };
 }
 
-/* Nothing is received before it is sent. */
+/* Nothing is received before it is sent; of two that do both neither is done before the other has come. */
 static bool is_received_early(const tl_participant *p, int64_t doubt_ns)
 {
+    if (p[0].kind == p[1].kind) {
+        int64_t last = p[0].start_ns > p[1].start_ns ? p[0].start_ns : p[1].start_ns;
+        int64_t first = p[0].end_ns < p[1].end_ns ? p[0].end_ns : p[1].end_ns;
+        return tl_ns_between(last, first) > tl_ns_sum(WAIT_SLACK_NS, doubt_ns);
+    }
     const tl_participant *send = p[0].kind == TL_SEND ? &p[0] : &p[1], *recv = send == p ? &p[1] : &p[0];
     return tl_ns_between(send->start_ns, recv->end_ns) > tl_ns_sum(WAIT_SLACK_NS, doubt_ns);
 }

@@ -3,7 +3,11 @@
  *     members the same, one name on each rank       one group: names may count per process
  *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
  *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
- * end together
+ *                                                   end together
+ *
+ * Clocks may be apart, but two ranks' by one distance.  The stages of a pipeline reduce their gradients always the same
+ * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
+ * least tells it.
  */
 #include "tlmpi/analysis/groups.h"
 #include "tlmpi/base/hash.h"
@@ -28,6 +32,7 @@ typedef struct deciding {
     const tl_sighting *sightings;
     size_t *first_sighting; /* of each membership; n + 1 of them */
     uint32_t *order;
+    uint32_t *by_rank; /* memberships by rank and members */
     tl_fate *fates;
 } deciding;
 
@@ -77,13 +82,78 @@ static size_t differences(const deciding *d, uint32_t a, uint32_t b, int64_t out
     return n;
 }
 
-/* Whether nothing speaks against the two being one group: clocks may be apart, but by always the same. */
-static bool end_together(const deciding *d, uint32_t a, uint32_t b)
+/* How far apart two memberships end, and how steadily.  False where too little is known. */
+typedef struct distance {
+    int64_t apart_ns, scatter_ns;
+    bool loose;
+} distance;
+
+static bool measure(const deciding *d, uint32_t a, uint32_t b, distance *out)
 {
     int64_t apart[TL_SIGHTINGS];
-    bool loose = false;
-    size_t n = differences(d, a, b, apart, &loose);
-    return n < ENOUGH || tl_mad(apart, n, tl_median(apart, n)) <= (loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS);
+    *out = (distance){ 0 };
+    size_t n = differences(d, a, b, apart, &out->loose);
+    if (n < ENOUGH)
+        return false;
+    out->apart_ns = tl_median(apart, n);
+    out->scatter_ns = tl_mad(apart, n, out->apart_ns);
+    return true;
+}
+
+static int64_t most_of(const distance *x)
+{
+    return x->loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS;
+}
+
+static int by_rank(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    int order = COMPARE(x->rank, y->rank);
+    if (order == 0)
+        order = COMPARE(x->members_key, y->members_key);
+    return order != 0 ? order : COMPARE(a, b);
+}
+
+/* The first of the rank's memberships, in by_rank. */
+static size_t first_of(const deciding *d, int32_t rank)
+{
+    size_t low = 0, high = d->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (d->m[d->by_rank[mid]].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another. */
+static bool contradicted(const deciding *d, uint32_t a, uint32_t b, const distance *own)
+{
+    int32_t x = d->m[a].rank, y = d->m[b].rank;
+    size_t i = first_of(d, x), k = first_of(d, y);
+    distance best = *own;
+
+    while (i < d->n && k < d->n && d->m[d->by_rank[i]].rank == x && d->m[d->by_rank[k]].rank == y) {
+        const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
+        distance other;
+        if (p->members_key == q->members_key && p->inferred && q->inferred &&
+            measure(d, d->by_rank[i], d->by_rank[k], &other) && other.scatter_ns < best.scatter_ns)
+            best = other;
+        bool both = p->members_key == q->members_key;
+        i += both || p->members_key < q->members_key;
+        k += both || q->members_key < p->members_key;
+    }
+    int64_t off = tl_ns_between(own->apart_ns, best.apart_ns);
+    return off > most_of(own) || -off > most_of(own);
+}
+
+/* Whether nothing speaks against the two being one group. */
+static bool end_together(const deciding *d, uint32_t a, uint32_t b)
+{
+    distance own;
+    return !measure(d, a, b, &own) || (own.scatter_ns <= most_of(&own) && !contradicted(d, a, b, &own));
 }
 
 /* Each rank of order[from, to) joins the first leader that it ends together with, or leads. */
@@ -246,7 +316,7 @@ static bool number(deciding *d, tl_table *groups, tl_group_fact **facts)
 
 static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
-    bool whole = d->order != NULL && d->first_sighting != NULL;
+    bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL;
     size_t s = 0;
 
     for (size_t i = 0; whole && i <= d->n; i++) {
@@ -254,9 +324,9 @@ static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fa
             s++;
         d->first_sighting[i] = s;
         if (i < d->n)
-            d->order[i] = (uint32_t)i;
+            d->order[i] = d->by_rank[i] = (uint32_t)i;
     }
-    whole = whole && tl_sort_index(d->order, d->n, by_members, d->m);
+    whole = whole && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
     for (size_t from = 0, to; whole && from < d->n; from = to) {
         const tl_membership *m = &d->m[d->order[from]];
         for (to = from + 1; to < d->n && d->m[d->order[to]].members_key == m->members_key &&
@@ -281,10 +351,12 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
                    .sightings = sightings,
                    .fates = fates,
                    .order = tl_malloc((n + 1) * sizeof *d.order),
+                   .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
                    .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
     *facts = NULL;
     bool whole = decide(&d, nsightings, groups, facts);
     free(d.order);
+    free(d.by_rank);
     free(d.first_sighting);
     return whole ? TL_OK : tl_fail_memory(err, "the process groups");
 }

@@ -4,9 +4,9 @@
  *     device       [   a    ][        b      ]    [ c ]     and it goes on right after b
  *                              |<- the wait ->|
  *
- * A host that thinks goes on at any time, so that this happens by chance, too: of n pieces of work that end in a silence, one
- * ends within d of where the silence does in about n * d / silence of all cases.  Only where that is less than 1 in
- * UNLIKELY is it a wait.
+ * A host that thinks goes on at any time, so that this happens by chance, too: of n pieces of work that end in a
+ * silence, one ends within d of where the silence does in about n * d / silence of all cases.  Only where that is less
+ * than 1 in UNLIKELY is it a wait.
  */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/hash.h"
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 
 #define US          INT64_C(1000)
-#define SILENCE_NS  (1000 * US)             /* what is worth asking */
-#define HEAD_NS     (100 * US)              /* the same, before the first call */
-#define WAKE_NS     (200 * US)              /* from the end of the work to the first sign of the host */
-#define CALL_END_NS (5 * US)                /* from the end of the work to the return of the call that waited for it */
-#define CLOCKS_NS   (20 * US)               /* by which clocks of host and device may differ */
+#define SILENCE_NS  (1000 * US) /* what is worth asking */
+#define HEAD_NS     (100 * US)  /* the same, before the first call */
+#define WAKE_NS     (200 * US)  /* from the end of the work to the first sign of the host */
+#define CALL_END_NS (5 * US)    /* from the end of the work to the return of the call that waited for it */
+#define CLOCKS_NS   (20 * US)   /* by which clocks of host and device may differ */
 #define LONGEST_NS  (INT64_C(1) << 46)
 enum { UNLIKELY = 100 };
 

@@ -24,13 +24,23 @@
 
 /* The readers below return where they stopped, NULL for "not plain". */
 
-static inline const char *skip_space(const char *p)
+static inline bool is_digit(char c)
 {
-    while ((unsigned char)*p <= ' ') {
-        if (*p != ' ' && *p != '\n' && *p != '\r' && *p != '\t')
-            break;
+    return (unsigned char)(c - '0') <= 9;
+}
+
+/* Bytes one by one: the processor foresees where such a run ends, and reads on while it looks. */
+static inline const char *skip_indent(const char *p)
+{
+    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
         p++;
-    }
+    return p;
+}
+
+static inline const char *pass_digits(const char *p)
+{
+    while (is_digit(*p))
+        p++;
     return p;
 }
 
@@ -64,37 +74,54 @@ static inline const char *skip_string(const char *p)
 }
 #endif
 
-static inline bool is_digit(char c)
+/* Mostly there is none, or one blank. */
+static inline const char *skip_space(const char *p)
 {
-    return (unsigned char)(c - '0') <= 9;
+    if ((unsigned char)*p > ' ')
+        return p;
+    if (*p == ' ' && (unsigned char)p[1] > ' ')
+        return p + 1;
+    return skip_indent(p);
 }
 
-static inline const char *skip_digits(const char *p)
+/* Behind the byte that stands at p, white space aside; NULL where another one does. */
+static inline const char *pass(const char *p, char byte)
 {
-    if (!is_digit(*p))
-        return NULL;
-    do
-        p++;
-    while (is_digit(*p));
-    return p;
+    if (*p != byte) {
+        p = skip_space(p);
+        if (*p != byte)
+            return NULL;
+    }
+    return p + 1;
 }
 
+/* What is no comma in the end, nor white space, may be the rest of a fraction. */
 static inline const char *skip_number(const char *p)
 {
-    if (*p == '-')
-        p++;
-    if (*p == '0' && is_digit(p[1]))
-        return NULL;
-    p = skip_digits(p);
-    if (p != NULL && *p == '.')
-        p = skip_digits(p + 1);
-    if (p != NULL && (*p == 'e' || *p == 'E')) {
-        p++;
-        if (*p == '+' || *p == '-')
-            p++;
-        p = skip_digits(p);
+    if (*p < '1') {
+        p += *p == '-';
+        if (*p == '0' && is_digit(p[1]))
+            return NULL;
     }
-    return p;
+    const char *end = pass_digits(p);
+    if (end == p)
+        return NULL;
+    if ((unsigned char)*end <= ',')
+        return end;
+    if (*end == '.') {
+        p = end + 1;
+        end = pass_digits(p);
+        if (end == p)
+            return NULL;
+    }
+    if (*end == 'e' || *end == 'E') {
+        p = end + 1;
+        p += *p == '+' || *p == '-';
+        end = pass_digits(p);
+        if (end == p)
+            return NULL;
+    }
+    return end;
 }
 
 static const char *skip_word(const char *p)
@@ -197,8 +224,22 @@ static inline const char *read_key(const char *p, tl_text *key)
     if (end == NULL)
         return NULL;
     *key = (tl_text){ p + 1, (size_t)(end - p - 1) };
-    p = skip_space(end + 1);
-    return *p == ':' ? skip_space(p + 1) : NULL;
+    p = pass(end + 1, ':');
+    return p != NULL ? skip_space(p) : NULL;
+}
+
+/* From behind a value to the next key of its object, or behind the end of that: then *over is set. */
+static inline const char *next_member(const char *p, bool *over)
+{
+    if (*p != ',') {
+        p = skip_space(p);
+        *over = *p == '}';
+        if (*over)
+            return p + 1;
+        if (*p != ',')
+            return NULL;
+    }
+    return skip_space(p + 1);
 }
 
 static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
@@ -220,6 +261,7 @@ static inline tl_key key_of_args(tl_text word)
 static const char *read_args(const char *p, tl_fields *f)
 {
     tl_text key;
+    bool over = false;
 
 #if TL_READ_MORE
     f->seen |= UINT64_C(1) << TL_KEY_ARGS;
@@ -231,19 +273,17 @@ static const char *read_args(const char *p, tl_fields *f)
         p = read_key(p, &key);
         if (p != NULL)
             p = store_value(p, key_of_args(key), f);
-        if (p == NULL)
-            return NULL;
-        p = skip_space(p);
-        if (*p == '}')
-            return p + 1;
-        if (*p != ',')
-            return NULL;
-        p = skip_space(p + 1);
+        if (p != NULL)
+            p = next_member(p, &over);
+        if (p == NULL || over)
+            return p;
     }
 }
 
-static bool is_unwanted(const tl_filter *filter, tl_text cat)
+static inline bool is_unwanted(const tl_filter *filter, tl_text cat)
 {
+    if (!(filter->shapes >> tl_filter_shape(cat) & 1))
+        return false;
     for (size_t i = 0; i < filter->n; i++)
         if (filter->unwanted[i].n == cat.n && memcmp(filter->unwanted[i].p, cat.p, cat.n) == 0)
             return true;
@@ -254,14 +294,13 @@ static bool is_unwanted(const tl_filter *filter, tl_text cat)
 static const char *skip_members(const char *p)
 {
     tl_text key;
+    bool over = false;
 
     for (;;) {
-        p = skip_space(p);
-        if (*p == '}')
-            return p + 1;
-        if (*p != ',')
-            return NULL;
-        p = read_key(skip_space(p + 1), &key);
+        p = next_member(p, &over);
+        if (p == NULL || over)
+            return p;
+        p = read_key(p, &key);
         if (p != NULL && key.n == 3 && memcmp(key.p, "cat", 3) == 0)
             return NULL;
         if (p != NULL)
@@ -274,6 +313,7 @@ static const char *skip_members(const char *p)
 size_t READ_FAST(const char *start, const tl_filter *filter, tl_fields *f)
 {
     tl_text text;
+    bool over = false;
     const char *p = start;
 
     f->seen = 0;
@@ -294,11 +334,8 @@ size_t READ_FAST(const char *start, const tl_filter *filter, tl_fields *f)
             p = skip_members(p);
             return p != NULL ? (size_t)(p - start) : 0;
         }
-        p = skip_space(p);
-        if (*p == '}')
-            return (size_t)(p + 1 - start);
-        if (*p != ',')
-            return 0;
-        p = skip_space(p + 1);
+        p = next_member(p, &over);
+        if (p == NULL || over)
+            return p != NULL ? (size_t)(p - start) : 0;
     }
 }

@@ -43,11 +43,15 @@ static tl_cat cat_of(tl_text t)
 /* Only spellings that are known: whatever else is written is read whole. */
 void tl_events_filter(const tl_read_options *options, tl_filter *filter)
 {
-    filter->n = 0;
-    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++)
-        if (!(options->keep & TL_CAT_BIT(category_words[i].cat)) &&
-            filter->n < sizeof filter->unwanted / sizeof filter->unwanted[0])
-            filter->unwanted[filter->n++] = (tl_text){ category_words[i].word, strlen(category_words[i].word) };
+    *filter = (tl_filter){ .n = 0 };
+    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++) {
+        tl_text word = { category_words[i].word, strlen(category_words[i].word) };
+        if (options->keep & TL_CAT_BIT(category_words[i].cat) ||
+            filter->n == sizeof filter->unwanted / sizeof filter->unwanted[0])
+            continue;
+        filter->unwanted[filter->n++] = word;
+        filter->shapes |= UINT64_C(1) << tl_filter_shape(word);
+    }
 }
 
 uint16_t tl_events_category(tl_events *e, uint32_t text)
@@ -69,8 +73,16 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
 {
     if (cat == NULL || cat->type != TL_VALUE_STRING)
         return tl_events_category(e, TL_NO_NAME);
+    uint16_t *recent = &e->recent_category[tl_filter_shape(cat->text) % TL_RECENT];
+    if (*recent < e->categories.n && e->categories.v[*recent].text != TL_NO_NAME) {
+        tl_text text = tl_names_text(&e->names, e->categories.v[*recent].text);
+        if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)
+            return *recent;
+    }
     uint32_t text = tl_names_intern(&e->names, cat->text.p, cat->text.n);
-    return text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
+    uint16_t found = text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
+    *recent = found;
+    return found;
 }
 
 /* ------------------------------------------------------------------------------------------------------ values */
@@ -108,6 +120,11 @@ static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_
         *text = tl_names_intern(&e->names, v->text.p, v->text.n);
 }
 
+static bool same_track(const tl_track *t, const tl_track *u)
+{
+    return u->pid == t->pid && u->tid == t->tid && u->pid_text == t->pid_text && u->tid_text == t->tid_text;
+}
+
 /* Different pairs of equal hash are told apart by going on to the next key. */
 uint32_t tl_events_track(tl_events *e, const tl_track *t)
 {
@@ -120,8 +137,7 @@ uint32_t tl_events_track(tl_events *e, const tl_track *t)
             e->tracks.v[e->tracks.n] = *t;
             return (uint32_t)e->tracks.n++;
         }
-        const tl_track *u = &e->tracks.v[i];
-        if (u->pid == t->pid && u->tid == t->tid && u->pid_text == t->pid_text && u->tid_text == t->tid_text)
+        if (same_track(&e->tracks.v[i], t))
             return i;
     }
 }
@@ -131,7 +147,15 @@ static uint32_t track_index(tl_events *e, const tl_fields *f)
     tl_track t;
     track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
     track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
-    return tl_events_track(e, &t);
+    uint32_t *recent = &e->recent_track[((uint64_t)t.tid ^ t.tid_text) % TL_RECENT];
+    if (*recent >= e->tracks.n || !same_track(&e->tracks.v[*recent], &t))
+        *recent = tl_events_track(e, &t);
+    return *recent;
+}
+
+static bool same_lane(const tl_lane *l, const tl_lane *m)
+{
+    return l->device == m->device && l->stream == m->stream;
 }
 
 uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
@@ -145,7 +169,7 @@ uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
             e->lanes.v[e->lanes.n] = *l;
             return (uint32_t)e->lanes.n++;
         }
-        if (e->lanes.v[i].device == l->device && e->lanes.v[i].stream == l->stream)
+        if (same_lane(&e->lanes.v[i], l))
             return i;
     }
 }
@@ -154,7 +178,10 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 {
     tl_lane l = { int_of(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
                   int_of(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
-    return tl_events_lane(e, &l);
+    uint32_t *recent = &e->recent_lane[(uint64_t)l.stream % TL_RECENT];
+    if (*recent >= e->lanes.n || !same_lane(&e->lanes.v[*recent], &l))
+        *recent = tl_events_lane(e, &l);
+    return *recent;
 }
 
 /* ----------------------------------------------------------------------------------------------------- columns */
@@ -351,8 +378,8 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         return TL_TAKEN_NO_MEMORY;
     if ((options->keep & TL_CAT_BIT(e->categories.v[category].cat)) == 0)
         return TL_TAKEN_FILTERED;
-    if (ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text)))
-        *fractional = true;
+    if (!*fractional)
+        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text));
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
     if (ph == NULL || x)
@@ -389,7 +416,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         taken = TL_TAKEN_REPAIRED;
     }
 
-    if (!tl_events_reserve(e, e->n + 1, options->raw, options->more))
+    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1, options->raw, options->more))
         return TL_TAKEN_NO_MEMORY;
     size_t i = e->n;
     e->ts_ns[i] = ts_ns;

@@ -57,7 +57,14 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
 typedef struct tl_filter {
     tl_text unwanted[16];
     size_t n;
+    uint64_t shapes;        /* bit tl_filter_shape(t): one of them looks like t */
 } tl_filter;
+
+/* Of texts that are equal equal, of others mostly not: few categories have to be compared. */
+static inline unsigned tl_filter_shape(tl_text t)
+{
+    return t.n > 0 ? ((unsigned)t.n + (unsigned char)t.p[0]) % 64 : 0;
+}
 
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
  * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is

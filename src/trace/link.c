@@ -10,6 +10,7 @@
 #include "tlmpi/trace/link.h"
 #include "link_coll.h"
 #include "link_group.h"
+#include "link_place.h"
 #include "link_step.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -19,11 +20,18 @@ typedef struct later_call {
     uint32_t launch;
 } later_call;
 
+/* Events of one sort in the order of the view, and the launch of each. */
+typedef struct picked {
+    TL_VEC(uint32_t) index;
+    uint32_t *launch;
+} picked;
+
 typedef struct linking {
     const tl_trace *trace;
     const tl_events *e;
     const tl_rules *rules;
     tl_linked *out;
+    picked work, waits;
     tl_map calls;               /* correlation of device work -> its first launch, NO_CALL for none */
     TL_VEC(later_call) later;   /* launches that are not the first of their correlation: by correlation, then by time */
 } linking;
@@ -68,77 +76,45 @@ static bool correlates(const tl_events *e, size_t i)
     return e->flags[i] & TL_EVENT_HAS_CORR && e->corr[i] > 0;
 }
 
-static int32_t small_int(int64_t x)
-{
-    return x >= 0 && x <= INT32_MAX ? (int32_t)x : -1;
-}
-
-/* The number in a text such as "stream 7", -1 without one. */
-static int64_t number_in(tl_text t)
-{
-    int64_t x = -1;
-    for (size_t i = 0; i < t.n; i++)
-        if (t.p[i] >= '0' && t.p[i] <= '9' && x < INT32_MAX)
-            x = (x < 0 ? 0 : x * 10) + (t.p[i] - '0');
-    return x;
-}
-
-/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid; but a wait sits on a host
- * track. */
-int32_t tl_event_device(const tl_events *e, size_t i)
-{
-    const tl_lane *lane = &e->lanes.v[e->lane[i]];
-    const tl_track *track = &e->tracks.v[e->track[i]];
-    bool tracked = tl_event_cat(e, i) != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
-    return small_int(lane->device == TL_LANE_ABSENT && tracked ? track->pid : lane->device);
-}
-
-static void place_of(const tl_events *e, size_t i, int32_t *device, int32_t *stream)
-{
-    const tl_lane *lane = &e->lanes.v[e->lane[i]];
-    const tl_track *track = &e->tracks.v[e->track[i]];
-
-    *device = tl_event_device(e, i);
-    *stream = small_int(lane->stream);
-    if (lane->stream == TL_LANE_ABSENT && tl_event_cat(e, i) != TL_CAT_SYNC)
-        *stream = small_int(track->tid_text == TL_NO_NAME ? track->tid : number_in(tl_names_text(&e->names, track->tid_text)));
-}
-
 /* ---------------------------------------------------------------------------------------------------- launches */
 
-static bool count_events(linking *k, size_t *nkernels, size_t *nsyncs)
+static bool pick(picked *p, size_t event)
 {
-    *nkernels = *nsyncs = 0;
+    if (!tl_vec_room(&p->index))
+        return false;
+    p->index.v[p->index.n++] = (uint32_t)event;
+    return true;
+}
+
+static void picked_free(picked *p)
+{
+    free(p->index.v);
+    free(p->launch);
+    *p = (picked){ .launch = NULL };
+}
+
+/* Work and waits, in file order, and their correlations. */
+static bool pick_work(linking *k)
+{
     for (size_t i = 0; i < k->e->n; i++) {
-        bool work = is_gpu_work(k->e, i), sync = is_sync(k->e, i);
-        *nkernels += work;
-        *nsyncs += sync;
-        if ((work || sync) && correlates(k->e, i) && tl_map_put(&k->calls, (uint64_t)k->e->corr[i], NO_CALL) != 0)
+        bool work = is_gpu_work(k->e, i);
+        if (!work && !is_sync(k->e, i))
+            continue;
+        if (!pick(work ? &k->work : &k->waits, i) ||
+            (correlates(k->e, i) && tl_map_put(&k->calls, (uint64_t)k->e->corr[i], NO_CALL) != 0))
             return false;
     }
     return true;
 }
 
-/* A call that has queued device work. */
-static bool is_launch(const linking *k, size_t i)
+/* Calls that have queued device work. */
+static bool pick_launches(const linking *k, picked *launches)
 {
-    return is_call(k->e, i) && correlates(k->e, i) && tl_map_get(&k->calls, (uint64_t)k->e->corr[i]) != TL_MAP_NONE;
-}
-
-/* The n events that `is` picks, in the order of `compare`.  The caller frees them; NULL when memory is out. */
-static uint32_t *pick(const linking *k, size_t n, bool (*is)(const linking *, size_t), tl_compare *compare)
-{
-    uint32_t *index = tl_malloc((n + 1) * sizeof *index);
-    size_t m = 0;
-
-    for (size_t i = 0; index != NULL && i < k->e->n; i++)
-        if (is(k, i))
-            index[m++] = (uint32_t)i;
-    if (index != NULL && !tl_sort_index(index, m, compare, k->e)) {
-        free(index);
-        index = NULL;
-    }
-    return index;
+    for (size_t i = 0; i < k->e->n; i++)
+        if (is_call(k->e, i) && correlates(k->e, i) &&
+            tl_map_get(&k->calls, (uint64_t)k->e->corr[i]) != TL_MAP_NONE && !pick(launches, i))
+            return false;
+    return true;
 }
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
@@ -160,8 +136,13 @@ static int by_correlation(const void *a, const void *b)
 /* Notes the launch under its correlation; they come in order of time. */
 static bool note_call(linking *k, int64_t correlation, uint32_t launch)
 {
-    if (tl_map_get(&k->calls, (uint64_t)correlation) == NO_CALL)
-        return tl_map_put(&k->calls, (uint64_t)correlation, launch) == 0;
+    uint32_t *first = tl_map_at(&k->calls, (uint64_t)correlation);
+    if (first == NULL)
+        return false;
+    if (*first == NO_CALL) {
+        *first = launch;
+        return true;
+    }
     if (!tl_vec_room(&k->later))
         return false;
     k->later.v[k->later.n++] = (later_call){ correlation, launch };
@@ -171,23 +152,22 @@ static bool note_call(linking *k, int64_t correlation, uint32_t launch)
 static bool collect_launches(linking *k)
 {
     const tl_events *e = k->e;
-    size_t n = 0;
+    picked calls = { .launch = NULL };
+    bool whole = pick_launches(k, &calls) && tl_sort_index(calls.index.v, calls.index.n, by_start, e);
+    size_t n = calls.index.n;
+    tl_launch *v = whole ? tl_calloc(n + 1, sizeof *v) : NULL;
 
-    for (size_t i = 0; i < e->n; i++)
-        n += is_launch(k, i);
-    uint32_t *index = pick(k, n, is_launch, by_start);
-    tl_launch *v = tl_calloc(n + 1, sizeof *v);
     k->out->launches = v;
-    bool whole = index != NULL && v != NULL;
+    whole = v != NULL;
     for (size_t i = 0; whole && i < n; i++) {
-        uint32_t at = index[i];
+        uint32_t at = calls.index.v[i];
         int64_t start = absolute(k->trace, e->ts_ns[at]);
         v[i] = (tl_launch){ start, start + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0 };
         whole = note_call(k, e->corr[at], (uint32_t)i);
     }
     if (whole && k->later.n > 1)
         qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
-    free(index);
+    picked_free(&calls);
     k->out->view.launches = v;
     k->out->view.nlaunches = whole ? n : 0;
     return whole;
@@ -260,54 +240,17 @@ static void classify(const linking *k, size_t event, tl_kernel *kernel, const tl
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
 }
 
-/* Device and stream, then time, then file order: the order of kernels and waits in a view. */
-static int by_place(const void *events, uint32_t a, uint32_t b)
+/* Puts them in order and finds the launch of each. */
+static bool place(const linking *k, picked *p)
 {
-    const tl_events *e = events;
-    if (e->lane[a] != e->lane[b] || e->track[a] != e->track[b]) {
-        int32_t device[2], stream[2];
-        place_of(e, a, &device[0], &stream[0]);
-        place_of(e, b, &device[1], &stream[1]);
-        if (device[0] != device[1])
-            return COMPARE(device[0], device[1]);
-        if (stream[0] != stream[1])
-            return COMPARE(stream[0], stream[1]);
-    }
-    if (e->ts_ns[a] != e->ts_ns[b])
-        return COMPARE(e->ts_ns[a], e->ts_ns[b]);
-    return COMPARE(e->dur_ns[a], e->dur_ns[b]);
-}
+    size_t n = p->index.n;
 
-static bool is_kernel(const linking *k, size_t i)
-{
-    return is_gpu_work(k->e, i);
-}
-
-static bool is_wait(const linking *k, size_t i)
-{
-    return is_sync(k->e, i);
-}
-
-/* Events of one sort in the order of the view, and the launch of each. */
-typedef struct placed {
-    uint32_t *index, *launch;
-    size_t n;
-} placed;
-
-static bool place(const linking *k, size_t n, bool (*is)(const linking *, size_t), placed *out)
-{
-    *out = (placed){ pick(k, n, is, by_place), tl_malloc((n + 1) * sizeof *out->launch), n };
-    if (out->index == NULL || out->launch == NULL)
+    p->launch = tl_malloc((n + 1) * sizeof *p->launch);
+    if (p->launch == NULL || !tl_order_by_place(k->e, p->index.v, n))
         return false;
     for (size_t i = 0; i < n; i++)
-        out->launch[i] = launch_of(k, out->index[i], absolute(k->trace, k->e->ts_ns[out->index[i]]));
+        p->launch[i] = launch_of(k, p->index.v[i], absolute(k->trace, k->e->ts_ns[p->index.v[i]]));
     return true;
-}
-
-static void placed_free(placed *p)
-{
-    free(p->index);
-    free(p->launch);
 }
 
 static void fill_kernel(const linking *k, uint32_t at, uint32_t launch_at, tl_kernel *kernel,
@@ -324,7 +267,7 @@ static void fill_kernel(const linking *k, uint32_t at, uint32_t launch_at, tl_ke
     kernel->blocks = grid != NULL ? grid->blocks : 0;
     kernel->name = e->name[at];
     kernel->uid = e->uid[at];
-    place_of(e, at, &kernel->device, &kernel->stream);
+    tl_event_place(e, at, &kernel->device, &kernel->stream);
     kernel->launch = launch_at;
     kernel->launch_ns = TL_TIME_UNKNOWN;
     if (kernel->launch != TL_NONE) {
@@ -337,68 +280,65 @@ static void fill_kernel(const linking *k, uint32_t at, uint32_t launch_at, tl_ke
     classify(k, at, kernel, rule_of_name, evidence);
 }
 
-static bool collect_kernels(linking *k, const placed *where)
+static bool collect_kernels(linking *k, const picked *where)
 {
-    tl_kernel *v = tl_calloc(where->n + 1, sizeof *v);
+    tl_kernel *v = tl_calloc(where->index.n + 1, sizeof *v);
     const tl_rule **rule_of_name = tl_calloc(k->e->names.n + 1, sizeof *rule_of_name);
     tl_comm_evidence evidence = { .trace = k->trace, .base_ns = absolute(k->trace, 0) };
     bool whole = v != NULL && rule_of_name != NULL;
 
     k->out->kernels = v;
-    for (size_t i = 0; whole && i < where->n; i++)
-        fill_kernel(k, where->index[i], where->launch[i], &v[i], rule_of_name, &evidence);
+    for (size_t i = 0; whole && i < where->index.n; i++)
+        fill_kernel(k, where->index.v[i], where->launch[i], &v[i], rule_of_name, &evidence);
     free(rule_of_name);
     whole = whole && !evidence.no_memory;
     k->out->view.kernels = v;
-    k->out->view.nkernels = whole ? where->n : 0;
-    whole = whole && tl_colls_collect(&evidence, where->index, k->out);
+    k->out->view.nkernels = whole ? where->index.n : 0;
+    whole = whole && tl_colls_collect(&evidence, where->index.v, k->out);
     tl_comm_evidence_free(&evidence);
     return whole;
 }
 
 /* ------------------------------------------------------------------------------------------------ recorded waits */
 
-static bool collect_syncs(linking *k, const placed *where)
+static bool collect_syncs(linking *k, const picked *where)
 {
     const tl_events *e = k->e;
-    tl_sync *v = tl_calloc(where->n + 1, sizeof *v);
+    tl_sync *v = tl_calloc(where->index.n + 1, sizeof *v);
 
     k->out->syncs = v;
-    for (size_t i = 0; v != NULL && i < where->n; i++) {
-        uint32_t at = where->index[i], call = where->launch[i];
+    for (size_t i = 0; v != NULL && i < where->index.n; i++) {
+        uint32_t at = where->index.v[i], call = where->launch[i];
         tl_sync *sync = &v[i];
         sync->start_ns = absolute(k->trace, e->ts_ns[at]);
         sync->end_ns = sync->start_ns + e->dur_ns[at];
         sync->correlation = e->flags[at] & TL_EVENT_HAS_CORR ? e->corr[at] : -1;
         sync->name = e->name[at];
         sync->uid = e->uid[at];
-        place_of(e, at, &sync->device, &sync->stream);
+        tl_event_place(e, at, &sync->device, &sync->stream);
         const tl_wait_args *wait = tl_events_wait(e, at);
-        sync->wait_on_stream = wait != NULL ? small_int(wait->wait_on_stream) : -1;
+        sync->wait_on_stream = wait != NULL ? tl_small_int(wait->wait_on_stream) : -1;
         sync->call_ns = call != TL_NONE ? k->out->launches[call].start_ns : TL_TIME_UNKNOWN;
         sync->step = tl_step_at(k->out->steps, k->out->view.nsteps, call != TL_NONE ? sync->call_ns : sync->start_ns);
     }
     k->out->view.syncs = v;
-    k->out->view.nsyncs = v != NULL ? where->n : 0;
+    k->out->view.nsyncs = v != NULL ? where->index.n : 0;
     return v != NULL;
 }
 
 tl_status tl_link(const tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
 {
     linking k = { .trace = trace, .e = &trace->events, .rules = rules, .out = out };
-    size_t nkernels, nsyncs;
-    placed kernels = { 0 }, syncs = { 0 };
 
     *out = (tl_linked){ .view = { .rank = rank, .names = &trace->events.names } };
-    bool whole = tl_steps_collect(trace, absolute(trace, 0), &out->steps, &out->view.nsteps) &&
-                 count_events(&k, &nkernels, &nsyncs) && collect_launches(&k) &&
-                 place(&k, nkernels, is_kernel, &kernels) && place(&k, nsyncs, is_wait, &syncs);
+    bool whole = tl_steps_collect(trace, absolute(trace, 0), &out->steps, &out->view.nsteps) && pick_work(&k) &&
+                 collect_launches(&k) && place(&k, &k.work) && place(&k, &k.waits);
     out->view.steps = out->steps;
     tl_map_free(&k.calls);              /* a large trace wants the room for its kernels */
     free(k.later.v);
-    whole = whole && collect_kernels(&k, &kernels) && collect_syncs(&k, &syncs);
-    placed_free(&kernels);
-    placed_free(&syncs);
+    whole = whole && collect_kernels(&k, &k.work) && collect_syncs(&k, &k.waits);
+    picked_free(&k.work);
+    picked_free(&k.waits);
     return whole ? TL_OK : tl_fail_memory(err, "the view of a rank");
 }
 

@@ -90,6 +90,37 @@ static void any_stretch_is_the_sum_of_its_parts(void)
     drawing_free(d);
 }
 
+/* Longer than some blocks of sums: idle, compute and comm in turn, each one microsecond. */
+static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
+{
+    enum { LENGTH = 5 * TL_ACTIVITY_BLOCK + 7 };
+    char compute[LENGTH + 16] = "compute 7: ", comm[LENGTH + 16] = "comm 9:    ", *at[] = { compute + 11, comm + 11 };
+    for (int i = 0; i < LENGTH; i++) {
+        at[0][i] = i % 3 == 1 ? (char)('A' + i / 3 % 26) : '.';
+        at[1][i] = i % 3 == 2 ? (char)('A' + i / 3 % 26) : '.';
+    }
+    at[0][LENGTH] = at[1][LENGTH] = '\0';
+    drawing *d = draw(compute, comm, NULL);
+    tl_activity a = { 0 };
+    CU_ASSERT_TRUE_FATAL(tl_activity_make(&a, &d->view, NULL, 0));
+    CU_ASSERT_FATAL(a.n > 4 * TL_ACTIVITY_BLOCK);
+    int wrong = 0;
+    for (int to = 0; to <= LENGTH; to++) {
+        tl_activity_cursor cursor = { 0 };
+        for (int from = 0; from < to; from++) {
+            tl_parts sum = { { 0 } };
+            tl_activity_add(&a, &cursor, from * US, to * US, &sum);
+            int64_t expected[TL_NPARTS] = { 0 };
+            for (int i = from > 1 ? from : 1; i < to && i * US < a.v[a.n].start_ns; i++)
+                expected[i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_COMM] += US;
+            wrong += memcmp(sum.ns, expected, sizeof expected) != 0;
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    tl_activity_free(&a);
+    drawing_free(d);
+}
+
 static void nothing_on_the_device_is_nothing(void)
 {
     drawing *d = draw("host: a.b", NULL);
@@ -121,9 +152,13 @@ static void without_memory_it_is_empty(void)
 }
 
 static const unit_test tests[] = {
-    TEST(each_instant_is_one_thing),           TEST(idle_time_is_divided_as_the_caller_says),
-    TEST(streams_and_devices_are_one),         TEST(copies_to_the_device_are_told_by_their_name),
-    TEST(any_stretch_is_the_sum_of_its_parts), TEST(nothing_on_the_device_is_nothing),
+    TEST(a_long_stretch_of_time_is_the_sum_of_its_parts),
+    TEST(each_instant_is_one_thing),
+    TEST(idle_time_is_divided_as_the_caller_says),
+    TEST(streams_and_devices_are_one),
+    TEST(copies_to_the_device_are_told_by_their_name),
+    TEST(any_stretch_is_the_sum_of_its_parts),
+    TEST(nothing_on_the_device_is_nothing),
     TEST(without_memory_it_is_empty),
 };
 

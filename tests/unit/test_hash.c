@@ -8,12 +8,14 @@
 #define tl_hash_bytes portable_hash_bytes
 #define tl_hash_mix portable_hash_mix
 #define tl_map_get portable_map_get
+#define tl_map_at portable_map_at
 #define tl_map_put portable_map_put
 #define tl_map_free portable_map_free
 #include "../../src/base/hash.c"
 #undef tl_hash_bytes
 #undef tl_hash_mix
 #undef tl_map_get
+#undef tl_map_at
 #undef tl_map_put
 #undef tl_map_free
 
@@ -22,6 +24,7 @@
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
 uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
+uint32_t *tl_map_at(tl_map *map, uint64_t key);
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 void tl_map_free(tl_map *map);
 
@@ -139,6 +142,37 @@ static void a_map_gives_back_what_was_put(void)
     CU_ASSERT_EQUAL(map.cap, 0);
 }
 
+/* Ids count up, by one or by a power of two: none of that may make a search long. */
+static void keys_that_count_up_do_not_pile_up(void)
+{
+    enum { N = 1 << 14 };
+    for (unsigned shift = 0; shift < 50; shift++) {
+        tl_map map = { 0 };
+        size_t steps = 0;
+        for (uint32_t i = 0; i < N; i++)
+            CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, (uint64_t)i << shift, i), 0);
+        for (uint32_t i = 0; i < N; i++)
+            steps += (place_of(&map, (uint64_t)i << shift) - home_of(&map, (uint64_t)i << shift)) & (map.cap - 1);
+        CU_ASSERT(steps < 16 * N);
+        if (shift == 0)
+            CU_ASSERT(steps < N);
+        tl_map_free(&map);
+    }
+}
+
+static void a_value_is_changed_where_it_stands(void)
+{
+    tl_map map = { 0 };
+    CU_ASSERT_PTR_NULL(tl_map_at(&map, 7));
+    CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, 7, 70), 0);
+    CU_ASSERT_PTR_NULL(tl_map_at(&map, 8));
+    uint32_t *value = tl_map_at(&map, 7);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+    *value = 71;
+    CU_ASSERT_EQUAL(tl_map_get(&map, 7), 71);
+    tl_map_free(&map);
+}
+
 static void a_map_without_memory_keeps_what_it_has(void)
 {
     tl_map map = { 0 };
@@ -166,6 +200,8 @@ static const unit_test tests[] = {
     TEST(every_bit_counts),
     TEST(mixing_minds_the_order_and_every_value),
     TEST(a_map_gives_back_what_was_put),
+    TEST(keys_that_count_up_do_not_pile_up),
+    TEST(a_value_is_changed_where_it_stands),
     TEST(a_map_without_memory_keeps_what_it_has),
 };
 

@@ -36,7 +36,10 @@ typedef struct tl_stretch {
 typedef struct tl_activity {
     tl_stretch *v;
     size_t n, cap;
+    tl_parts *sums; /* of all before v[i * TL_ACTIVITY_BLOCK], for each such i */
 } tl_activity;
+
+enum { TL_ACTIVITY_BLOCK = 32 };
 
 /* All devices of the view together.  Idle time outside the n given spans (sorted, disjoint) counts as TL_PART_HOST.
  * False when memory is out. */
@@ -52,7 +55,7 @@ typedef struct tl_activity_cursor {
 void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, int64_t t_ns);
 
 /* Adds the parts of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor come in
- * order of from_ns, and cost what they pass over. */
+ * order of from_ns; one costs what its cursor passes over and O(log n), however long the stretch of time. */
 void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
                      tl_parts *sum);
 

@@ -24,6 +24,9 @@ typedef struct tl_map {
 /* The value under key, or TL_MAP_NONE. */
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
 
+/* Where that value stands, to be changed (never to TL_MAP_NONE), until the next tl_map_put; NULL without one. */
+uint32_t *tl_map_at(tl_map *map, uint64_t key);
+
 /* Sets the value under key (value is not TL_MAP_NONE).  0 on success, -1 when memory is out. */
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 

@@ -79,8 +79,9 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
-      "weighted by its wait")                                                                                          \
-    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks of its role")                                       \
+      "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
+      "the others of its stage")                                                                                       \
+    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks")                                                   \
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
@@ -90,9 +91,11 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_LINKS,
     TL_SCENARIO_RANK,
     TL_SCENARIO_HOST,
-    TL_SCENARIO_CAUSE
+    TL_SCENARIO_CAUSE,
+    TL_SCENARIO_SUSPECTS
 } tl_scenario_kind;
-extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links", "rank", "host", "cause", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", NULL */
+extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
 #define TL_LABELS_OF_SCENARIO  tl_scenario_labels
@@ -103,7 +106,8 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
-      "peers; cause: all ranks, in this part of their time alone")                                                     \
+      "peers; cause: all ranks, in this part of their time alone; suspects: all ranks together that stand out in some " \
+      "step and are charged no less than 30 % of what any rank is")                                                     \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \

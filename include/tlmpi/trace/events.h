@@ -117,6 +117,8 @@ typedef struct tl_more {
 #define TL_EVENT_PH_END 16u         /* flow end */
 #define TL_EVENT_HAS_CORR 32u
 
+#define TL_RECENT 16
+
 /* Columns: entry i of each is event i; in file order.  Zero-initialise; tl_events_free ends it. */
 typedef struct tl_events {
     size_t n, cap;
@@ -141,6 +143,8 @@ typedef struct tl_events {
     TL_VEC(tl_grid_args) grids;
     tl_names names;
     tl_map track_map, lane_map, category_map;
+    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */
+    uint16_t recent_category[TL_RECENT];
 } tl_events;
 
 void tl_events_free(tl_events *events);
