@@ -151,8 +151,9 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     return st;
 }
 
-/* The order in time is one of memory: the columns of the events become those of the host, and these go before the tables
- * come that have a row for each piece of device work. */
+/* The order in time is one of memory: the columns of the events become those of the host, tables with a row for each gap
+ * come when the sums between collectives are done, and the host's columns go before those with a row for each piece of
+ * device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
@@ -163,9 +164,9 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = tl_link_host(trace, &linked, err);
     tl_events_free_columns(&trace->events);
     if (st == TL_OK)
-        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
-    if (st == TL_OK)
         st = take_part(&linked.view, how, &own, err);
+    if (st == TL_OK)
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);

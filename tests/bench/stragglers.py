@@ -18,7 +18,8 @@ What is counted, over jobs with a fault whose rank has a trace:
     cause           of the jobs whose rank is named right, those whose cause is, too
     window          ... those whose first_step and last_step are both within one step
     gain            ... those whose gain_ns is within 10 % of the simulated one; faults of one rank.  Of steps in which a
-                    recording begins or ends nobody can know all: with them or without is right
+                    recording begins or ends, the one before the first among them, nobody can know all: with them or
+                    without is right
     false alarms    of the healthy jobs, those in which any rank is called straggler
 
 Jobs are counted by what the fault costs of each step it acts in, as it was simulated, not by what was planted.
@@ -160,6 +161,13 @@ def gain_of_whole_steps(truth):
     return gain if gain > 0 else truth["fault"]["gain_ns"]
 
 
+def gain_of_all(truth):
+    """gain_ns, and what the recording has of the steps before: devices are behind their hosts."""
+    before = truth["start_ns"] - min((t["start_ns"] for t in truth["traces"]), default=0)
+    lasts = truth["fault"]["pattern"] == "persistent" and before > 0
+    return truth["fault"]["gain_ns"] * (1 + (before / sum(truth["step_ns"]) if lasts else 0))
+
+
 def distance(value, least, most):
     """How far a value is from a range, as a part of the nearer end."""
     return (least - value) / least if value < least else max(0, value - most) / most
@@ -186,7 +194,7 @@ class Verdict:
             self.cause_right = row["cause"] in fault["causes"]
             self.window_error = max(abs(row["first_step"] - fault["first_step"]), abs(row["last_step"] - fault["last_step"]))
             if fault["host"] is None and fault["gain_ns"] > 0:
-                self.gain_error = distance(row["gain_ns"], *sorted((gain_of_whole_steps(truth), fault["gain_ns"])))
+                self.gain_error = distance(row["gain_ns"], *sorted((gain_of_whole_steps(truth), gain_of_all(truth))))
 
     def line(self):
         if self.healthy:
@@ -365,6 +373,8 @@ def self_test():
     check(measures([v])["precision"] == (1, 2), "one of two named")
     cut = dict(made_up(), traces=[{"start_ns": 100, "end_ns": 2000}])
     check(gain_of_whole_steps(cut) == 800 and gain_of_whole_steps(made_up()) == 1000, "a step that is cut does not count")
+    early = dict(made_up(pattern="persistent"), start_ns=190, traces=[{"start_ns": 0, "end_ns": 2090}])
+    check(gain_of_all(early) == 1100 and gain_of_all(made_up()) == 1000, "what devices are behind counts")
     errors = [Verdict(job, cut, [row(3, gain_ns=ns)]).gain_error for ns in (720, 800, 900, 1000, 1100)]
     check([round(e, 9) for e in errors] == [0.1, 0, 0, 0, 0.1], "with cut steps or without")
     v = Verdict(job, made_up(), [row(3, gain_ns=900), row(1, gain_ns=1000)])

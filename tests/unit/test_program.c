@@ -198,10 +198,32 @@ static void a_host_that_waits_is_as_late_as_its_device(void)
             continue;
         waits++;
         CU_ASSERT_EQUAL(p->entries[e->on].ns, 6 * COLUMN);
-        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN);
+        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN - 1000); /* what is rounded */
     }
     CU_ASSERT_EQUAL(waits, 1);
-    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN); /* up to the wait, and from it to c */
+    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN + 1000); /* up to the wait, and from it to c */
+    job_free(j);
+}
+
+/* A step begins when the wait at the end of the one before it is over, or a rounding before. */
+static void a_wait_belongs_to_the_step_that_it_ends(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     55555556666666",
+                        "host:      ab......c.....",
+                        "compute 7: AAABBB...CCCC.", NULL));
+    job_wait(j, 0, 2, 7, TL_WAIT_STREAM);
+    j->waits[0].v[0].end_ns++;
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    size_t waits = 0;
+    for (size_t i = 0; i < p->nentries; i++)
+        if (p->entries[i].wait != 0) {
+            waits++;
+            CU_ASSERT_EQUAL(p->entries[i].segment, 1);
+        }
+    CU_ASSERT_EQUAL(waits, 1);
+    CU_ASSERT(p->segments[1].host_ns <= 2 * COLUMN + 1000);
     job_free(j);
 }
 
@@ -547,6 +569,7 @@ static const unit_test tests[] = {
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(a_comm_may_wait_for_another),
     TEST(a_host_that_waits_is_as_late_as_its_device),
+    TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
