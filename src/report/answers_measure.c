@@ -204,8 +204,10 @@ static int64_t count_waiters(tl_measures *m, tl_culprit *c)
     int64_t least = nranks > 0 ? sum / (int64_t)nranks / LEAST_OF_MEAN + 1 : 1;
     for (size_t i = 0; i < nranks; i++)
         c->nwaiters += m->waits[i] >= least;
+    /* Those that are not named may be members. */
+    size_t others = m->answers->trust.nranks > c->nmembers ? m->answers->trust.nranks - c->nmembers : 0;
     if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
-        c->nwaiters = (size_t)unnamed;
+        c->nwaiters = (size_t)unnamed < others ? (size_t)unnamed : others;
     return least;
 }
 

@@ -140,6 +140,16 @@ static const char *const *tables_of(const tl_culprit *c, const char *rank_table)
     return words;
 }
 
+static void put_members(writer *j, const char *name, const tl_culprit *c)
+{
+    begin(j, name, '[');
+    j->flat = true;
+    for (size_t i = 0; i < c->nmembers; i++)
+        put_int(j, NULL, c->members[i]);
+    end(j, ']');
+    j->flat = false;
+}
+
 static void put_which_rank(writer *j, const tl_answers *a)
 {
     const tl_culprit *c = worst_of(a);
@@ -149,6 +159,7 @@ static void put_which_rank(writer *j, const tl_answers *a)
     put_confidence(j, &a->rank);
     begin(j, "evidence", '{');
     if (c != NULL) {
+        put_members(j, "ranks", c);
         put_known(j, "gain_ns", c->gain_ns);
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         put_known(j, "together_gain_ns", a->together_gain_ns);
@@ -264,16 +275,6 @@ static void put_persistent(writer *j, const tl_answers *a)
 
 /* ------------------------------------------------------------------------------------------------------- what is
  * behind */
-
-static void put_members(writer *j, const char *name, const tl_culprit *c)
-{
-    begin(j, name, '[');
-    j->flat = true;
-    for (size_t i = 0; i < c->nmembers; i++)
-        put_int(j, NULL, c->members[i]);
-    end(j, ']');
-    j->flat = false;
-}
 
 static void put_culprit(writer *j, const tl_answers *a, const tl_culprit *c)
 {

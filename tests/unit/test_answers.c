@@ -158,6 +158,23 @@ static void waiters_without_names_are_counted(void)
     job_free(j);
 }
 
+/* Of 40 ranks 39 waited for each of two: at most 38 of them are others. */
+static void members_are_no_waiters(void)
+{
+    answer_job *j = job_of(40, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 7, 1, 8, 30 * MS, 4 * MS);
+    hold_up(j, 9, 1, 8, 30 * MS, 4 * MS);
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
+    tl_tables_get(&j->tables, &tl_blame_schema)->n = 0;
+    for (int32_t rank = 7; rank <= 9; rank += 2)
+        put_row(j, &tl_blame_schema,
+                &(tl_blame){ .to_rank = rank, .step = 1, .from_rank = -1, .waiters = 39, .direct_ns = 30 * MS });
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].nmembers, 2);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nwaiters, 38);
+    job_free(j);
+}
+
 static tl_slow_link_row link_between(int32_t rank, int32_t peer)
 {
     return (tl_slow_link_row){ .rank = rank,
@@ -460,6 +477,7 @@ static const unit_test tests[] = {
     TEST(all_ranks_of_a_host_are_the_host),
     TEST(who_hardly_waits_is_no_waiter),
     TEST(waiters_without_names_are_counted),
+    TEST(members_are_no_waiters),
     TEST(a_slow_link_is_one_culprit_and_not_two_ranks),
     TEST(a_link_that_costs_nothing_is_nobodys_verdict),
     TEST(who_was_not_repaired_has_no_gain),

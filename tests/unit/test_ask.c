@@ -180,7 +180,7 @@ static void programs_get_numbers(void)
     const char *text = print(j, tl_print_answers_json, "traces.h5");
     expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
                  "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
-                 "    \"evidence\": {\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
+                 "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
                  "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
                  "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
                  "\"path_share\": null\n    },\n"

@@ -16,8 +16,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *     verdict        "straggler", "slow_link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  *                    "no_device_work"
  *     which_rank, which_phase, others_waiting, persistent      an object each:
- *         answer         the rank, or null; the cause, or of no culprit the largest loss; true, false or null; the pattern, or
- *                        null
+ *         answer         the rank (of several together the one that alone costs most; ranks in the evidence has all), the cause
+ *                        (without a culprit the largest loss), true or false, the pattern; or null
  *         confidence     "high", "medium", "low"
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
