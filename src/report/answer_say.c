@@ -101,7 +101,7 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
 
-    tl_wrap_words(w, "No rank holds the job up.");
+    tl_wrap_words(w, a->trust.missing > 0 ? "No rank that has a trace holds the job up." : "No rank holds the job up.");
     if (most == NULL) {
         tl_wrap_words(w, "No rank waits for another in a collective.");
         return;
@@ -114,6 +114,15 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     if (!isnan(most->p_value))
         tl_wrap_piece(w, "(p = %.2f);", most->p_value);
     say_reason(w, most->reason, sizeof most->reason);
+}
+
+static void say_blur(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "clocks are uncertain by");
+    tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    tl_wrap_words(w, "who came last cannot be told in");
+    tl_wrap_piece(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
+    tl_wrap_words(w, "collectives (table clock).");
 }
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
@@ -135,7 +144,10 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
         break;
     case TL_FOUND_NO_VERDICT:
         tl_wrap_words(w, "No verdict:");
-        say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        if (a->why != NULL)
+            say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        else
+            say_blur(w, a);
         break;
     default:
         say_nobody(w, a);

@@ -401,8 +401,13 @@ static void clocks_may_hide_somebody(void)
     count_check(j, TL_CHECK_INCONCLUSIVE, 16, 16);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* one clock */
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
-    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT); /* in no collective */
+    CU_ASSERT_PTR_NULL(j->answers.why);
     CU_ASSERT_EQUAL(j->answers.trust.clock_uncertainty_ns, 250000);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
+    ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->offset_ns = 500000;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* in half of them */
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
     ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->applied = 1;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
     job_free(j);

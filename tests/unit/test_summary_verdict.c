@@ -170,6 +170,16 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     job_free(j);
 }
 
+static void ranks_without_a_trace_are_not_acquitted(void)
+{
+    answer_job *j = job_of(4, 8);
+    ((tl_rank *)tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3))->world_size = 6;
+    const char *text = verdict(j);
+    CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank waits", 56);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "  trust   medium - 2 ranks have no trace; 16 of 16"));
+    job_free(j);
+}
+
 static void without_a_verdict_the_loss_is_said_all_the_same(void)
 {
     answer_job *j = job_of(4, 8);
@@ -178,6 +188,11 @@ static void without_a_verdict_the_loss_is_said_all_the_same(void)
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: none of the 16 collectives could be matched across ranks (table\n"
                                        "  quality).\n" LOSS "\n");
     matched->count = 16;
+    count_check(j, TL_CHECK_INCONCLUSIVE, 15, 16);
+    put_row(j, &tl_clock_schema, &(tl_clock){ .offset_ns = 5060000 });
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: clocks are uncertain by 5.06 ms; who came last cannot be told in\n"
+                                       "  15 of 16 collectives (table clock).\n" LOSS "\n");
     verdict_of(j, 0)->verdict = TL_VERDICT_INCONCLUSIVE;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: no step in which it stands out among its peers.\n" LOSS "\n");
     job_free(j);
@@ -206,6 +221,7 @@ static const unit_test tests[] = {
     TEST(a_slow_host_is_told_by_its_ranks),
     TEST(a_slow_link_is_a_verdict),
     TEST(no_rank_stands_out_is_an_answer_with_the_loss_behind_it),
+    TEST(ranks_without_a_trace_are_not_acquitted),
     TEST(without_a_verdict_the_loss_is_said_all_the_same),
     TEST(whatever_the_names_the_lines_fit),
 };

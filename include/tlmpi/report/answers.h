@@ -23,7 +23,7 @@ typedef enum tl_finding {
     TL_FOUND_ONE_RANK,   /* nobody to compare with */
     TL_FOUND_SILENCE,    /* several ranks, and no communication in their traces */
     TL_FOUND_UNMATCHED,  /* several ranks communicate, and nothing could be matched across them */
-    TL_FOUND_NO_VERDICT, /* the tables forbid one */
+    TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell who came last in most collectives */
     TL_FOUND_NOBODY,     /* no rank stands out */
     TL_FOUND_LINK,       /* the worst is a link between ranks */
     TL_FOUND_STRAGGLER   /* the worst is a rank */
@@ -127,7 +127,8 @@ typedef struct tl_answers {
     size_t nwaiters;
     const tl_straggler *most;               /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
     int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
-    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size */
+    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
+                                             * NULL: the clocks are it */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
     int64_t wall_ns;                        /* of the traced window: replayed where that is to be trusted, else measured_ns */
