@@ -80,9 +80,14 @@ static void find_host(finding *f, tl_culprit *c)
     c->whole_host = here == c->nmembers;
 }
 
-/* The pattern of all members' steps. */
+/* The pattern of all members' steps; that of none where none stands out by itself. */
 static void find_pattern(const finding *f, tl_culprit *c)
 {
+    if (c->nflagged == 0) {
+        c->first_step = c->last_step = -1;
+        c->pattern = TL_PATTERN_NONE;
+        return;
+    }
     size_t nsteps = f->out->trust.nsteps, run = (size_t)((int64_t)c->last_step - c->first_step + 1);
 
     if (c->nflagged * 100 >= nsteps * PERSISTENT_PERCENT)
@@ -114,8 +119,10 @@ static void join_ranks(finding *f)
         const tl_culprit *c = &out->culprits[i];
         worst = c->gain_ns > worst->gain_ns ? c : worst;
         all.same_cause &= c->rank->cause == out->culprits[0].rank->cause;
-        all.first_step = c->first_step < all.first_step ? c->first_step : all.first_step;
-        all.last_step = c->last_step > all.last_step ? c->last_step : all.last_step;
+        if (c->nflagged > 0) {
+            all.first_step = c->first_step < all.first_step ? c->first_step : all.first_step;
+            all.last_step = c->last_step > all.last_step ? c->last_step : all.last_step;
+        }
         all.p_value = isnan(all.p_value) || c->p_value < all.p_value ? c->p_value : all.p_value;
     }
     all.rank = worst->rank;

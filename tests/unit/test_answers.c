@@ -114,6 +114,20 @@ static void all_ranks_of_a_host_are_the_host(void)
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 90 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 30 * MS);
+    /* A member may stand out in no step by itself. */
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++)
+        if (((tl_blame_step *)tl_table_row(steps, i))->rank == 6)
+            ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    verdict_of(j, 6)->first_step = verdict_of(j, 6)->last_step = -1;
+    verdict_of(j, 6)->pattern = TL_PATTERN_NONE;
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].first_step, 3);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nmembers, 4);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].pattern, TL_PATTERN_BOUNDED);
+    for (size_t i = 0; i < steps->n; i++)
+        ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].first_step, -1);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].pattern, TL_PATTERN_NONE);
     /* Without one of them it is not the host; without a joint repair they stand alone. */
     verdict_of(j, 7)->verdict = TL_VERDICT_OK;
     CU_ASSERT_EQUAL(answers_of(j)->nculprits, 3);
