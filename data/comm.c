@@ -106,6 +106,19 @@ static struct collective describe(struct rank *r, const struct meeting *m, int64
     return c;
 }
 
+/* Annotations call ranks by their places in the pipeline, which is the group that the library was given; without
+ * anything that tells the group, by their numbers in the job. */
+static int called(const struct job *job, int rank)
+{
+    return job->age == AGE_2022 ? rank : stage_of(job, rank);
+}
+
+static void name_ends(const struct rank *r, const struct collective *c, bool sends, struct event *note)
+{
+    note->number = called(&r->sim->job, sends ? c->from : c->to);
+    note->other = called(&r->sim->job, sends ? c->to : c->from);
+}
+
 /* The operators of a batch stand before the call that launches it. */
 static void batch_operators(struct rank *r, const struct meeting *m, struct collective c)
 {
@@ -114,7 +127,18 @@ static void batch_operators(struct rank *r, const struct meeting *m, struct coll
         ends_of(r, m, i == 0, &c);
         c.seq = r->transfers;
         r->external++;
-        emit_op(r, "record_param_comms", r->now_ns, r->now_ns + 4 * US, &c);
+        if (r->sim->job.age != AGE_2022) {
+            emit_op(r, "record_param_comms", r->now_ns, r->now_ns + 4 * US, &c);
+        } else {
+            struct event note = { .kind = EVENT_ANNOTATION,
+                                  .name = spellings[c.operation].annotation,
+                                  .start_ns = r->now_ns,
+                                  .end_ns = r->now_ns + 4 * US,
+                                  .track = r->thread,
+                                  .external = r->external };
+            name_ends(r, &c, i == 0, &note);
+            rank_emit(r, &note);
+        }
         r->now_ns += 5 * US;
     }
 }
@@ -147,10 +171,8 @@ void take_part(struct rank *r, const struct instruction *what)
                           .end_ns = start + ns - US,
                           .track = r->thread,
                           .external = r->external };
-    if (c.from >= 0) {
-        note.number = what->operation == OP_SEND ? c.from : c.to;
-        note.other = what->operation == OP_SEND ? c.to : c.from;
-    }
+    if (c.from >= 0)
+        name_ends(r, &c, what->operation == OP_SEND, &note);
     rank_emit(r, &note);
     r->now_ns = start + 5 * US;
     if (!on_compute && !what->unordered) {

@@ -2,7 +2,7 @@
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
 #     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, the tables of
-#     HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, faults, digests on 1 to 64 procs,
+#     HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, verdicts, faults, digests on 1 to 64 procs,
 #     reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
@@ -136,6 +136,7 @@ stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
 stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
 stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
 stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
+stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
 stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
 stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
 stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
@@ -144,6 +145,7 @@ stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
 stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
 stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
 stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
+stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
 stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
 export ASAN_OPTIONS=fast_unwind_on_malloc=0
 stage asan-units units build-asan
@@ -151,6 +153,7 @@ stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler sever
 export ASAN_OPTIONS=
 stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
 stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
+stage asan-ask /usr/bin/python3 tests/faults/ask.py build-asan/tlmpi-serial build/make_trace
 stage asan-augment /usr/bin/python3 tests/faults/augment.py build-asan/tlmpi-serial
 stage first-run first_run
 

@@ -17,7 +17,7 @@ typedef struct entry {
     uint64_t name;
     double ns, peers_ns;
     double count, peers_count;
-    double size, peers_size, peers_most; /* of each piece of work; the most that any peer has */
+    double size, peers_size, peers_most; /* of each piece of work, of a part all; the most that any peer has */
     double spread;                       /* of the peers' ns: they differ by chance, and so may the rank */
     uint32_t depth;
     uint8_t kind, part;
@@ -29,6 +29,7 @@ typedef struct finding {
     size_t n;
     double over[TL_NPARTS]; /* surplus of each part */
     double all, idle;       /* positive ones: all, and those of idle time that is the host's doing */
+    bool common[TL_NPARTS]; /* the peers' hosts do most of it, too */
 } finding;
 
 static int by_key(const void *a, const void *b)
@@ -82,7 +83,9 @@ static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t np
 
     for (size_t i = 0; i < n; i++) {
         const tl_cause_row *row = &rows[i];
-        double each = row->count > 0 ? (double)row->size / row->count : 0;
+        double each = row->count > 0                ? (double)row->size / row->count
+                      : row->kind == TL_DETAIL_PART ? (double)row->size
+                                                    : 0;
         if (row->rank == rank) {
             e.ns = (double)row->ns;
             e.count = row->count;
@@ -99,7 +102,7 @@ static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t np
     e.peers_ns = median(ns, m, npeers);
     e.spread = deviation(ns, npeers, e.peers_ns);
     e.peers_count = median(count, m, npeers);
-    e.peers_size = median(size, sized, sized);
+    e.peers_size = median(size, sized, rows->kind == TL_DETAIL_PART ? npeers : sized);
     return e;
 }
 
@@ -194,12 +197,35 @@ static tl_cause of_compute(const finding *f, uint64_t *place)
 
 /* ------------------------------------------------------------------------------------------------------------- idle */
 
+/* What the peers' hosts do for as long, if under cover of the device, makes nobody late: that the device had run dry
+ * there is the host's lateness. */
+static void leave_what_peers_do(finding *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const entry *e = &f->v[i];
+        if (e->kind != TL_DETAIL_PART || e->part >= TL_NPARTS || !tl_part_is_of_host((tl_part)e->part))
+            continue;
+        double more = e->size > e->peers_size ? e->size - e->peers_size : 0;
+        if (f->over[e->part] > more) {
+            f->common[e->part] = more < half * f->over[e->part];
+            f->over[TL_PART_HOST] += f->over[e->part] - more;
+            f->over[e->part] = more;
+        }
+    }
+}
+
 /* Names of operators say more than those of functions, where both stand for the same. */
 static bool says_more(const entry *e, const entry *than, int part)
 {
     if (part != TL_PART_HOST && e->frame != than->frame)
         return than->frame;
     return e->depth > than->depth;
+}
+
+/* Whether a name may tell what a part of the idle time was, any part where it is HOST. */
+static bool tells(const finding *f, const entry *e, int part)
+{
+    return e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST ? !f->common[e->part] : e->part == part);
 }
 
 /* The innermost name that covers nearly as much of the idle surplus as any; of those alone that stand for `part`, if it
@@ -212,15 +238,14 @@ static const entry *innermost(const finding *f, int part)
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
         double over = e->ns - e->peers_ns;
-        if (e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST || e->part == part) && over > largest)
+        if (tells(f, e, part) && over > largest)
             largest = over;
     }
     if (largest < half * (part == TL_PART_HOST ? f->idle : f->over[part]))
         return NULL;
     for (size_t i = 0; i < f->n; i++) {
         const entry *e = &f->v[i];
-        if (e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST || e->part == part) &&
-            e->ns - e->peers_ns >= most * largest && (best == NULL || says_more(e, best, part)))
+        if (tells(f, e, part) && e->ns - e->peers_ns >= most * largest && (best == NULL || says_more(e, best, part)))
             best = e;
     }
     return best;
@@ -300,6 +325,7 @@ static void find(finding *f, tl_cause_found *found)
             f->all += over > 0 ? over : 0;
         } else if (f->v[i].kind == TL_DETAIL_PART && f->v[i].part == TL_PART_COMM)
             found->awaited_ns = (int64_t)(f->v[i].peers_ns - f->v[i].ns);
+    leave_what_peers_do(f);
     for (int part = 0; part < TL_NPARTS; part++)
         f->idle += is_idle(part) ? f->over[part] : 0;
     found->ns = (int64_t)f->all;

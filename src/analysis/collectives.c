@@ -182,9 +182,14 @@ static slack slack_of(const tl_collective_view *c)
     return (slack){ INT64_MAX, INT64_MAX };
 }
 
-/* Nothing is received before it is sent. */
+/* Nothing is received before it is sent; of two that do both neither is done before the other has come. */
 static bool is_received_early(const tl_participant *p, int64_t doubt_ns)
 {
+    if (p[0].kind == p[1].kind) {
+        int64_t last = p[0].start_ns > p[1].start_ns ? p[0].start_ns : p[1].start_ns;
+        int64_t first = p[0].end_ns < p[1].end_ns ? p[0].end_ns : p[1].end_ns;
+        return tl_ns_between(last, first) > tl_ns_sum(WAIT_SLACK_NS, doubt_ns);
+    }
     const tl_participant *send = p[0].kind == TL_SEND ? &p[0] : &p[1], *recv = send == p ? &p[1] : &p[0];
     return tl_ns_between(send->start_ns, recv->end_ns) > tl_ns_sum(WAIT_SLACK_NS, doubt_ns);
 }
@@ -198,7 +203,7 @@ static tl_suspicion suspect_times(const tl_collective_view *c)
 
     if (c->n < 2)
         return TL_SUSPECT_NOTHING;
-    if (c->rule == TL_BY_PAIR)
+    if (c->n == 2 && c->by_rank[0].peer == c->by_rank[1].rank)
         return is_received_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
@@ -252,10 +257,16 @@ static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *f
     return several ? worst : 0;
 }
 
+/* Whether it is between two ranks, and known between which. */
+static bool is_pair(const tl_collective_view *c)
+{
+    return c->by_rank[0].peer >= 0;
+}
+
 /* Ranks that have a trace and should be there. */
 static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
-    if (c->rule != TL_BY_PAIR)
+    if (!is_pair(c))
         return group->seen;
     return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
@@ -263,7 +274,7 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
 /* Of a pair its two ranks tell, of others their group. */
 static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
-    if (c->rule != TL_BY_PAIR)
+    if (!is_pair(c))
         return group->span;
     const tl_rank_place *a = tl_place_of(facts, c->by_rank[0].rank), *b = tl_place_of(facts, c->by_rank[0].peer);
     if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
@@ -296,12 +307,12 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
             c.rule = p[i].rule;
     }
     c.expected = expected_of(&c, group, facts);
-    c.size = c.rule == TL_BY_PAIR ? 2 : group->size;
+    c.size = is_pair(&c) ? 2 : group->size;
     c.state = (uint8_t)state_of(&c);
     c.span = span_of(&c, group, facts);
     if (c.n == 1)
         c.rule = TL_BY_NOTHING;
-    else if (c.rule == TL_BY_PAIR)
+    else if (is_pair(&c))
         c.kind = TL_SEND_RECV;
     c.uncertainty_ns = uncertainty_of(&c, facts);
     c.suspect = (uint8_t)tl_collective_suspect(p, run->n);

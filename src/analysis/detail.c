@@ -20,8 +20,9 @@ typedef struct gathering {
     const tl_idle_span *idle;
     size_t nidle;
     const tl_activity *activity;
-    int64_t *before;     /* [nidle]: idle time of the host's doing before each */
-    int64_t *covered_to; /* by name: where the last span of that name on this thread ends */
+    int64_t *before;            /* [nidle]: idle time of the host's doing before each */
+    int64_t *covered_to;        /* by name: where the last span of that name on this thread ends */
+    int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
     uint8_t *of_call, *of_op;
     tl_map places; /* (kind, step, name) -> index in rows */
     TL_VEC(tl_detail) rows;
@@ -186,6 +187,19 @@ static void uncover(gathering *g)
 {
     for (size_t i = 0; i < g->view->names->n; i++)
         g->covered_to[i] = INT64_MIN;
+    for (int part = 0; part < TL_NPARTS; part++)
+        g->part_to[part] = INT64_MIN;
+}
+
+/* What stands for a part takes its time of the host whether the device has run dry or not. */
+static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64_t end_ns)
+{
+    int64_t from = start_ns > g->part_to[part] ? start_ns : g->part_to[part];
+    if (!tl_part_is_of_host(part) || from >= end_ns)
+        return true;
+    g->part_to[part] = end_ns;
+    return add(g, TL_DETAIL_PART, tl_step_at(g->view->steps, g->view->nsteps, start_ns), TL_NO_NAME, part,
+               &(tl_detail){ .size = end_ns - from });
 }
 
 /* A name within the same name covers the same time. */
@@ -213,7 +227,8 @@ static bool add_ops(gathering *g, const tl_thread *thread)
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
-            whole = add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+            whole = add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
+                    add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
                              idle_within(g, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         whole = whole && tl_vec_room(&open);
         if (whole)
@@ -267,11 +282,19 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < view->nlaunches ? view->launches[low].start_ns : INT64_MAX;
 }
 
-/* The most idle time in one piece that begins while the call waits, where it has just ended, or before the host
- * launches anything again (until then communication may keep the device busy). */
-static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns)
+/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
+ * it. */
+static bool surely_waits(const gathering *g, uint32_t name)
 {
-    int64_t next = next_launch(g, end_ns), until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
+    tl_text text = tl_names_text(g->view->names, name);
+    return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
+}
+
+/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
+ * waited, before the host launches anything again (until then communication may keep the device busy). */
+static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
+{
+    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
     int64_t most = 0;
     size_t to;
     for (size_t at = idle_after(g, start_ns); at < g->nidle && g->idle[at].start_ns <= until; at = to) {
@@ -296,10 +319,11 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        whole = add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end),
+        whole = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
+                add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end),
                          DEPTH_OF_CALLS, false);
         if (whole && may_wait(g, name)) {
-            int64_t ns = idle_behind(g, start, end);
+            int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
                 whole = add(g, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
                             waits_as(g, ops, &op_at, i),

@@ -2,11 +2,12 @@
  *
  * The first rule that applies:
  *
- *     pair      a send or receive, if its peer is known  sender, receiver, step, k-th
+ *     pair      sends and receives whose other end is    sender, receiver, step, k-th; of both at once the
+ *               known                                    lower of the two is the sender
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.h)
+ *     endtime   what is left: later, by alignment        (align.h; of sends and receives pair_align.h)
  */
 #include "tlmpi/analysis/match_key.h"
 #include "tlmpi/base/hash.h"
@@ -23,11 +24,6 @@ static uint64_t some(uint64_t key)
     return key != 0 ? key : 1;
 }
 
-static bool is_p2p(const tl_participant *p)
-{
-    return p->kind == TL_SEND || p->kind == TL_RECV;
-}
-
 void tl_match_key(tl_participant *p, const tl_fate *fate)
 {
     uint64_t group = fate->group_key;
@@ -35,14 +31,15 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     p->key = 0;
     p->rule = TL_BY_NOTHING;
     p->group = fate->group;
-    if (is_p2p(p)) {
+    if (p->peer != TL_NO_PEER) {
         /* Nothing else will do: each rank counts its own sends, and they end when they like. */
         if (p->nth < 0 || p->peer < 0) {
-            p->key = tl_lone_key(p);
+            p->key = p->peer >= 0 ? tl_lone_key(p) : 0;
             return;
         }
-        int32_t from = p->kind == TL_SEND ? p->rank : p->peer, to = p->kind == TL_SEND ? p->peer : p->rank;
-        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->step, p->nth, 0));
+        bool sends = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        int32_t from = sends ? p->rank : p->peer, to = sends ? p->peer : p->rank;
+        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->part, p->nth, 0));
         p->rule = TL_BY_PAIR;
     } else if (fate->by_seq && p->seq >= 0) {
         p->key = some(mix3(group, TL_BY_SEQ, p->seq, p->part));

@@ -17,6 +17,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
+#include "participants_pairs.h"
 #include <stdlib.h>
 
 /* Kinds that NCCL makes of sends and receives: their kernels have one name. */
@@ -94,22 +95,40 @@ static uint32_t inferred_membership(collecting *k, int32_t place, tl_collective 
     return (uint32_t)(k->set->memberships.n - 1);
 }
 
-/* The one group that the stream of kernels [from, to) serves, TL_NONE where there is none or several. */
-static uint32_t group_of_stream(const tl_rank_view *view, size_t from, size_t to)
+/* What the kernels [from, to) of one stream have in common. */
+typedef struct stream_use {
+    uint32_t group; /* the one that it serves, of a stream of pairs any; TL_NONE where there is none or several */
+    bool of_pairs;  /* all that is known of it goes from one rank to another */
+} stream_use;
+
+static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to)
 {
-    uint32_t only = TL_NONE;
+    stream_use use = { .group = TL_NONE };
+    bool several = false, others = false;
     for (size_t i = from; i < to; i++) {
-        uint32_t group = view->kernels[i].coll != TL_NONE ? view->colls[view->kernels[i].coll].group : TL_NONE;
-        if (group == TL_NONE || group == only)
+        const tl_coll *c = view->kernels[i].coll != TL_NONE ? &view->colls[view->kernels[i].coll] : NULL;
+        if (c == NULL)
             continue;
-        if (only != TL_NONE)
-            return TL_NONE;
-        only = group;
+        use.of_pairs = use.of_pairs || c->p2p;
+        others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN);
+        several = several || (c->group != TL_NONE && use.group != TL_NONE && c->group != use.group);
+        use.group = use.group == TL_NONE ? c->group : use.group;
     }
-    return only;
+    use.of_pairs = use.of_pairs && !others;
+    if (several && !use.of_pairs)
+        use.group = TL_NONE;
+    return use;
 }
 
 /* ------------------------------------------------------------------------------------------------ participants */
+
+static int32_t peer_of(const tl_coll *c)
+{
+    if (!c->p2p)
+        return TL_NO_PEER;
+    int32_t peer = c->kind == TL_RECV ? c->src : c->dst;
+    return peer >= 0 ? peer : TL_PEER_UNKNOWN;
+}
 
 static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership)
 {
@@ -129,7 +148,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
         .group = (int32_t)membership,
         .step = kernel->step,
         .nth = -1,
-        .peer = c->kind == TL_SEND ? c->dst : c->src,
+        .peer = peer_of(c),
         .uid = kernel->uid,
         .device = kernel->device,
         .stream = kernel->stream,
@@ -145,7 +164,8 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
     return true;
 }
 
-/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group. */
+/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
+ * many streams of pairs a rank has depends on its neighbours: they have no number. */
 static bool add_parts(collecting *k)
 {
     const tl_rank_view *view = k->view;
@@ -156,17 +176,18 @@ static bool add_parts(collecting *k)
                         view->kernels[to].stream == view->kernels[from].stream;
              to++)
             ;
-        uint32_t served = group_of_stream(view, from, to);
+        const stream_use use = use_of_stream(view, from, to);
         bool used = false;
         for (size_t i = from; i < to; i++) {
             const tl_kernel *kernel = &view->kernels[i];
             if (kernel->coll == TL_NONE)
                 continue;
             uint32_t group = view->colls[kernel->coll].group;
-            group = group != TL_NONE ? group : served;
-            used |= group == TL_NONE;
+            group = group != TL_NONE ? group : use.group;
+            used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
-                                          : inferred_membership(k, place, family_of((tl_collective)kernel->collective));
+                                          : inferred_membership(k, use.of_pairs ? -1 : place,
+                                                                family_of((tl_collective)kernel->collective));
             if (m == UINT32_MAX || !add_part(k, kernel, m))
                 return false;
         }
@@ -209,15 +230,12 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &parts[order[i]];
         tl_membership *m = &k->set->memberships.v[p->group];
-        if (p->launch_ns == TL_TIME_UNKNOWN)
+        if (p->launch_ns == TL_TIME_UNKNOWN || p->peer != TL_NO_PEER)
             continue;
-        uint64_t key =
-            tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), tl_hash_mix(p->kind, (uint64_t)p->peer));
+        uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), p->kind);
         p->nth = count(&k->counters, key);
         if (p->nth < 0)
             return false;
-        if (p->kind == TL_SEND || p->kind == TL_RECV)
-            continue;
         m->nlaunched++;
         m->nseq += p->seq >= 0;
         if (p->step >= 0)
@@ -233,10 +251,9 @@ static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *or
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &parts[order[i]];
-        if (p->seq < 0)
+        if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
-        bool p2p = p->kind == TL_SEND || p->kind == TL_RECV;
-        p->part = count(&k->counters, tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq), p2p));
+        p->part = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
         if (p->part < 0)
             return false;
     }
@@ -252,7 +269,8 @@ static bool number(collecting *k)
 
     for (size_t i = 0; whole && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n);
+    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
+            tl_pairs_count(k->view, parts, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
     whole = whole && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);

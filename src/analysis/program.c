@@ -13,6 +13,8 @@
  */
 #include "tlmpi/analysis/program.h"
 #include "program_build.h"
+#include "program_shares.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +45,12 @@ typedef struct host_point {
 
 typedef struct composing {
     tl_building *b;
-    const tl_activity *activity;
-    tl_activity_cursor cursor;
+    tl_shares shares;
     tl_program *out;
     TL_VEC(stretch) works;
     stretch now;
     bool open;
     uint32_t segment;
-    tl_parts parts; /* of the segment */
-    size_t share_cap;
     int splits;
     int64_t longest_split_ns;
     size_t ended; /* how many comms have ended, by `ended` of the building */
@@ -101,35 +100,10 @@ static bool close_segment(composing *c)
 {
     if (!close_stretch(c))
         return false;
-    for (int part = 0; part < TL_NPARTS; part++) {
-        if (c->parts.ns[part] == 0)
-            continue;
-        if (!tl_grow((void **)&c->out->shares, &c->share_cap, c->out->nshares + 1, sizeof *c->out->shares))
-            return false;
-        c->out->shares[c->out->nshares++] = (tl_share){ c->parts.ns[part], (tl_part)part };
-    }
-    c->parts = (tl_parts){ { 0 } };
     c->splits = 0;
     c->longest_split_ns = 0;
-    c->out->segments[++c->segment].first_share = (uint32_t)c->out->nshares;
+    c->segment++;
     return true;
-}
-
-/* Adds [from_ns, to_ns) to the segment's parts: of a late launch the reasons of the host; of work everything else. */
-static void account(composing *c, int64_t from_ns, int64_t to_ns, bool late)
-{
-    tl_parts sum = { { 0 } };
-    int64_t counted = 0;
-
-    if (to_ns <= from_ns)
-        return;
-    tl_activity_add(c->activity, &c->cursor, from_ns, to_ns, &sum);
-    for (int part = 0; part < TL_NPARTS; part++) {
-        bool fits = late ? !tl_part_is_work((tl_part)part) : tl_part_is_work((tl_part)part);
-        c->parts.ns[fits ? part : late ? TL_PART_HOST : TL_PART_DEVICE] += sum.ns[part];
-        counted += sum.ns[part];
-    }
-    c->parts.ns[late ? TL_PART_HOST : TL_PART_DEVICE] += to_ns - from_ns - counted;
 }
 
 /* The comm whose end kernel k waited for: the last that ended shortly before it started and had been launched before
@@ -158,6 +132,15 @@ static bool worth_a_split(composing *c, int64_t late_ns)
     return true;
 }
 
+/* What a kernel computes, to be summed over a segment: names tell it on every rank. */
+static uint64_t does(const tl_building *b, const tl_kernel *k)
+{
+    const tl_names *names = b->view->names;
+    if (k->kind != TL_COMPUTE || names == NULL || k->name >= names->n)
+        return 0;
+    return tl_hash_mix(names->v[k->name].key, k->blocks);
+}
+
 /* Appends one kernel; free_ns is when all work before it had ended. */
 static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
 {
@@ -166,10 +149,10 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     int64_t arrival = tl_arrival_of(b, k), ready = free_ns, add = 0, room;
     uint32_t same = b->same[b->local[i]];
 
-    while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns)
+    while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns + TL_ROUNDING_NS)
         c->ended++;
     uint32_t comm = waited_for(b, k, c->ended, max_ns(free_ns, arrival));
-    if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns)
+    if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns + TL_ROUNDING_NS)
         same = TL_NONE;
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
         if (!close_stretch(c))
@@ -186,16 +169,18 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     }
     if (k->start_ns >= free_ns) {
         int64_t base = max_ns(ready, arrival);
-        account(c, ready, base, true);
-        account(c, base, k->end_ns, false);
-        add = k->end_ns - base;
+        if (!tl_shares_late(&c->shares, ready, base))
+            return false;
+        tl_shares_work(&c->shares, c->segment, base, k->end_ns);
+        add = max_ns(0, k->end_ns - base);
         room = add;
     } else {
         add = max_ns(0, k->end_ns - free_ns);
-        account(c, free_ns, free_ns + add, false);
+        tl_shares_work(&c->shares, c->segment, free_ns, free_ns + add);
         room = k->end_ns - k->start_ns;
     }
     stretch *s = &c->now;
+    c->out->segments[c->segment].does += does(b, k);
     s->entry.ns += add;
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;
     if (arrival != TL_TIME_UNKNOWN && arrival + room > s->tail_ns) {
@@ -239,6 +224,22 @@ static int by_time(const void *a, const void *b)
     return (x->of > y->of) - (x->of < y->of);
 }
 
+/* Where launches were held one after the other the host keeps its own time, and waits at the end: up to where it was at
+ * this instant. */
+static int64_t unheld(const tl_building *b, int64_t at_ns)
+{
+    size_t low = 0, high = b->nreleases;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (b->releases[mid].wait.end_ns <= at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const tl_release *r = low < b->nreleases ? &b->releases[low] : NULL;
+    return r != NULL && r->wait.kind == TL_WAIT_QUEUE && r->wait.start_ns < at_ns ? r->wait.start_ns : at_ns;
+}
+
 static bool collect_points(composing *c)
 {
     const tl_building *b = c->b;
@@ -251,9 +252,13 @@ static bool collect_points(composing *c)
     for (size_t i = 0; i < b->nboundaries; i++)
         if (b->boundaries[i].comm == TL_NONE || b->place[b->boundaries[i].comm].launched)
             c->points[c->npoints++] = (host_point){ b->boundaries[i].host_ns, (uint32_t)i, HOST_BOUNDARY };
-    for (size_t i = 0; i < c->works.n; i++)
-        if (c->works.v[i].launch_ns != TL_TIME_UNKNOWN)
-            c->points[c->npoints++] = (host_point){ c->works.v[i].launch_ns, (uint32_t)i, HOST_GATE };
+    for (size_t i = 0; i < c->works.n; i++) {
+        if (c->works.v[i].launch_ns == TL_TIME_UNKNOWN)
+            continue;
+        int64_t at_ns = unheld(b, c->works.v[i].launch_ns);
+        c->works.v[i].entry.gate_ns += c->works.v[i].launch_ns - at_ns;
+        c->points[c->npoints++] = (host_point){ at_ns, (uint32_t)i, HOST_GATE };
+    }
     if (c->npoints > 1)
         qsort(c->points, c->npoints, sizeof *c->points, by_time);
     return true;
@@ -358,7 +363,7 @@ static void weave(composing *c)
 /* -------------------------------------------------------------------------------------------------------------- comms
  */
 
-static void fill_comm(composing *c, size_t i)
+static bool fill_comm(composing *c, size_t i)
 {
     const tl_building *b = c->b;
     const tl_kernel *k = &b->view->kernels[b->comm[i]];
@@ -383,6 +388,8 @@ static void fill_comm(composing *c, size_t i)
     }
     if (comm->host != TL_NONE) {
         comm->host_ns = tl_arrival_of(b, k) - tl_launch_of(b, k);
+        if (comm->work != TL_NONE && !tl_shares_late(&c->shares, base, tl_arrival_of(b, k)))
+            return false;
         base = max_ns(base, tl_arrival_of(b, k));
     }
     if (comm->previous != TL_NONE)
@@ -391,6 +398,7 @@ static void fill_comm(composing *c, size_t i)
     if (comm->after != TL_NONE)
         base = b->view->kernels[b->comm[comm->after]].end_ns;
     comm->lag_ns = k->start_ns - base;
+    return true;
 }
 
 static bool reserve(composing *c)
@@ -430,20 +438,22 @@ static bool compose(composing *c)
     memset(c->gate_of_work, 0xff, (n + 1) * sizeof *c->gate_of_work); /* TL_NONE */
     weave(c);
     for (size_t i = 0; i < c->b->ncomm; i++)
-        fill_comm(c, i);
-    return true;
+        if (!fill_comm(c, i))
+            return false;
+    return tl_shares_write(&c->shares, c->out);
 }
 
 tl_status tl_program_make(const tl_rank_view *view, const tl_activity *activity, const tl_host_waits *waits,
                           tl_program *out, tl_error *err)
 {
     tl_building b;
-    composing c = { .b = &b, .activity = activity, .out = out };
+    composing c = { .b = &b, .out = out };
 
     *out = (tl_program){ 0 };
     bool whole = tl_building_place(&b, view, waits);
     if (whole && b.nlocal + b.ncomm > 0)
-        whole = compose(&c);
+        whole = tl_shares_begin(&c.shares, &b, activity, b.nboundaries + 1) && compose(&c);
+    tl_shares_free(&c.shares);
     free(c.works.v);
     free(c.points);
     free(c.entry_of_work);

@@ -11,6 +11,7 @@
 #define USUAL_LATENCY_NS (5 * US)     /* where no kernel shows it */
 #define LATENCY_MAX_NS (50 * US)
 #define SKEW_MAX_NS (200 * US)
+#define ROOM_NS (500 * US)            /* a launch that had to wait for room goes on so soon after work has made it */
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
 #define CLOCK_NS (20 * US)            /* the same between host and device, whose clocks differ */
 
@@ -344,7 +345,8 @@ static bool place_comms(tl_building *b)
             place->launch_ns = max_ns(launch, b->start_ns);
         }
         bool follows = i > 0 && same_stream(&b->view->kernels[b->comm[i - 1]], k);
-        place->previous = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns ? (uint32_t)i - 1 : TL_NONE;
+        bool ended = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns + TL_ROUNDING_NS;
+        place->previous = ended ? (uint32_t)i - 1 : TL_NONE;
         if (place->behind > 0)
             b->cut[place->behind - 1] = true;
     }
@@ -495,7 +497,8 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
     /* Who waits for the device waits for all of it. */
     if (w->kind == TL_WAIT_DEVICE && done < b->nlocal && tl_launch_of(b, &b->view->kernels[b->local[done]]) < w->start_ns)
         return false;
-    bool work = done > 0 && (work_ns >= w->start_ns || w->kind == TL_WAIT_QUEUE);
+    /* Launches that were held one after the other count as one wait, at their end: what made room may have ended before. */
+    bool work = done > 0 && work_ns >= w->start_ns - (w->kind == TL_WAIT_QUEUE ? ROOM_NS : 0);
     bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
     bool comm_last = other && comm_ns > work_ns;
     if (w->kind == TL_WAIT_STREAM) /* the communication counts on its own stream, or where there is nothing else */
@@ -525,6 +528,9 @@ static bool find_releases(tl_building *b, const tl_host_waits *waits)
         w.end_ns -= b->skew_ns;
         if (!released_by(b, &w, release))
             continue;
+        /* What the host did as soon as the wait was over may seem to have begun before. */
+        release->wait.end_ns = max_ns(release->wait.start_ns, release->wait.end_ns - TL_ROUNDING_NS);
+        release->gate_ns -= w.end_ns - release->wait.end_ns;
         if (release->behind > 0)
             b->cut[release->behind - 1] = true;
         b->nreleases++;

@@ -95,6 +95,8 @@ static void sum_charges(judging *j)
         j->charge[r * j->in->nsteps + s] = total;
         j->wall[r * j->in->nsteps + s] = squares / sum;
     }
+    if (j->in->wall_ns != NULL)
+        memcpy(j->wall, j->in->wall_ns, j->in->nranks * j->in->nsteps * sizeof *j->wall);
 }
 
 /* What one role after the other is tested in. */
@@ -115,7 +117,7 @@ static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
     for (size_t first = 0; st == TL_OK && first < nranks; first++) {
         size_t n = 0;
         for (size_t r = first; !w->done[first] && r < nranks; r++)
-            if (j->in->roles[r] == j->in->roles[first])
+            if (j->in->wall_ns != NULL || j->in->roles[r] == j->in->roles[first])
                 w->of[n++] = r;
         for (size_t i = 0; i < n; i++) {
             w->done[w->of[i]] = i > 0;
@@ -133,7 +135,7 @@ static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
     return st;
 }
 
-/* Ranks of each role by themselves. */
+/* Ranks of each role by themselves; what a repair gains is measured against them already, and is comparable everywhere. */
 static tl_status test_roles(judging *j, tl_error *err)
 {
     size_t nranks = j->in->nranks, nsteps = j->in->nsteps;

@@ -2,26 +2,7 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/robust.h"
 #include <stdlib.h>
-
-#define US INT64_C(1000)
-
-/* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
- * in the queue. */
-#define HELD_NS (8 * US)
-#define HELD_TIMES 2
-#define QUEUED_NS (500 * US)
-
-/* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
-#define ONE_WAIT_NS (500 * US)
-
-/* A host that is silent so long from the beginning on, and then goes on so soon after the device ran dry. */
-#define SILENCE_NS  (100 * US)
-#define WAKE_NS     (200 * US)
-#define CALL_END_NS (5 * US)            /* from the end of work to the return of the call that waited for it */
-#define CLOCKS_NS   (20 * US)           /* by which clocks of host and device may differ */
-#define HEAD_MAX_NS (INT64_C(1) << 46)
 
 void tl_host_waits_free(tl_host_waits *waits)
 {
@@ -133,23 +114,6 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
     return whole;
 }
 
-/* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
- * is out. */
-static int64_t usual_launch_ns(const tl_rank_view *view)
-{
-    enum { SAMPLES = 1000 };
-    size_t stride = view->nlaunches / SAMPLES + 1, n = 0;
-    double *ns = tl_malloc((view->nlaunches / stride + 1) * sizeof *ns);
-    if (ns == NULL)
-        return -1;
-    for (size_t i = 0; i < view->nlaunches; i += stride)
-        ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
-    tl_real_median(ns, n); /* puts them in order */
-    int64_t usual = n > 0 ? (int64_t)ns[n / 4] : 0;
-    free(ns);
-    return usual;
-}
-
 /* Calls that come back when the copy is done. */
 static bool is_blocking_copy(tl_text call)
 {
@@ -176,78 +140,10 @@ static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
-/* Launches that found the queue full:
- *
- *     host     [launch a    ].[launch b  ].[launch c ]      what they took beyond the usual, as one wait at the end:
- *     one      .......a.b.c.[          wait          ]      so the host keeps its own time
- */
-static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *waits)
-{
-    int64_t *starts = tl_malloc((view->nlaunches + 1) * sizeof *starts), held_ns = 0, from_ns = 0, to_ns = 0;
-    int64_t most_ns = ONE_WAIT_NS;
-    bool whole = starts != NULL;
-
-    for (size_t i = 0; whole && i < view->nlaunches; i++)
-        starts[i] = INT64_MIN;
-    for (size_t i = 0; whole && i < view->nkernels; i++)
-        if (view->kernels[i].launch != TL_NONE && view->kernels[i].kind != TL_COMM)
-            starts[view->kernels[i].launch] = view->kernels[i].start_ns;
-    if (view->nlaunches > 0 && view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns > most_ns * 4096)
-        most_ns = (view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns) / 4096;
-    for (size_t i = 0; whole && i <= view->nlaunches; i++) {
-        const tl_launch *l = i < view->nlaunches ? &view->launches[i] : NULL;
-        if (l != NULL && (l->end_ns - l->start_ns < HELD_NS || l->end_ns - l->start_ns < HELD_TIMES * usual_ns ||
-                          starts[i] == INT64_MIN || starts[i] - l->end_ns < QUEUED_NS))
-            continue;
-        if (held_ns > 0 && (l == NULL || l->end_ns - from_ns > most_ns)) {
-            whole = add(waits, (tl_host_wait){ to_ns - held_ns, to_ns, -1, -1, TL_WAIT_QUEUE });
-            held_ns = 0;
-        }
-        if (l == NULL)
-            break;
-        from_ns = held_ns == 0 ? l->start_ns : from_ns;
-        held_ns += l->end_ns - l->start_ns - usual_ns;
-        to_ns = l->end_ns;
-    }
-    free(starts);
-    return whole;
-}
-
-/* A call that began before the recording is not in it: if the first that is seen of the host follows soon after the device
- * ran dry, the host had waited for that.
- *
- *     host     ...          [launch]        what came before is not recorded
- *     device   [work][ work ].....[ ]
- */
-static bool add_head(const tl_rank_view *view, tl_host_waits *waits)
-{
-    int64_t first = view->nlaunches > 0 ? view->launches[0].start_ns : INT64_MAX, begin = INT64_MAX, dry = INT64_MIN;
-
-    if (view->nsteps > 0 && view->steps[0].start_ns < first)
-        first = view->steps[0].start_ns;
-    for (size_t i = 0; i < view->calls.nthreads; i++) {
-        const tl_thread *thread = &view->calls.threads[i];
-        if (thread->n > 0 && view->calls.start_ns[thread->first] < first)
-            first = view->calls.start_ns[thread->first];
-    }
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        if (k->start_ns >= first)
-            continue;
-        begin = k->start_ns < begin ? k->start_ns : begin;
-        dry = k->end_ns > dry ? k->end_ns : dry;
-    }
-    if (begin == INT64_MAX || begin < first - HEAD_MAX_NS || first - begin < SILENCE_NS || first - dry > WAKE_NS ||
-        dry > first + CLOCKS_NS)
-        return true;
-    return add(waits, (tl_host_wait){ begin, dry + CALL_END_NS < first ? dry + CALL_END_NS : first, -1, -1, TL_WAIT_EVENT });
-}
-
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
-    int64_t usual_ns = usual_launch_ns(view);
-    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
-                 add_held(view, usual_ns, waits) && add_head(view, waits);
+    bool whole = add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
+                 tl_host_waits_held(view, waits) && tl_host_waits_infer(view, waits);
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

@@ -330,7 +330,7 @@ static bool compare_lonely(comparing *c, tl_block *v, size_t n)
             return false;
         *(enough ? &facts->by_steps : &facts->uncompared) += to - i;
     }
-    return true;
+    return tl_whatif_compare_stages(c->w, v, whole);
 }
 
 bool tl_whatif_compare(tl_whatif *w)

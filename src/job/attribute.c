@@ -271,15 +271,24 @@ static bool find_roles(attributing *a)
     return whole;
 }
 
+static bool several_roles(const attributing *a)
+{
+    for (size_t r = 1; r < a->nranks; r++)
+        if (a->roles[r] != a->roles[0])
+            return true;
+    return false;
+}
+
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
     tl_verdict_gains gained = { 0 };
     tl_job_step *steps = list_steps(a, &nsteps);
-    bool whole = steps != NULL && find_roles(a);
+    double *wall_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *wall_ns);
+    bool whole = steps != NULL && wall_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
-    const tl_verdict_input input = {
+    tl_verdict_input input = {
         .blame = tl_tables_get(a->tables, &tl_blame_schema),
         .ranks = a->ranks,
         .roles = a->roles,
@@ -289,19 +298,26 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .nsteps = nsteps,
     };
     tl_job_links links = { 0 };
-    const tl_gain_input gains = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs, &links };
+    const tl_gain_input gain_input = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs, &links };
+    tl_gains *gains = NULL;
 
+    if (st == TL_OK)
+        st = tl_gains_open(&gain_input, a->tables, &gains, err);
+    if (st == TL_OK && several_roles(a) && tl_gains_by_step(gains, steps, nsteps, wall_ns))
+        input.wall_ns = wall_ns;
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
         st = tl_job_links_find(&links, &input, a->rows, a->nrows, a->tables, err);
     if (st == TL_OK)
-        st = tl_gains_find(&gains, a->tables, &gained, err);
+        st = tl_gains_find(gains, &gained, err);
     if (st == TL_OK) {
         tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
         tl_job_links_judge(a->tables);
     }
+    tl_gains_close(gains);
     tl_job_links_free(&links);
+    free(wall_ns);
     free(steps);
     return st;
 }

@@ -10,12 +10,23 @@
 
 enum { SUSPECTS_MOST = 8, PEERS_MOST = 64 };
 
+/* Fewer steps than so many tell little of what is usual: then other stages do. */
+enum { OTHERS_LEAST = 3 };
+
 /* One suspect, as proc 0 asks for it. */
 typedef struct asking {
     int32_t *ranks; /* the suspect, and its peers */
     int32_t *steps;
-    size_t nranks, nsteps;
+    int32_t *others; /* of a suspect that has no peers: its other steps, each of which stands for one */
+    size_t nranks, nsteps, nothers;
 } asking;
+
+static void asking_free(asking *a)
+{
+    free(a->ranks);
+    free(a->steps);
+    free(a->others);
+}
 
 /* ---------------------------------------------------------------------------------------------------------- proc 0 */
 
@@ -61,15 +72,16 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
     return -1;
 }
 
-/* Ranks of its role; others that are stragglers themselves only where there is nobody else. */
-static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, int32_t suspect, int32_t *peers)
+/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else. */
+static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, int32_t suspect, bool any,
+                         int32_t *peers)
 {
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
         for (size_t i = 0; i < stragglers->n; i++) {
             const tl_straggler *row = tl_table_row(stragglers, i);
             if (row->rank != suspect && (with_stragglers || !is_straggler(row)) &&
-                role_of(in, row->rank) == role_of(in, suspect))
+                (any || role_of(in, row->rank) == role_of(in, suspect)))
                 peers[n++] = row->rank;
         }
     if (n <= PEERS_MOST)
@@ -79,17 +91,19 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, i
     return PEERS_MOST;
 }
 
-/* Its flagged steps; all where none is.  *lost_ns: the wall time that they lost. */
+/* Its flagged steps; all where none is; without peers the others, or else all ranks.  *lost_ns: the wall time that they
+ * lost. */
 static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, asking *a, int64_t *lost_ns)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
     a->steps = tl_malloc((steps->n + 1) * sizeof *a->steps);
-    if (a->ranks == NULL || a->steps == NULL)
+    a->others = tl_malloc((steps->n + 1) * sizeof *a->others);
+    if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
     a->ranks[0] = row->rank;
-    a->nranks = 1 + list_peers(in, stragglers, row->rank, a->ranks + 1);
+    a->nranks = 1 + list_peers(in, stragglers, row->rank, false, a->ranks + 1);
     *lost_ns = 0;
     for (int flagged = 1; a->nsteps == 0 && flagged >= 0; flagged--)
         for (size_t i = 0; i < steps->n; i++) {
@@ -99,6 +113,15 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
             a->steps[a->nsteps++] = step->step;
             *lost_ns += step->wall_ns;
         }
+    for (size_t i = 0; a->nranks == 1 && i < steps->n && a->nothers < PEERS_MOST; i++) {
+        const tl_blame_step *step = tl_table_row(steps, i);
+        if (step->rank == row->rank && !step->flagged && row->pattern != TL_PATTERN_NONE)
+            a->others[a->nothers++] = step->step;
+    }
+    if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
+        a->nothers = 0;
+        a->nranks = 1 + list_peers(in, stragglers, row->rank, true, a->ranks + 1);
+    }
     return true;
 }
 
@@ -126,40 +149,66 @@ static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
     return whole;
 }
 
-/* This proc's rows of what is asked, all steps together. */
+/* What stands for a rank's other step: no rank has such a number. */
+static int32_t number_of_other(uint32_t place)
+{
+    return -2 - (int32_t)place;
+}
+
+/* The detail's rank among those asked for, or what stands for its step; INT32_MIN where nobody has asked. */
+static int32_t asked_as(const tl_detail *d, const tl_map *ranks, const tl_map *steps, const tl_map *others)
+{
+    uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
+    if (tl_map_get(ranks, (uint64_t)(int64_t)d->rank) == TL_MAP_NONE)
+        return INT32_MIN;
+    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE)
+        return d->rank;
+    return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
+}
+
+static int64_t times(int64_t x, size_t n)
+{
+    int64_t product;
+    return __builtin_mul_overflow(x, (int64_t)n, &product) ? x : product;
+}
+
+/* This proc's rows of what is asked, all steps together; other steps as many times as there are steps. */
 static bool answer(const tl_details *details, const asking *a, tl_cause_row **rows, size_t *n)
 {
-    tl_map ranks = { 0 }, steps = { 0 }, places = { 0 };
+    tl_map ranks = { 0 }, steps = { 0 }, others = { 0 }, places = { 0 };
     TL_VEC(tl_cause_row) found = { 0 };
     bool whole = put_all(&ranks, a->ranks, a->nranks) && put_all(&steps, a->steps, a->nsteps);
 
+    for (uint32_t i = 0; whole && i < a->nothers; i++)
+        whole = tl_map_put(&others, (uint64_t)(int64_t)a->others[i], i) == 0;
     for (size_t i = 0; whole && i < details->rows.n; i++) {
         const tl_detail *d = &details->rows.v[i];
-        if (tl_map_get(&ranks, (uint64_t)(int64_t)d->rank) == TL_MAP_NONE ||
-            tl_map_get(&steps, (uint64_t)(int64_t)d->step) == TL_MAP_NONE)
+        int32_t rank = asked_as(d, &ranks, &steps, &others);
+        if (rank == INT32_MIN)
             continue;
+        size_t n_times = rank == d->rank ? 1 : a->nsteps;
         uint64_t name = d->kind == TL_DETAIL_PART ? 0 : details->names.v[d->name].key;
         uint64_t key =
-            tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)d->rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
+            tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
         uint32_t at = tl_map_get(&places, key);
         if (at == TL_MAP_NONE) {
             at = (uint32_t)found.n;
             whole = tl_vec_room(&found) && tl_map_put(&places, key, at) == 0;
             if (whole)
-                found.v[found.n++] = (tl_cause_row){
-                    .name = name, .rank = d->rank, .kind = d->kind, .part = d->part, .frame = d->frame
-                };
+                found.v[found.n++] =
+                    (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .part = d->part, .frame = d->frame };
         }
         if (whole && found.v != NULL) {
             tl_cause_row *row = &found.v[at];
-            row->ns += d->ns;
-            row->size += d->size;
-            row->count += d->count;
+            row->ns += times(d->ns, n_times);
+            row->size += times(d->size, n_times);
+            row->count += d->count * (uint32_t)n_times;
             row->depth = d->depth > row->depth ? d->depth : row->depth;
         }
     }
     tl_map_free(&ranks);
     tl_map_free(&steps);
+    tl_map_free(&others);
     tl_map_free(&places);
     *rows = found.v;
     *n = found.n;
@@ -176,10 +225,12 @@ static tl_status find_one(const tl_details *details, asking *a, tl_cause_found *
     if (st == TL_OK)
         st = tl_share_rows((void **)&a->steps, &a->nsteps, sizeof *a->steps, err);
     if (st == TL_OK)
+        st = tl_share_rows((void **)&a->others, &a->nothers, sizeof *a->others, err);
+    if (st == TL_OK)
         st = tl_par_agree(answer(details, a, &rows, &n) ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1, found))
+    if (st == TL_OK && tl_par_proc() == 0 && !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, found))
         st = tl_fail_memory(err, "what the suspects did");
     free(rows);
     free(all);
@@ -253,8 +304,7 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
             take(&found, lost_ns, row);
             places[i].key = row->cause == found.cause ? found.place : 0;
         }
-        free(a.ranks);
-        free(a.steps);
+        asking_free(&a);
     }
     if (st == TL_OK && n > 0)
         st = name_places(details, places, n, err);

@@ -1,5 +1,6 @@
 /* gains.c - see gains.h. */
 #include "gains.h"
+#include "path.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -13,7 +14,10 @@
 /* Beside those that stand out, so many ranks are repaired one by one. */
 enum { REPAIRED_MOST = 16 };
 
-typedef struct gaining {
+/* So many, at most, are repaired one by one to see what it gains in each step. */
+enum { STEPPED_MOST = 32 };
+
+typedef struct tl_gains {
     const tl_gain_input *in;
     tl_tables *tables;
     tl_program *programs; /* [nranks], borrowed arrays */
@@ -27,7 +31,7 @@ typedef struct gaining {
     tl_whatif *whatif;
     int64_t unchanged_ns, ideal_ns;
     uint8_t *marked; /* scratch [nranks] */
-} gaining;
+} tl_gains;
 
 /* --------------------------------------------------------------------------------------------------------- the job */
 
@@ -36,7 +40,7 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
     return (uint64_t)rank << 32 | uid;
 }
 
-static bool list_programs(gaining *g)
+static bool list_programs(tl_gains *g)
 {
     const tl_programs *all = g->in->programs;
     size_t at = 0;
@@ -65,7 +69,7 @@ static bool list_programs(gaining *g)
     return true;
 }
 
-static size_t index_of(const gaining *g, int32_t rank)
+static size_t index_of(const tl_gains *g, int32_t rank)
 {
     size_t low = 0, high = g->in->nranks;
     while (low < high) {
@@ -79,7 +83,7 @@ static size_t index_of(const gaining *g, int32_t rank)
 }
 
 /* Collectives of one kind, size and number of ranks should take the same. */
-static bool like_of(gaining *g, const tl_late_row *row, uint32_t n, uint32_t *like)
+static bool like_of(tl_gains *g, const tl_late_row *row, uint32_t n, uint32_t *like)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)row->bytes), n);
     *like = tl_map_get(&g->likes, key);
@@ -89,7 +93,7 @@ static bool like_of(gaining *g, const tl_late_row *row, uint32_t n, uint32_t *li
     return tl_map_put(&g->likes, key, *like) == 0;
 }
 
-static bool list_collectives(gaining *g)
+static bool list_collectives(tl_gains *g)
 {
     const tl_late_row *rows = g->in->rows;
     bool whole = true;
@@ -121,7 +125,7 @@ static bool list_collectives(gaining *g)
 
 /* ------------------------------------------------------------------------------------------------------- scenarios */
 
-static bool add_row(gaining *g, tl_scenario_kind scenario, int32_t rank, int part, int64_t gain_ns, double slowdown)
+static bool add_row(tl_gains *g, tl_scenario_kind scenario, int32_t rank, int part, int64_t gain_ns, double slowdown)
 {
     tl_whatif_row row = { .scenario = (uint8_t)scenario,
                           .rank = rank,
@@ -150,7 +154,23 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
     return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
 }
 
-static bool repair_ranks(gaining *g)
+/* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance, unless
+ * it is more than half as much again; a step may be late for what was done in the one before. */
+static int64_t gain_of(tl_gains *g, const tl_straggler *row)
+{
+    tl_scenario repaired = { .repaired = g->marked };
+    int64_t all_ns = tl_whatif_gain(g->whatif, &repaired, NULL);
+    int64_t window = (int64_t)row->last_step - row->first_step + 1;
+    if (row->pattern == TL_PATTERN_NONE || 2 * window > (int64_t)tl_whatif_facts_of(g->whatif)->nsteps)
+        return all_ns;
+    repaired.in_steps = true;
+    repaired.first_step = row->first_step - 1;
+    repaired.last_step = row->last_step;
+    int64_t ns = tl_whatif_gain(g->whatif, &repaired, NULL);
+    return all_ns > ns + ns / 2 ? all_ns : ns;
+}
+
+static bool repair_ranks(tl_gains *g)
 {
     tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
     uint32_t *order = tl_malloc((stragglers->n + 1) * sizeof *order);
@@ -165,7 +185,7 @@ static bool repair_ranks(gaining *g)
         if (r == g->in->nranks || row->blame_ns == 0)
             continue;
         g->marked[r] = 1;
-        row->gain_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+        row->gain_ns = gain_of(g, row);
         int64_t own_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL);
         g->marked[r] = 0;
         row->gain_ns = row->gain_ns > 0 ? row->gain_ns : 0;
@@ -177,7 +197,7 @@ static bool repair_ranks(gaining *g)
 }
 
 /* Ranks of each host together, where there are several hosts. */
-static bool repair_hosts(gaining *g)
+static bool repair_hosts(tl_gains *g)
 {
     const tl_table *ranks = tl_tables_get(g->tables, &tl_rank_schema);
     bool whole = true, several = false;
@@ -210,7 +230,7 @@ static bool repair_hosts(gaining *g)
     return whole;
 }
 
-static bool repair_causes(gaining *g)
+static bool repair_causes(tl_gains *g)
 {
     bool whole = true;
     memset(g->marked, 1, g->in->nranks);
@@ -222,7 +242,7 @@ static bool repair_causes(gaining *g)
     return whole;
 }
 
-static bool repair_links(gaining *g)
+static bool repair_links(tl_gains *g)
 {
     uint8_t *all = tl_malloc(g->ncollectives + 1);
     if (all == NULL)
@@ -234,22 +254,23 @@ static bool repair_links(gaining *g)
 }
 
 /* All suspects at once. */
-static int64_t gain_together(gaining *g)
+static bool repair_suspects(tl_gains *g, tl_verdict_gains *gains)
 {
+    bool any = false;
     const tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         size_t r = index_of(g, row->rank);
         if (r < g->in->nranks && tl_verdict_suspects(row, stragglers))
-            g->marked[r] = 1;
+            g->marked[r] = any = true;
     }
-    int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+    gains->together_ns = any ? tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL) : 0;
     memset(g->marked, 0, g->in->nranks);
-    return gain;
+    return !any || add_row(g, TL_SCENARIO_SUSPECTS, -1, TL_NPARTS, gains->together_ns, NAN);
 }
 
 /* Each slow link, by what its transfers took too long. */
-static bool repair_slow_links(gaining *g)
+static bool repair_slow_links(tl_gains *g)
 {
     const tl_job_links *links = g->in->links;
     tl_table *table = tl_tables_get(g->tables, &tl_slow_link_row_schema);
@@ -268,44 +289,127 @@ static bool repair_slow_links(gaining *g)
     return whole;
 }
 
-static tl_status replay(gaining *g, tl_verdict_gains *gains, tl_error *err)
+/* ------------------------------------------------------------------------------------------------------ step by step
+ */
+
+typedef struct had_more {
+    int64_t ns;
+    uint32_t rank;
+} had_more;
+
+static int by_more(const void *a, const void *b)
 {
-    const tl_whatif_input input = { g->programs, g->offsets,  g->in->roles,   g->in->nranks,
-                                    g->members,  g->nmembers, g->collectives, g->ncollectives };
-    tl_status st = tl_whatif_new(&input, &g->whatif, err);
-    if (st != TL_OK)
-        return st;
+    const had_more *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* All that a rank had more than its peers. */
+static int64_t surplus_of(const tl_gains *g, uint32_t rank)
+{
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    int64_t sum = 0;
+    for (size_t s = 0; s < facts->nsteps; s++) {
+        tl_parts parts;
+        tl_whatif_surplus(g->whatif, rank, s, &parts);
+        for (int part = 0; part < TL_NPARTS; part++)
+            sum += parts.ns[part];
+    }
+    return sum;
+}
+
+/* gain_ns: of the replay's steps. */
+static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_step *steps, size_t nsteps,
+                      double *wall_ns)
+{
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    for (size_t i = 0, s = 0; i < nsteps; i++) {
+        while (s < facts->nsteps && facts->steps[s] < steps[i].number)
+            s++;
+        bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
+        wall_ns[i] = known && gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
+    }
+}
+
+bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns)
+{
+    if (g == NULL || tl_whatif_facts_of(g->whatif)->state != TL_WHATIF_OK)
+        return false;
+    size_t nranks = g->in->nranks;
+    had_more *more = tl_malloc((nranks + 1) * sizeof *more);
+    int64_t *gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *gain_ns);
+    bool whole = more != NULL && gain_ns != NULL;
+
+    for (uint32_t r = 0; whole && r < nranks; r++)
+        more[r] = (had_more){ surplus_of(g, r), r };
+    if (whole)
+        qsort(more, nranks, sizeof *more, by_more);
+    for (size_t i = 0; whole && i < nranks * nsteps; i++)
+        wall_ns[i] = 0;
+    for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
+        uint32_t r = more[i].rank;
+        g->marked[r] = 1;
+        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
+        g->marked[r] = 0;
+        put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+    }
+    free(more);
+    free(gain_ns);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- all */
+
+tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
+{
+    *found = (tl_verdict_gains){ 0 };
+    if (g == NULL)
+        return TL_OK;
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
     g->unchanged_ns = facts->simulated_ns;
-    gains->simulated = facts->state == TL_WHATIF_OK;
-    if (!gains->simulated)
+    found->simulated = facts->state == TL_WHATIF_OK;
+    if (!found->simulated)
         return add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN) ? TL_OK
                                                                         : tl_fail_memory(err, "what would have been");
     g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
     bool whole = add_row(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, over(g->unchanged_ns, g->ideal_ns)) &&
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
                  repair_slow_links(g) && repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
-                 tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
-    gains->together_ns = whole ? gain_together(g) : 0;
-    return whole ? TL_OK : tl_fail_memory(err, "what would have been");
+                 repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
+    if (!whole)
+        return tl_fail_memory(err, "what would have been");
+    return tl_path_find(g->whatif, g->in->ranks, g->in->nranks, tl_tables_get(g->tables, &tl_path_row_schema), err);
 }
 
-tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, tl_verdict_gains *gains, tl_error *err)
+tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err)
 {
-    gaining g = { .in = input, .tables = tables };
-    *gains = (tl_verdict_gains){ 0 };
-    tl_status st = list_programs(&g) && list_collectives(&g) ? TL_OK : tl_fail_memory(err, "what would have been");
+    tl_gains *g = input->nranks > 1 ? tl_calloc(1, sizeof *g) : NULL;
 
-    if (st == TL_OK && g.in->nranks > 1)
-        st = replay(&g, gains, err);
-    tl_whatif_free(g.whatif);
-    free(g.programs);
-    free(g.offsets);
-    free(g.marked);
-    free(g.members);
-    free(g.collectives);
-    free(g.row_of);
-    tl_map_free(&g.comm_of);
-    tl_map_free(&g.likes);
-    return st;
+    *out = g;
+    if (g == NULL)
+        return input->nranks > 1 ? tl_fail_memory(err, "what would have been") : TL_OK;
+    g->in = input;
+    g->tables = tables;
+    if (!list_programs(g) || !list_collectives(g))
+        return tl_fail_memory(err, "what would have been");
+    const tl_whatif_input whatif = { g->programs, g->offsets,  input->roles,   input->nranks,
+                                     g->members,  g->nmembers, g->collectives, g->ncollectives };
+    return tl_whatif_new(&whatif, &g->whatif, err);
+}
+
+void tl_gains_close(tl_gains *g)
+{
+    if (g == NULL)
+        return;
+    tl_whatif_free(g->whatif);
+    free(g->programs);
+    free(g->offsets);
+    free(g->marked);
+    free(g->members);
+    free(g->collectives);
+    free(g->row_of);
+    tl_map_free(&g->comm_of);
+    tl_map_free(&g->likes);
+    free(g);
 }

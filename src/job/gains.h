@@ -13,12 +13,24 @@ typedef struct tl_gain_input {
     const int32_t *ranks, *roles; /* nranks, ascending by rank */
     size_t nranks;
     const tl_programs *programs; /* ascending by rank; those of `ranks` are among them */
-    const tl_job_links *links;   /* a row each in table link */
+    const tl_job_links *links;   /* a row each in table link; filled before tl_gains_find */
 } tl_gain_input;
 
-/* Fills table whatif, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
+/* The job, to be replayed.  tl_gains_close ends it, also one that could not be opened. */
+typedef struct tl_gains tl_gains;
+
+/* *out is NULL where there is nothing to replay.  The input is borrowed, `links` to be filled later.  TL_ENOMEM. */
+tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err);
+void tl_gains_close(tl_gains *gains);
+
+/* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
+ * it, or before it, than its peers; 0 where it is not among the 32 that had most.  False where no replay is to be trusted:
+ * then nothing is filled. */
+bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns);
+
+/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
  * that stand out in some step, and those with most blame.  Where the model does not give the measured time, they stay 0
- * and 1, and only `unchanged` is in whatif.  *gains is for the verdict.  TL_ENOMEM. */
-tl_status tl_gains_find(const tl_gain_input *input, tl_tables *tables, tl_verdict_gains *gains, tl_error *err);
+ * and 1, and only `unchanged` is in whatif, and critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
+tl_status tl_gains_find(tl_gains *gains, tl_verdict_gains *found, tl_error *err);
 
 #endif

@@ -57,6 +57,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     row->gzip = report->gzip;
     row->mtime_ns = item->mtime_ns;
     row->first_ns = row->last_ns = TL_TIME_UNKNOWN;
+    row->device = -1;
     text_cell(row->device_name, sizeof row->device_name, meta->device);
     text_cell(row->host, sizeof row->host, meta->host);
     if (row->host[0] == 0)
@@ -78,6 +79,7 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         const tl_kernel *k = &view->kernels[i];
         bool new_device = i == 0 || k->device != k[-1].device;
         row->devices += new_device;
+        row->device = row->devices == 1 ? k->device : -1;
         row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)

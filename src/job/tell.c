@@ -97,8 +97,10 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     }
 }
 
-void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output, double seconds)
+void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
+                     const char *output, double seconds)
 {
+
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
@@ -112,6 +114,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *opti
         .idle = (const tl_idle *)(const void *)idle->rows, .nidle = idle->n,
         .causes = (const tl_idle_job *)(const void *)causes->rows, .ncauses = causes->n,
         .quality = (const tl_quality *)(const void *)quality->rows, .nquality = quality->n,
+        .answers = answers,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v, .nmissing_listed = inventory->missing.n, .nmissing = inventory->nmissing,
         .skipped = skipped,

@@ -6,6 +6,7 @@
 #include "summary_table.h"
 #include "summary_troubles.h"
 #include "summary_words.h"
+#include "verdict_text.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/report/terminal.h"
@@ -178,74 +179,6 @@ static void say_events(FILE *out, const tl_summary *s)
 
 /* ---- what was found ---- */
 
-/* The largest of the three losses of one row, with its name. */
-static int64_t largest_loss(const tl_breakdown *row, const char **name)
-{
-    const struct {
-        const char *name;
-        int64_t ns;
-    } losses[] = {
-        { "idle", row->idle_ns },
-        { "exposed comm", row->comm_exposed_ns },
-        { "exposed copy", row->copy_exposed_ns },
-    };
-    size_t worst = 0;
-    for (size_t i = 1; i < sizeof losses / sizeof losses[0]; i++)
-        if (losses[i].ns > losses[worst].ns)
-            worst = i;
-    *name = losses[worst].name;
-    return losses[worst].ns;
-}
-
-static void say_loss(FILE *out, const tl_summary *s, const tl_look *look)
-{
-    const tl_breakdown *worst = NULL;
-    const char *name = "";
-    int64_t ns = 0;
-    size_t working = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
-        if (row == NULL)
-            continue;
-        working++;
-        const char *row_name;
-        int64_t row_ns = largest_loss(row, &row_name);
-        if (worst == NULL || row_ns > ns) {
-            worst = row;
-            name = row_name;
-            ns = row_ns;
-        }
-    }
-    if (worst == NULL || ns == 0) {
-        fprintf(out, "No rank is ever idle, nor has it exposed comm or exposed copies.\n");
-        return;
-    }
-
-    fprintf(out, "%sLargest loss:%s", look->bold, look->off);
-    tl_wrap w = { .out = out, .indent = 2, .column = strlen("Largest loss:"), .begun = true };
-    if (working > 1)
-        tl_wrap_piece(&w, "rank %" PRId32 ",", worst->rank);
-    tl_wrap_piece(&w, "%s", name);
-    tl_wrap_piece(&w, "%.1f %%", tl_percent(ns, worst->wall_ns));
-    tl_wrap_words(&w, "of its wall time");
-    int decimals = tl_wall_decimals(s);
-    tl_wrap_piece(&w, "(%.*f of %.*f ms)", decimals, (double)ns / 1e6, decimals, (double)worst->wall_ns / 1e6);
-
-    const tl_breakdown *job = tl_whole_row(s, -1);
-    if (working > 1 && job != NULL) {
-        const char *same = name;
-        ns = largest_loss(job, &name);
-        tl_wrap_piece(&w, "-");
-        tl_wrap_words(&w, "over all ranks");
-        if (strcmp(name, same) != 0) {
-            tl_wrap_words(&w, "it is");
-            tl_wrap_piece(&w, "%s,", name);
-        }
-        tl_wrap_piece(&w, "%.1f %%", tl_percent(ns, job->wall_ns));
-    }
-    tl_wrap_end(&w);
-}
-
 static void say_unclassified(FILE *out, const tl_summary *s)
 {
     int64_t unclassified = 0, all = 0;
@@ -272,27 +205,17 @@ static void say_unclassified(FILE *out, const tl_summary *s)
 
 /* ---- what was written ---- */
 
-/* The path as a word for a shell. */
-static void quote(char *out, size_t n, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
-    if (path[strspn(path, plain)] == '\0' || strchr(path, '\'') != NULL)
-        snprintf(out, n, "%s", path);
-    else
-        snprintf(out, n, "'%s'", path);
-}
-
 static void say_output(FILE *out, const tl_summary *s)
 {
     if (s->output == NULL)
         return;
     char path[1000];
-    quote(path, sizeof path, s->output);
+    tl_shell_word(path, sizeof path, s->output);
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_piece(&w, "Wrote");
     tl_wrap_piece(&w, "%s", path);
     tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    tl_wrap_piece(&w, "Next: tlmpi show %s breakdown", path);
+    tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
     tl_wrap_end(&w);
 }
 
@@ -310,7 +233,7 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     if (tl_whole_row(s, -1) != NULL) {
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
-        say_loss(out, s, look);
+        tl_print_verdict(out, s->answers, look);
         tl_print_summary_idle(out, s, look);
     } else {
         fprintf(out, "No trace has device work: there is nothing to break down.\n");

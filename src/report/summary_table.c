@@ -48,6 +48,7 @@ typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
     const char *place;       /* "median", "best", or empty */
+    const char *mark;        /* "straggler", "slow link", or empty */
     int64_t nranks;          /* that the row is the sum of */
     int decimals;            /* of wall ms */
 } line;
@@ -97,6 +98,8 @@ static void print_line(FILE *out, const line *l, const tl_look *look)
         fprintf(out, "  %s", l->place);
     if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
         fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
+    else if (l->mark[0] != '\0' && l->place[0] == '\0')
+        fprintf(out, "  %s<- %s%s", look->bad, l->mark, look->off);
     fputc('\n', out);
 }
 
@@ -107,26 +110,44 @@ static void print_head(FILE *out, const tl_look *look)
             "overlap", look->off);
 }
 
-/* Of many ranks: the worst, the median and the best; `lines` holds those with device work. */
+/* Who holds the job up, of the first few culprits. */
+static const char *mark_of(const tl_answers *a, int32_t rank)
+{
+    for (size_t i = 0; i < a->nculprits && i < TL_CULPRITS_MARKED; i++) {
+        const tl_culprit *c = &a->culprits[i];
+        if (c->rank != NULL && c->rank->rank == rank)
+            return "straggler";
+        if (c->link != NULL && (c->link->rank == rank || c->link->peer == rank))
+            return "slow link";
+    }
+    return "";
+}
+
+/* Of many ranks: the worst, who holds the job up, the median and the best; `lines` holds those with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const tl_look *look)
 {
+    size_t marked = 0, best = n - 1, median = n / 2;
     qsort(lines, n, sizeof *lines, compare_loss);
     size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
-    for (size_t i = 0; i < worst; i++)
-        print_line(out, &lines[i], look);
-    if (n > worst) {
-        line median = lines[n / 2], best = lines[n - 1];
-        median.place = "median";
-        best.place = "best";
-        if (n / 2 >= worst && n / 2 < n - 1)
-            print_line(out, &median, look);
-        print_line(out, &best, look);
-        tl_wrap w = { .out = out, .indent = 2 };
-        tl_wrap_piece(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
-        tl_wrap_piece(&w, "the %zu", worst);
-        tl_wrap_words(&w, "with the most exposed comm + idle, the median and the best.");
-        tl_wrap_end(&w);
+    for (size_t i = 0; i < n; i++) {
+        marked += lines[i].mark[0] != '\0';
+        if (i < worst || lines[i].mark[0] != '\0')
+            print_line(out, &lines[i], look);
     }
+    if (n <= worst)
+        return;
+    lines[median].place = "median";
+    lines[best].place = "best";
+    if (median >= worst && median < best && lines[median].mark[0] == '\0')
+        print_line(out, &lines[median], look);
+    if (lines[best].mark[0] == '\0')
+        print_line(out, &lines[best], look);
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
+    tl_wrap_piece(&w, "the %zu", worst);
+    tl_wrap_words(&w, "with the most exposed comm + idle,");
+    tl_wrap_words(&w, marked > 0 ? "those that are marked, the median and the best." : "the median and the best.");
+    tl_wrap_end(&w);
 }
 
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
@@ -142,7 +163,8 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     int decimals = tl_wall_decimals(s);
     int64_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        line l = { &s->ranks[i], tl_whole_row(s, s->ranks[i].rank), "", 1, decimals };
+        int32_t rank = s->ranks[i].rank;
+        line l = { &s->ranks[i], tl_whole_row(s, rank), "", mark_of(s->answers, rank), 1, decimals };
         working += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
@@ -152,10 +174,10 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     if (all)
         for (size_t i = 0; i < n; i++)
             print_line(out, &lines[i], look);
-    else
+    else if (n > 0)
         print_some(out, s, lines, n, look);
 
-    line mean = { NULL, tl_whole_row(s, -1), "", working, decimals };
+    line mean = { NULL, tl_whole_row(s, -1), "", "", working, decimals };
     if (mean.row != NULL && working > 1)
         print_line(out, &mean, look);
     free(lines);

@@ -3,12 +3,16 @@
  * The kernel's own arguments are asked first, then the operator around its launch, fact by fact: a new trace has most
  * on the kernel, and start and stride of the group on the operator alone.  Then the annotation, which names the
  * collective, and last the kernel's name.
+ *
+ * Sends and receives that are launched together have none of their own around the launch: they stand before it.
  */
 #include "link_coll.h"
 #include "link_group.h"
+#include "link_peer.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/classify.h"
+#include <stdlib.h>
 
 static const tl_coll_args no_args = {
     .name = TL_NO_NAME,
@@ -60,20 +64,42 @@ static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
     };
 }
 
-static int32_t rank_of(int64_t x)
-{
-    return x >= 0 && x <= INT32_MAX ? (int32_t)x : -1;
-}
-
 static tl_collective named(const tl_names *names, const tl_coll_args *args)
 {
     return args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
 }
 
-/* One kernel; `by_name` is what its name says of the collective. */
-static tl_coll describe(const tl_names *names, const tl_coll_args *own, const tl_comm_call *call, tl_collective by_name,
-                        tl_coll_args *args)
+static bool is_p2p(tl_collective kind)
 {
+    return kind == TL_SEND || kind == TL_RECV;
+}
+
+/* Arguments of the kernel itself tell of the direction that they name. */
+static void add_own_end(const tl_coll_args *args, tl_collective kind, tl_comm_ends *ends)
+{
+    if (kind == TL_SEND && args->dst_rank >= 0 && args->dst_rank <= INT32_MAX)
+        ends->dst = (int32_t)args->dst_rank;
+    if (kind == TL_RECV && args->src_rank >= 0 && args->src_rank <= INT32_MAX)
+        ends->src = (int32_t)args->src_rank;
+}
+
+/* What nothing around the launch names: a batch, if sends and receives stand before it.  Its kind. */
+static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *launch, tl_collective by_name,
+                           tl_comm_call *call)
+{
+    if (launch == NULL || (by_name != TL_SEND_RECV && by_name != TL_COLL_UNKNOWN))
+        return by_name;
+    tl_comm_batched(evidence, launch, call);
+    if (call->ends.sends && call->ends.receives)
+        return TL_SEND_RECV;
+    return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
+}
+
+/* One kernel; `by_name` is what its name says of the collective. */
+static tl_coll describe(const tl_comm_evidence *evidence, const tl_launch *launch, const tl_coll_args *own,
+                        tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
+{
+    const tl_names *names = &evidence->trace->events.names;
     *args = merge(own, call->args);
     tl_collective kind = named(names, args);
     tl_coll_from from = own != NULL                           ? TL_COLL_FROM_KERNEL
@@ -81,7 +107,18 @@ static tl_coll describe(const tl_names *names, const tl_coll_args *own, const tl
                         : call->collective != TL_COLL_UNKNOWN ? TL_COLL_FROM_ANNOTATION
                                                               : TL_COLL_FROM_NAME;
     if (kind == TL_COLL_UNKNOWN)
-        kind = call->collective != TL_COLL_UNKNOWN ? call->collective : by_name;
+        kind = call->collective;
+    bool batched = kind == TL_COLL_UNKNOWN;
+    if (batched) {
+        kind = batch(evidence, launch, by_name, call);
+        *args = merge(own, call->args);
+        from = own == NULL && call->args != NULL ? TL_COLL_FROM_OPERATOR : from;
+        if (from == TL_COLL_FROM_NAME && (call->ends.sends || call->ends.receives))
+            from = TL_COLL_FROM_ANNOTATION;
+    }
+    batched = batched && (kind == TL_SEND_RECV || kind == TL_COLL_UNKNOWN);
+    if (is_p2p(kind))
+        add_own_end(args, kind, &call->ends);
 
     tl_text dtype = tl_names_text(names, args->dtype);
     return (tl_coll){
@@ -90,11 +127,12 @@ static tl_coll describe(const tl_names *names, const tl_coll_args *own, const tl
         .out_nelems = args->out_nelems,
         .bytes = tl_message_bytes(kind, args->in_nelems, args->out_nelems, tl_dtype_bytes(dtype)),
         .dtype = args->dtype != TL_NO_NAME ? tl_hash_bytes(dtype.p, dtype.n) : 0,
-        .src = kind == TL_RECV ? rank_of(args->src_rank) : -1,
-        .dst = kind == TL_SEND ? rank_of(args->dst_rank) : -1,
+        .src = -1,
+        .dst = -1,
         .group = TL_NONE,
         .kind = (uint8_t)kind,
         .from = (uint8_t)from,
+        .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
 }
 
@@ -102,6 +140,7 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
 {
     const tl_trace *trace = evidence->trace;
     tl_group_book book = { .meta = &trace->meta, .names = &trace->events.names };
+    tl_comm_ends *ends = NULL;
     bool no_memory = false;
     size_t n = 0;
 
@@ -110,25 +149,30 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
         n += out->kernels[i].kind == TL_COMM;
     }
     out->colls = tl_calloc(n + 1, sizeof *out->colls);
-    if (out->colls == NULL)
+    ends = tl_calloc(n + 1, sizeof *ends);
+    if (out->colls == NULL || ends == NULL || !tl_comm_moments(evidence, &out->view)) {
+        free(ends);
         return false;
+    }
     for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
         tl_kernel *k = &out->kernels[i];
         if (k->kind != TL_COMM)
             continue;
-        tl_comm_call call = { .collective = TL_COLL_UNKNOWN };
-        if (k->launch != TL_NONE)
-            call = tl_comm_launched(evidence, &out->launches[k->launch]);
+        const tl_launch *launch = k->launch != TL_NONE ? &out->launches[k->launch] : NULL;
+        tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
         tl_coll_args args;
         tl_coll *c = &out->colls[out->view.ncolls];
-        *c =
-            describe(book.names, tl_events_coll(&trace->events, events[i]), &call, (tl_collective)k->collective, &args);
+        *c = describe(evidence, launch, tl_events_coll(&trace->events, events[i]), &call, (tl_collective)k->collective,
+                      &args);
+        ends[out->view.ncolls] = call.ends;
         const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
                                        args.group_size, args.rank_start, args.rank_stride };
         c->group = tl_group_find(&book, &words, &no_memory);
         k->collective = c->kind;
         k->coll = (uint32_t)out->view.ncolls++;
     }
+    tl_peers_find(&book, out->view.rank, out->colls, ends, out->view.ncolls, &no_memory);
+    free(ends);
     out->groups = book.groups.v;
     out->view.ngroups = book.groups.n;
     book.groups.v = NULL;

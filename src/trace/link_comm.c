@@ -6,9 +6,11 @@
  *     launch                          [==]
  */
 #include "link_comm.h"
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/trace/classify.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
@@ -30,34 +32,87 @@ static bool is_comm_op(tl_text name)
            tl_text_starts(name, "_c10d_functional::");
 }
 
-/* Whether each name is one of a communication operator: a trace has few names and many events. */
-static bool *judge_names(const tl_names *names)
+/* What a name alone says of its operators. */
+typedef struct said {
+    bool comm;
+    uint8_t collective;
+    int32_t own, other;
+} said;
+
+/* A number of up to nine digits at the start of the text, and what follows it; -1 where there is none. */
+static int32_t number_at(tl_text *t)
 {
-    bool *comm = tl_calloc(names->n + 1, sizeof *comm);
-    for (uint32_t i = 0; comm != NULL && i < names->n; i++)
-        comm[i] = is_comm_op(tl_names_text(names, i));
-    return comm;
+    size_t n = 0;
+    int64_t number = -1;
+
+    while (n < t->n && n < 9 && t->p[n] >= '0' && t->p[n] <= '9')
+        n++;
+    if (n == 0 || (n < t->n && t->p[n] >= '0' && t->p[n] <= '9') || !tl_decimal_to_int(t->p, n, &number))
+        return -1;
+    t->p += n;
+    t->n -= n;
+    return (int32_t)number;
+}
+
+/* "nccl:send 7->15", "nccl:recv 7<-15" */
+static void read_ends(tl_text name, said *out)
+{
+    bool sends = tl_text_starts(name, "nccl:send "), receives = tl_text_starts(name, "nccl:recv ");
+
+    out->own = out->other = -1;
+    if (!sends && !receives)
+        return;
+    tl_text rest = { name.p + strlen("nccl:send "), name.n - strlen("nccl:send ") };
+    int32_t own = number_at(&rest);
+    if (own < 0 || !tl_text_starts(rest, sends ? "->" : "<-"))
+        return;
+    rest.p += 2;
+    rest.n -= 2;
+    out->other = number_at(&rest);
+    out->own = out->other >= 0 ? own : -1;
+}
+
+/* A trace has few names and many events. */
+static said *judge_names(const tl_names *names)
+{
+    said *v = tl_calloc(names->n + 1, sizeof *v);
+    for (uint32_t i = 0; v != NULL && i < names->n; i++) {
+        tl_text name = tl_names_text(names, i);
+        v[i].comm = is_comm_op(name);
+        if (!v[i].comm)
+            continue;
+        v[i].collective = (uint8_t)tl_collective_of(name);
+        read_ends(name, &v[i]);
+    }
+    return v;
 }
 
 static bool collect(tl_comm_evidence *k)
 {
     const tl_events *e = &k->trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
-    bool *comm = judge_names(&e->names), whole = comm != NULL;
+    said *of_name = judge_names(&e->names);
+    bool whole = of_name != NULL;
 
     for (size_t i = 0; whole && i < e->n; i++) {
-        if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || e->name[i] == TL_NO_NAME || !comm[e->name[i]] ||
+        if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || e->name[i] == TL_NO_NAME || !of_name[e->name[i]].comm ||
             !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         whole = tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
         if (!whole)
             break;
+        const said *name = &of_name[e->name[i]];
         int64_t start = tl_ns_sum(e->ts_ns[i], k->base_ns);
-        tl_collective collective = tl_collective_of(tl_names_text(&e->names, e->name[i]));
-        k->ops[k->n++] =
-            (tl_comm_op){ start, tl_ns_sum(start, e->dur_ns[i]), e->track[i], (uint32_t)i, TL_NONE, (uint8_t)collective };
+        k->ops[k->n++] = (tl_comm_op){ .start_ns = start,
+                                       .end_ns = tl_ns_sum(start, e->dur_ns[i]),
+                                       .track = e->track[i],
+                                       .event = (uint32_t)i,
+                                       .around = TL_NONE,
+                                       .collective = name->collective,
+                                       .own = name->own,
+                                       .other = name->other };
     }
-    free(comm);
+    free(of_name);
     return whole;
 }
 
@@ -75,9 +130,61 @@ static void nest(tl_comm_evidence *k)
 /* Operators that are looked at around one launch: real ones nest three or four deep. */
 enum { DEEPEST = 32 };
 
+/* The first operator that starts after the call, in its track or behind it. */
+static size_t first_after(const tl_comm_evidence *k, const tl_launch *launch)
+{
+    size_t low = 0, high = k->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const tl_comm_op *op = &k->ops[mid];
+        if (op->track < launch->track || (op->track == launch->track && op->start_ns <= launch->start_ns))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static int32_t rank_of(int64_t x)
+{
+    return x >= 0 && x <= INT32_MAX ? (int32_t)x : -1;
+}
+
+/* Writes one end down; *several where another was there. */
+static void put(int32_t *end, int32_t to, bool *several)
+{
+    if (to < 0)
+        return;
+    *several = *several || (*end >= 0 && *end != to);
+    *end = to;
+}
+
+/* One operator that sends or receives and says whom, or of what group; others add nothing. */
+static bool add_ends(const tl_comm_evidence *k, const tl_comm_op *op, tl_comm_ends *ends)
+{
+    const tl_coll_args *args = tl_events_coll(&k->trace->events, op->event);
+    tl_collective kind = (tl_collective)op->collective;
+
+    if (args != NULL && args->name != TL_NO_NAME)
+        kind = tl_collective_of(tl_names_text(&k->trace->events.names, args->name));
+    if ((kind != TL_SEND && kind != TL_RECV) || (args == NULL && op->other < 0))
+        return false;
+    bool sends = kind == TL_SEND;
+    ends->sends = ends->sends || sends;
+    ends->receives = ends->receives || !sends;
+    put(sends ? &ends->to : &ends->from, op->other, &ends->several);
+    put(&ends->own, op->own, &ends->several);
+    if (args != NULL)
+        put(sends ? &ends->dst : &ends->src, rank_of(sends ? args->dst_rank : args->src_rank), &ends->several);
+    return true;
+}
+
+const tl_comm_call tl_comm_not_launched = { .collective = TL_COLL_UNKNOWN,
+                                            .ends = { .src = -1, .dst = -1, .own = -1, .from = -1, .to = -1 } };
+
 tl_comm_call tl_comm_launched(tl_comm_evidence *k, const tl_launch *launch)
 {
-    tl_comm_call call = { .collective = TL_COLL_UNKNOWN };
+    tl_comm_call call = tl_comm_not_launched;
 
     if (!k->made) {
         k->no_memory = !collect(k);
@@ -86,16 +193,8 @@ tl_comm_call tl_comm_launched(tl_comm_evidence *k, const tl_launch *launch)
             qsort(k->ops, k->n, sizeof *k->ops, by_track);
         nest(k);
     }
-    size_t low = 0, high = k->n;
-    while (low < high) { /* the first operator that starts after the call, in its track or behind it */
-        size_t mid = low + (high - low) / 2;
-        const tl_comm_op *op = &k->ops[mid];
-        if (op->track < launch->track || (op->track == launch->track && op->start_ns <= launch->start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    uint32_t i = low > 0 && k->ops[low - 1].track == launch->track ? (uint32_t)low - 1 : TL_NONE;
+    size_t at = first_after(k, launch);
+    uint32_t i = at > 0 && k->ops[at - 1].track == launch->track ? (uint32_t)at - 1 : TL_NONE;
     for (int depth = 0; i != TL_NONE && depth < DEEPEST; i = k->ops[i].around, depth++) {
         const tl_comm_op *op = &k->ops[i];
         if (op->end_ns <= launch->start_ns)
@@ -105,12 +204,80 @@ tl_comm_call tl_comm_launched(tl_comm_evidence *k, const tl_launch *launch)
             call.collective = (tl_collective)op->collective;
         if (call.args == NULL)
             call.args = tl_events_coll(&k->trace->events, op->event);
+        tl_text name = tl_names_text(&k->trace->events.names, k->trace->events.name[op->event]);
+        call.coalesced = call.coalesced || tl_text_is(name, "nccl:coalesced");
+        add_ends(k, op, &call.ends);
     }
     return call;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- batches */
+
+static int by_moment(const void *a, const void *b)
+{
+    const struct tl_comm_moment *x = a, *y = b;
+    if (x->track != y->track)
+        return COMPARE(x->track, y->track);
+    return COMPARE(x->start_ns, y->start_ns);
+}
+
+bool tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < view->nkernels; i++)
+        n += view->kernels[i].kind == TL_COMM;
+    k->moments = tl_malloc((n + 1) * sizeof *k->moments);
+    if (k->moments == NULL)
+        return false;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *kernel = &view->kernels[i];
+        if (kernel->kind == TL_COMM && kernel->launch != TL_NONE)
+            k->moments[k->nmoments++] = (struct tl_comm_moment){ view->launches[kernel->launch].start_ns,
+                                                                 view->launches[kernel->launch].track };
+    }
+    if (k->nmoments > 1)
+        qsort(k->moments, k->nmoments, sizeof *k->moments, by_moment);
+    return true;
+}
+
+/* The start of the launch of communication before this one on its thread; INT64_MIN where there is none. */
+static int64_t moment_before(const tl_comm_evidence *k, const tl_launch *launch)
+{
+    size_t low = 0, high = k->nmoments;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct tl_comm_moment *m = &k->moments[mid];
+        if (m->track < launch->track || (m->track == launch->track && m->start_ns < launch->start_ns))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 && k->moments[low - 1].track == launch->track ? k->moments[low - 1].start_ns : INT64_MIN;
+}
+
+/* Operators of one batch that are looked at: of each send or receive three or four, one inside the other. */
+enum { BATCH_MOST = 256 };
+
+void tl_comm_batched(const tl_comm_evidence *k, const tl_launch *launch, tl_comm_call *call)
+{
+    int64_t from_ns = moment_before(k, launch);
+    size_t at = first_after(k, launch);
+
+    for (int n = 0; at-- > 0 && n < BATCH_MOST; n++) {
+        const tl_comm_op *op = &k->ops[at];
+        if (op->track != launch->track || op->start_ns <= from_ns)
+            break;
+        if (op->end_ns > launch->start_ns || !add_ends(k, op, &call->ends))
+            continue;
+        const tl_coll_args *args = tl_events_coll(&k->trace->events, op->event);
+        call->args = args != NULL ? args : call->args;
+    }
 }
 
 void tl_comm_evidence_free(tl_comm_evidence *k)
 {
     free(k->ops);
+    free(k->moments);
     k->ops = NULL;
+    k->moments = NULL;
 }

@@ -240,6 +240,20 @@ uint32_t tl_group_find(tl_group_book *book, const tl_group_words *w, bool *no_me
     return group;
 }
 
+uint32_t tl_group_of_ranks(tl_group_book *book, const int32_t *ranks, size_t n, bool *no_memory)
+{
+    static const tl_group_words nothing = { TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, -1, -1, -1 };
+    rank_list members = { 0 };
+    uint32_t group = TL_NONE;
+
+    for (size_t i = 0; i < n && !*no_memory; i++)
+        *no_memory = !add_rank(&members, ranks[i]);
+    if (!*no_memory)
+        group = enter(book, &nothing, &members, true, no_memory);
+    free(members.v);
+    return group;
+}
+
 void tl_groups_free(tl_group *groups, size_t n)
 {
     for (size_t i = 0; i < n; i++)

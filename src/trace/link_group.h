@@ -31,6 +31,9 @@ typedef struct tl_group_book {
  * out. */
 uint32_t tl_group_find(tl_group_book *book, const tl_group_words *words, bool *no_memory);
 
+/* The same of a group that nothing names, but whose n ranks are known, ascending. */
+uint32_t tl_group_of_ranks(tl_group_book *book, const int32_t *ranks, size_t n, bool *no_memory);
+
 void tl_groups_free(tl_group *groups, size_t n);
 void tl_group_book_free(tl_group_book *book);
 

@@ -63,14 +63,37 @@ static inline void add_step(job *j, int32_t rank, int32_t step)
     j->steps[j->s.nsteps++] = (tl_step){ .rank = rank, .step = step };
 }
 
+/* What there is of the tables that the verdict is read from. */
+static inline tl_tables tables_of(const job *j)
+{
+    size_t n = 0, required;
+    const tl_schema *const *schemas = tl_answer_tables(&required);
+    tl_tables tables;
+    while (schemas[n] != NULL)
+        n++;
+    CU_ASSERT_TRUE_FATAL(tl_tables_init(&tables, schemas, n));
+    tl_table_append(tl_tables_get(&tables, &tl_rank_schema), j->ranks, j->s.nranks);
+    tl_table_append(tl_tables_get(&tables, &tl_breakdown_schema), j->rows, j->s.nbreakdown);
+    tl_table_append(tl_tables_get(&tables, &tl_step_schema), j->steps, j->s.nsteps);
+    tl_table_append(tl_tables_get(&tables, &tl_quality_schema), j->s.quality, j->s.nquality);
+    return tables;
+}
+
 /* The summary; every line of it has at most 80 characters. */
 static inline char *summary_of(const job *j)
 {
     char *text = NULL;
     size_t size = 0;
+    tl_tables tables = tables_of(j);
+    tl_answers answers;
+    tl_summary s = j->s;
+    CU_ASSERT_EQUAL_FATAL(tl_answers_find(&tables, &answers, NULL), TL_OK);
+    s.answers = &answers;
     FILE *out = open_memstream(&text, &size);
-    tl_print_summary(out, &j->s);
+    tl_print_summary(out, &s);
     fclose(out);
+    tl_answers_free(&answers);
+    tl_tables_free(&tables);
 
     size_t column = 0;
     for (const char *p = text; *p != '\0'; p++) {

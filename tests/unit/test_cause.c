@@ -24,11 +24,19 @@ static tl_cause_row *row_of(story *s, int32_t rank, tl_detail_kind kind, tl_part
     return row;
 }
 
-/* The time of one part: the suspect's, and its peers'. */
+/* The time of one part: the suspect's, and its peers'; and what their hosts did for it, seen by the device or not. */
+static void part_of_host(story *s, tl_part part, int64_t own_us, int64_t peers_us, int64_t own_host_us, int64_t peers_host_us)
+{
+    for (int32_t rank = 0; rank < NRANKS; rank++) {
+        tl_cause_row *row = row_of(s, rank, TL_DETAIL_PART, part, 0, rank == 0 ? own_us : peers_us + (rank - 2));
+        row->size = (rank == 0 ? own_host_us : peers_host_us) * US;
+        row->count = 0;
+    }
+}
+
 static void part(story *s, tl_part part, int64_t own_us, int64_t peers_us)
 {
-    for (int32_t rank = 0; rank < NRANKS; rank++)
-        row_of(s, rank, TL_DETAIL_PART, part, 0, rank == 0 ? own_us : peers_us + (rank - 2));
+    part_of_host(s, part, own_us, peers_us, own_us, peers_us);
 }
 
 /* A kernel: time of all of them, and how many. */
@@ -181,6 +189,21 @@ static void idle_time_is_what_the_host_did(void)
     }
 }
 
+/* The peers allocate as long, but their devices have work meanwhile. */
+static void what_peers_do_under_cover_is_no_cause(void)
+{
+    story s = { .n = 0 };
+    part_of_host(&s, TL_PART_ALLOCATOR, 900, 0, 5000, 5000);
+    part(&s, TL_PART_HOST, 100, 0);
+    span(&s, 1, 1000, 0, TL_PART_HOST);
+    span(&s, 2, 900, 4, TL_PART_ALLOCATOR);
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_HOST_LATE);
+    for (size_t i = 0; i < s.n; i++) /* as long, and a bit */
+        if (s.rows[i].rank == 0 && s.rows[i].kind == TL_DETAIL_PART && s.rows[i].part == TL_PART_ALLOCATOR)
+            s.rows[i].size += 850 * US;
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_ALLOCATOR);
+}
+
 static void a_wait_that_peers_do_not_have_is_a_drain(void)
 {
     for (uint32_t own = 1; own <= 2; own++) {
@@ -267,6 +290,7 @@ static const unit_test tests[] = {
     TEST(copies_have_their_name),
     TEST(the_place_is_the_innermost_that_covers_most),
     TEST(idle_time_is_what_the_host_did),
+    TEST(what_peers_do_under_cover_is_no_cause),
     TEST(a_wait_that_peers_do_not_have_is_a_drain),
     TEST(of_waits_before_one_gap_the_longest_counts),
     TEST(two_of_a_size_are_mixed),

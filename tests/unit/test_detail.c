@@ -146,6 +146,40 @@ static void communication_may_hide_the_beginning_of_a_pause(void)
     drawing_free(d);
 }
 
+/* An asynchronous copy waits for nothing, though the device runs dry before the host does anything else. */
+static void who_only_may_wait_has_waited_if_the_device_ran_dry_in_the_call(void)
+{
+    static const char *const copies[] = { "call 1 cudaMemcpyAsync:    ...=..........................................",
+                                          "call 1 cudaMemcpy:         ...=.........................................." };
+    for (size_t i = 0; i < COUNT(copies); i++) {
+        drawing *d = draw("launch 1 cudaLaunchKernel: a............................................b", copies[i],
+                          "compute 7:                 .AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA..........B", NULL);
+        collect(d);
+        CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaMemcpyAsync").ns, 0);
+        CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaMemcpy").ns, i == 0 ? 0 : 10 * US);
+        drawing_free(d);
+    }
+}
+
+static void what_stands_for_a_part_takes_the_hosts_time_under_cover_too(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a.......b..c..", /**/
+                      "call 1 cudaMalloc:         ..===....==...", /**/
+                      "op 1 gc.collect:           .....==.......", /**/
+                      "op 1 gc.collect:           .....=........", /**/
+                      "compute 7:                 .AAAAAAABB..CC", NULL);
+    int64_t allocator = 0, garbage = 0;
+    collect(d);
+    for (size_t i = 0; i < details.rows.n; i++) {
+        const tl_detail *row = &details.rows.v[i];
+        if (row->kind == TL_DETAIL_PART)
+            *(row->part == TL_PART_ALLOCATOR ? &allocator : &garbage) += row->size;
+    }
+    CU_ASSERT_EQUAL(allocator, 5 * US);
+    CU_ASSERT_EQUAL(garbage, 2 * US); /* what lies within it is no more */
+    drawing_free(d);
+}
+
 static void few_names_are_kept_the_largest(void)
 {
     drawing *d = draw("compute 7: A", NULL);
@@ -174,6 +208,8 @@ static const unit_test tests[] = {
     TEST(idle_time_of_the_device_itself_is_no_names),
     TEST(waits_have_the_idle_time_behind_them),
     TEST(communication_may_hide_the_beginning_of_a_pause),
+    TEST(who_only_may_wait_has_waited_if_the_device_ran_dry_in_the_call),
+    TEST(what_stands_for_a_part_takes_the_hosts_time_under_cover_too),
     TEST(few_names_are_kept_the_largest),
 };
 

@@ -170,6 +170,7 @@ static void sends_are_counted_by_receiver(void)
     drawing *d = draw("host:   abc......", "comm 7: ..AA.BBCC", NULL);
     for (int i = 0; i < 3; i++) {
         d->colls[i].kind = TL_SEND;
+        d->colls[i].p2p = true;
         d->colls[i].dst = i == 1 ? 4 : 3;
         d->colls[i].seq = i;
     }
@@ -179,6 +180,107 @@ static void sends_are_counted_by_receiver(void)
     CU_ASSERT_EQUAL(at(5)->peer, 4);
     CU_ASSERT_EQUAL(at(7)->nth, 1);
     CU_ASSERT_EQUAL(of(at(2))->nlaunched, 0); /* they have a rule of their own */
+    forget(d);
+}
+
+/* A, C and D go to rank 3, B and C come from there: C does both at once. */
+static void what_goes_both_ways_counts_both_ways(void)
+{
+    drawing *d = draw("host:   abcd........", "comm 7: ..AA.BBCC.DD", NULL);
+    static const tl_collective kinds[] = { TL_SEND, TL_RECV, TL_SEND_RECV, TL_SEND };
+    for (int i = 0; i < 4; i++) {
+        d->colls[i].kind = kinds[i];
+        d->colls[i].p2p = true;
+        d->colls[i].dst = kinds[i] != TL_RECV ? 3 : -1;
+        d->colls[i].src = kinds[i] != TL_SEND ? 3 : -1;
+    }
+    collect(d);
+    CU_ASSERT_EQUAL(at(2)->nth, 0);
+    CU_ASSERT_EQUAL(at(5)->nth, 0);
+    CU_ASSERT_EQUAL(at(7)->peer, 3);
+    CU_ASSERT_EQUAL(at(7)->nth, 1); /* of what rank 0 sends, for it is the lower of the two */
+    CU_ASSERT_EQUAL(at(10)->nth, 2);
+    tl_participants_free(&set);
+    d->view.rank = 9;
+    collect(d);
+    CU_ASSERT_EQUAL(at(7)->nth, 1); /* of what rank 3 sends: one came before */
+    d->colls[2].p2p = false; /* an all-to-all, for all that is known: the first of its kind */
+    tl_participants_free(&set);
+    collect(d);
+    CU_ASSERT_EQUAL(at(7)->peer, TL_NO_PEER);
+    CU_ASSERT_EQUAL(at(7)->nth, 0);
+    d->colls[2].p2p = true;
+    d->colls[2].dst = d->colls[2].src = -1; /* a batch to nobody knows whom is counted nowhere */
+    tl_participants_free(&set);
+    collect(d);
+    CU_ASSERT_EQUAL(at(7)->peer, TL_PEER_UNKNOWN);
+    CU_ASSERT_EQUAL(at(7)->nth, -1);
+    forget(d);
+}
+
+/* Step 4 has two sends.  Of the one before it, in which the recording begins, there is one left: the second.  The one after
+ * the last is the first of its step. */
+static void sends_before_the_first_step_are_the_last_of_theirs(void)
+{
+    drawing *d = draw("steps:  ....4444444.....", "host:   a...b..c....d...", "comm 7: .AA..BB.CC...DD.", NULL);
+    for (int i = 0; i < 4; i++) {
+        d->colls[i].kind = TL_SEND;
+        d->colls[i].p2p = true;
+        d->colls[i].dst = 3;
+    }
+    collect(d);
+    CU_ASSERT_EQUAL(at(1)->nth, 1);
+    CU_ASSERT_EQUAL(at(1)->part, 3);
+    CU_ASSERT_EQUAL(at(5)->nth, 0);
+    CU_ASSERT_EQUAL(at(5)->part, 4);
+    CU_ASSERT_EQUAL(at(8)->nth, 1);
+    CU_ASSERT_EQUAL(at(13)->nth, 0);
+    CU_ASSERT_EQUAL(at(13)->part, 5);
+    forget(d);
+    d = draw("steps:  ......4444444.....", "host:   a.b.c......", "comm 7: .A.B..C....", NULL);
+    for (int i = 0; i < 3; i++) {
+        d->colls[i].kind = TL_SEND;
+        d->colls[i].p2p = true;
+        d->colls[i].dst = 3;
+    }
+    d->steps[0].start_ns = 4 * US;
+    d->kernels[2].step = 4;
+    collect(d);
+    CU_ASSERT_EQUAL(at(1)->nth, -1); /* more than any step has: nobody knows which */
+    CU_ASSERT_EQUAL(at(3)->nth, -1);
+    CU_ASSERT_EQUAL(at(6)->nth, 0);
+    forget(d);
+}
+
+/* Every step sends to 3 and receives from 5.  The recording begins when two of step 4, and one of step 3, are still queued. */
+static void what_was_launched_before_the_recording_is_what_comes_there_in_a_step(void)
+{
+    drawing *d = draw("steps:  .......55555556666666..", "host:   .......s.r....t.u......",
+                      "comm 7: AABBCC..SSRR....TTUU...", NULL);
+    for (int i = 0; i < 7; i++) {
+        bool sends = i % 2 == 1;
+        d->colls[i].p2p = i >= 3;
+        d->colls[i].kind = i < 3 ? TL_SEND_RECV : sends ? TL_SEND : TL_RECV;
+        d->colls[i].dst = i >= 3 && sends ? 3 : -1;
+        d->colls[i].src = i >= 3 && !sends ? 5 : -1;
+    }
+    collect(d);
+    CU_ASSERT_EQUAL(at(0)->kind, TL_RECV);
+    CU_ASSERT_EQUAL(at(0)->peer, 5);
+    CU_ASSERT_EQUAL(at(0)->part, 3);
+    CU_ASSERT_EQUAL(at(2)->kind, TL_SEND);
+    CU_ASSERT_EQUAL(at(2)->peer, 3);
+    CU_ASSERT_EQUAL(at(2)->part, 4);
+    CU_ASSERT_EQUAL(at(2)->nth, 0);
+    CU_ASSERT_EQUAL(at(4)->kind, TL_RECV);
+    CU_ASSERT_EQUAL(at(4)->part, 4);
+    CU_ASSERT_EQUAL(at(8)->part, 5);
+    d->colls[5].p2p = false; /* the stream has something else, too: nobody knows */
+    d->colls[5].kind = TL_ALL_REDUCE;
+    tl_participants_free(&set);
+    collect(d);
+    CU_ASSERT_EQUAL(at(2)->kind, TL_SEND_RECV);
+    CU_ASSERT_EQUAL(at(2)->peer, TL_NO_PEER);
     forget(d);
 }
 
@@ -233,6 +335,9 @@ int main(void)
         TEST(an_all_to_all_is_of_the_family_of_sends),
         TEST(kernels_of_one_number_have_parts_in_order_of_start),
         TEST(sends_are_counted_by_receiver),
+        TEST(what_goes_both_ways_counts_both_ways),
+        TEST(sends_before_the_first_step_are_the_last_of_theirs),
+        TEST(what_was_launched_before_the_recording_is_what_comes_there_in_a_step),
         TEST(a_second_rank_adds_its_own_memberships),
         TEST(ranks_read_as_people_write_them),
     };

@@ -64,6 +64,40 @@ static void a_late_launch_is_the_hosts_time_and_not_the_works(void)
     job_free(o.job);
 }
 
+/* b could not start before its call was done. */
+static void a_launch_that_takes_long_is_the_hosts_time(void)
+{
+    drawing *d = draw("host:      ab...........", "compute 7: AAA.....BBBBB", NULL);
+    drawn_job *j = job_new();
+    job_rank(j, 0, d);
+    d->launches[1].end_ns = 8 * COLUMN;
+    job_program(j, 0);
+    one o = { j, &j->programs[0] };
+    tl_parts parts = { { 0 } };
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "3@3 5@13");
+    CU_ASSERT_EQUAL(o.p->segments[1].host_ns, 8 * COLUMN);
+    tl_program_parts(o.p, 1, &parts);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_HOST], 5 * COLUMN);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_DEVICE], 0);
+    job_free(j);
+}
+
+/* The pause before r is the host's while it was on the way to r, though the work that it delayed counts behind r. */
+static void lateness_is_charged_where_the_host_was(void)
+{
+    one o = program_of(draw("host:      a......rb....",
+                            "compute 7: AAA.......BBB",
+                            "comm 9:    .......RRR...", NULL));
+    tl_parts before = { { 0 } }, behind = { { 0 } };
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 3);
+    tl_program_parts(o.p, 1, &before);
+    tl_program_parts(o.p, 2, &behind);
+    CU_ASSERT_EQUAL(before.ns[TL_PART_HOST], 4 * COLUMN);
+    CU_ASSERT_EQUAL(behind.ns[TL_PART_HOST], 0);
+    CU_ASSERT_EQUAL(behind.ns[TL_PART_COMPUTE], 3 * COLUMN);
+    job_free(o.job);
+}
+
 static void a_gap_that_nothing_explains_stays(void)
 {
     one o = program_of(draw("host:      abc..........",
@@ -85,6 +119,23 @@ static void work_waits_for_the_collective_that_kept_it_waiting(void)
     CU_ASSERT_EQUAL(o.p->ncomms, 1);
     CU_ASSERT_EQUAL(o.p->entries[o.p->comms[0].work].ns, 3 * COLUMN);
     CU_ASSERT_EQUAL(o.p->comms[0].lag_ns, 0);
+    job_free(o.job);
+}
+
+/* Starts and durations are rounded one by one: a collective may seem to end just after what waited for it began, and
+ * after the next one on its stream. */
+static void what_is_rounded_still_waited(void)
+{
+    drawing *d = draw("host:      arsbc..........",
+                      "compute 7: AAABB.....CCCC",
+                      "comm 9:    ...RRR........",
+                      "comm 9:    ......SSSS....", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].previous, 0);
+    CU_ASSERT_EQUAL(o.p->entries[o.p->nentries - 1].comm, 1);
     job_free(o.job);
 }
 
@@ -147,10 +198,32 @@ static void a_host_that_waits_is_as_late_as_its_device(void)
             continue;
         waits++;
         CU_ASSERT_EQUAL(p->entries[e->on].ns, 6 * COLUMN);
-        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN);
+        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN - 1000); /* what is rounded */
     }
     CU_ASSERT_EQUAL(waits, 1);
-    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN); /* up to the wait, and from it to c */
+    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN + 1000); /* up to the wait, and from it to c */
+    job_free(j);
+}
+
+/* A step begins when the wait at the end of the one before it is over, or a rounding before. */
+static void a_wait_belongs_to_the_step_that_it_ends(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     55555556666666",
+                        "host:      ab......c.....",
+                        "compute 7: AAABBB...CCCC.", NULL));
+    job_wait(j, 0, 2, 7, TL_WAIT_STREAM);
+    j->waits[0].v[0].end_ns++;
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    size_t waits = 0;
+    for (size_t i = 0; i < p->nentries; i++)
+        if (p->entries[i].wait != 0) {
+            waits++;
+            CU_ASSERT_EQUAL(p->entries[i].segment, 1);
+        }
+    CU_ASSERT_EQUAL(waits, 1);
+    CU_ASSERT(p->segments[1].host_ns <= 2 * COLUMN + 1000);
     job_free(j);
 }
 
@@ -336,20 +409,27 @@ static void recorded_waits_begin_with_their_call(void)
     drawing_free(d);
 }
 
-/* From the 101st on every launch takes as long as a kernel: the queue is full. */
+/* Kernels of 50 us one after the other; from the 101st on every launch takes so long, and 7 us pass until the next. */
+static void hold(many *m, int64_t took_ns)
+{
+    int64_t now = 0;
+    for (size_t i = 0; i < m->view.nlaunches; i++) {
+        int64_t took = i <= 100 ? 3 * US : took_ns;
+        m->launches[i].start_ns = now;
+        m->launches[i].end_ns = now + took;
+        now += took + 7 * US;
+        m->kernels[i].kind = TL_COMPUTE;
+    }
+}
+
+/* They go on as fast as the device: the queue is full. */
 static void launches_that_were_held_are_a_few_waits(void)
 {
     enum { N = 400 };
     many m = many_kernels(N, 10 * US);
     tl_host_waits waits = { 0 };
-    int64_t now = 0, sum = 0;
-    for (size_t i = 0; i < N; i++) {
-        int64_t took = i <= 100 ? 3 * US : 40 * US;
-        m.launches[i].start_ns = now;
-        m.launches[i].end_ns = now + took;
-        now += took + 7 * US;
-        m.kernels[i].kind = TL_COMPUTE;
-    }
+    int64_t sum = 0;
+    hold(&m, 40 * US);
     CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
     tl_host_waits_sort(&waits);
     CU_ASSERT(waits.n >= 20 && waits.n <= 40);
@@ -361,6 +441,104 @@ static void launches_that_were_held_are_a_few_waits(void)
     CU_ASSERT_EQUAL(sum, 299 * 37 * US); /* the host keeps 3 us a launch */
     tl_host_waits_free(&waits);
     many_free(&m);
+}
+
+static void who_loses_its_lead_was_not_held(void)
+{
+    many m = many_kernels(400, 10 * US);
+    tl_host_waits waits = { 0 };
+    hold(&m, 80 * US);
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL(waits.n, 0);
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
+/* So that it ends where the host's segment does. */
+static void no_wait_of_several_launches_spans_that_of_a_collective(void)
+{
+    many m = many_kernels(400, 10 * US);
+    tl_host_waits waits = { 0 };
+    hold(&m, 40 * US);
+    for (size_t i = 4; i < 400; i += 5)
+        m.kernels[i].kind = TL_COMM;
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    CU_ASSERT(waits.n >= 55);
+    for (size_t i = 0; i < waits.n; i++)
+        for (size_t k = 4; k < 400; k += 5)
+            CU_ASSERT_FALSE(waits.v[i].start_ns < m.launches[k].start_ns && waits.v[i].end_ns > m.launches[k].start_ns);
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
+/* A launch that took long while nothing had ended for long did not wait for room, whatever it did. */
+static void who_waits_for_room_goes_on_when_work_makes_it(void)
+{
+    static const struct {
+        int from, to;
+        bool waits;
+    } cases[] = { { 5, 8, true }, { 14, 17, false } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("host:      abcd.................e",
+                            "compute 7: AAABBCCC..........DDDEEEE", NULL));
+        job_wait(j, 0, cases[i].from, cases[i].to, TL_WAIT_QUEUE);
+        job_program(j, 0);
+        bool waits = false;
+        for (size_t e = 0; e < j->programs[0].nentries; e++)
+            waits = waits || j->programs[0].entries[e].wait != 0;
+        CU_ASSERT_EQUAL(waits, cases[i].waits);
+        job_free(j);
+    }
+}
+
+/* The drawing with columns of 100 us. */
+static drawing *wide(drawing *d)
+{
+    for (size_t i = 0; i < d->view.nkernels; i++) {
+        d->kernels[i].start_ns *= 100;
+        d->kernels[i].end_ns *= 100;
+    }
+    for (size_t i = 0; i < d->view.nlaunches; i++) {
+        d->launches[i].start_ns *= 100;
+        d->launches[i].end_ns *= 100;
+    }
+    for (size_t i = 0; i < d->view.calls.n; i++)
+        d->call_columns.start_ns[i] *= 100;
+    return d;
+}
+
+/* How many waits are inferred, when the last work ends so long before the next call. */
+static size_t inferred(drawing *d, int64_t early_ns, tl_host_wait *first)
+{
+    tl_host_waits waits = { 0 };
+    wide(d)->kernels[d->view.nkernels - 1].end_ns -= early_ns;
+    CU_ASSERT_TRUE(tl_host_waits_infer(&d->view, &waits));
+    size_t n = waits.n;
+    if (n > 0)
+        *first = waits.v[0];
+    tl_host_waits_free(&waits);
+    drawing_free(d);
+    return n;
+}
+
+static void a_host_that_goes_on_right_after_its_device_had_waited(void)
+{
+#define SILENT "launch 1 cudaLaunchKernel: a.b........................................",  \
+               "call 1 cudaMalloc:         .........................................==."
+    tl_host_wait wait = { 0 };
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR", NULL), 20 * US, &wait), 1);
+    CU_ASSERT_EQUAL(wait.kind, TL_WAIT_EVENT);
+    CU_ASSERT(wait.start_ns > 200 * US && wait.start_ns <= 300 * US);
+    CU_ASSERT_EQUAL(wait.end_ns, 4100 * US);
+    /* too long before, for one end in 3.8 ms not to be chance */
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR", NULL), 50 * US, &wait), 0);
+    /* one of many ends */
+    CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
+                                  "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 20 * US, &wait), 0);
+#undef SILENT
 }
 
 static void waits_that_overlap_are_one(void)
@@ -381,13 +559,17 @@ static void waits_that_overlap_are_one(void)
 static const unit_test tests[] = {
     TEST(kernels_in_a_row_are_one_entry),
     TEST(a_late_launch_is_the_hosts_time_and_not_the_works),
+    TEST(a_launch_that_takes_long_is_the_hosts_time),
+    TEST(lateness_is_charged_where_the_host_was),
     TEST(a_gap_that_nothing_explains_stays),
     TEST(work_waits_for_the_collective_that_kept_it_waiting),
+    TEST(what_is_rounded_still_waited),
     TEST(work_that_was_launched_before_a_collective_does_not_wait_for_it),
     TEST(one_stream_is_in_order),
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(a_comm_may_wait_for_another),
     TEST(a_host_that_waits_is_as_late_as_its_device),
+    TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
@@ -398,6 +580,10 @@ static const unit_test tests[] = {
     TEST(a_copy_that_its_call_outlasts_was_waited_for),
     TEST(recorded_waits_begin_with_their_call),
     TEST(launches_that_were_held_are_a_few_waits),
+    TEST(who_loses_its_lead_was_not_held),
+    TEST(no_wait_of_several_launches_spans_that_of_a_collective),
+    TEST(who_waits_for_room_goes_on_when_work_makes_it),
+    TEST(a_host_that_goes_on_right_after_its_device_had_waited),
     TEST(waits_that_overlap_are_one),
 };
 

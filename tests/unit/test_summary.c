@@ -27,9 +27,11 @@ static void a_job_of_four_is_one_screen(void)
         "     3      1000.0   3.6 %  90.6 %   0.0 %   5.8 %  50.0 %\n"
         "  mean      1000.0   3.6 %  68.2 %   0.0 %  28.1 %  50.0 %\n"
         "\n"
+        "No verdict: the ranks do not communicate in these traces, so nobody is seen to\n"
+        "  wait.\n"
         "Largest loss: rank 2, idle 95.3 % of its wall time (953.0 of 1000.0 ms) - over\n"
         "  all ranks it is exposed comm, 68.2 %\n"
-        "Wrote traces.h5 (600.0 kB). Next: tlmpi show traces.h5 breakdown\n");
+        "Wrote traces.h5 (600.0 kB). Next: tlmpi ask traces.h5\n");
     free(text);
     free(j);
 }

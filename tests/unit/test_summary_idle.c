@@ -18,8 +18,10 @@ typedef struct job {
 /* Four ranks, each half idle. */
 static job *new_job(void)
 {
+    static const tl_answers none;
     job *j = calloc(1, sizeof *j);
     j->s = (tl_summary){ .version = "1",
+                         .answers = &none,
                          .ranks = j->ranks,
                          .nranks = 4,
                          .breakdown = j->rows,

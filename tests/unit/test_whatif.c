@@ -339,6 +339,31 @@ static void a_rank_alone_in_its_role_is_compared_with_its_other_steps(void)
     job_free(j);
 }
 
+/* Four stages, each a rank: the third is slow in every step, which its other steps do not show; the first two run the same
+ * kernels.  What the last one runs nobody else does. */
+static void a_stage_is_compared_with_stages_that_compute_the_same(void)
+{
+    drawn_job *j = job_new();
+    for (int32_t r = 0; r < 2; r++)
+        job_rank(j, r, draw("steps:     11111111222222222.",
+                            "host:      ar......ar........",
+                            "compute 7: AA......AA........",
+                            "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
+    job_rank(j, 2, draw("steps:     11111111222222222.",
+                        "host:      ar......ar........",
+                        "compute 7: AAAAAA..AAAAAAA...",
+                        "comm 9:    ......RR.......RR.", NULL));
+    job_rank(j, 3, draw("steps:     11111111222222222.",
+                        "host:      acr.....acr.......",
+                        "compute 7: AAACC...AAACC.....",
+                        "comm 9:    .....RRR.....RRRR.", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(job_gain(j, 2), 2); /* 7 columns to 5, which the last stage needs anyway; the hosts begin step 2 when they do */
+    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+    CU_ASSERT_EQUAL(job_gain(j, 0), 0);
+    job_free(j);
+}
+
 static void clocks_may_differ_by_what_the_caller_knows(void)
 {
     drawn_job *j = job_new();
@@ -494,6 +519,7 @@ static const unit_test tests[] = {
     TEST(clocks_may_differ_by_what_the_caller_knows),
     TEST(collectives_that_contradict_each_other_are_taken_apart),
     TEST(who_has_left_early_does_not_wait),
+    TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_replay_that_is_far_off_is_refused),
     TEST(nothing_is_nothing),
     TEST(what_does_not_exist_is_refused),

@@ -18,8 +18,15 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
+/* Whether calls, operators or frames stand for a part by their names, and take no longer because the device does. */
+static inline bool tl_part_is_of_host(tl_part part)
+{
+    return part == TL_PART_GC || part == TL_PART_INPUT || part == TL_PART_ALLOCATOR;
+}
+
 typedef enum tl_detail_kind {
-    TL_DETAIL_PART, /* all of the step: the time of one part, which stands in `part`; no name */
+    TL_DETAIL_PART, /* all of the step: the time of one part, which stands in `part`; no name; size: of GC, INPUT and
+                     * ALLOCATOR how long the host was at it, also while the device had work (ns) */
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */

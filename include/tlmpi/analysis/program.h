@@ -74,13 +74,14 @@ typedef struct tl_comm {
  * same can be compared by.  In order of time; each ends with a comm, but for the last of a step. */
 typedef struct tl_segment {
     int64_t work_ns, host_ns; /* sums of its entries' ns: free of waiting for other ranks and for each other */
+    uint64_t does;            /* equal for the same kernels with the same grids in any order; 0: nothing is computed */
     uint32_t first_share;     /* its shares end where those of the next segment begin */
     int32_t step;             /* -1 outside all steps */
 } tl_segment;
 
 /* How much of a segment's work_ns is compute, copies, communication that no other rank is known to take part in, or idle
- * between kernels (TL_PART_DEVICE): these sum to work_ns.  And how long its work stood idle because a launch came late, by
- * what the host was doing. */
+ * between kernels (TL_PART_DEVICE): these sum to work_ns.  And how long, while the host was in the segment, anything on the
+ * device stood still because its launch was to come, by what the host was doing. */
 typedef struct tl_share {
     int64_t ns;
     tl_part part;

@@ -7,6 +7,9 @@
  *
  * so that one large wait in a small group counts as what it cost there, and a thousand ranks that wait for the same
  * delay do not make it longer.
+ *
+ * In a pipeline much of all waiting is the schedule's, and falls on whoever the schedule makes come last; there it is what
+ * the step would have gained without the rank's lateness that is tested.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
@@ -29,6 +32,7 @@ typedef struct tl_verdict_input {
     size_t nranks;
     const tl_job_step *steps; /* ascending */
     size_t nsteps;
+    const double *wall_ns; /* [nranks * nsteps] what is tested in place of the charges as wall time; NULL: these */
     bool uncertain; /* most collectives may carry no verdict */
 } tl_verdict_input;
 

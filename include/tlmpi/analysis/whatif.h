@@ -17,7 +17,8 @@
  *
  * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
  * rank that did not do in a step what most of its role did is compared by the sums of the step (`by_sums`); a rank
- * alone in its role with its own other steps (`by_steps`).
+ * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
+ * same.
  */
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H

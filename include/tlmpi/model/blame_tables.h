@@ -79,8 +79,9 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
-      "weighted by its wait")                                                                                          \
-    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks of its role")                                       \
+      "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
+      "the others of its stage")                                                                                       \
+    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks")                                                   \
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
@@ -90,9 +91,11 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_LINKS,
     TL_SCENARIO_RANK,
     TL_SCENARIO_HOST,
-    TL_SCENARIO_CAUSE
+    TL_SCENARIO_CAUSE,
+    TL_SCENARIO_SUSPECTS
 } tl_scenario_kind;
-extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links", "rank", "host", "cause", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", NULL */
+extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
 #define TL_LABELS_OF_SCENARIO  tl_scenario_labels
@@ -103,7 +106,8 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
-      "peers; cause: all ranks, in this part of their time alone")                                                     \
+      "peers; cause: all ranks, in this part of their time alone; suspects: all ranks together that stand out in some " \
+      "step and are charged no less than 30 % of what any rank is")                                                     \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
@@ -114,6 +118,29 @@ extern const char *const tl_scenario_labels[]; /* "unchanged", "ideal", "links",
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
+
+/* What the critical path goes through: tl_part by its labels here, and last the time before it. */
+extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfer", "host", "input", "gc", "sync_drain",
+                                            * "allocator", "latency", "before", NULL */
+#define TL_CELL_PATH(name) uint8_t name
+#define TL_TYPE_OF_PATH    TL_TYPE_ENUM
+#define TL_LABELS_OF_PATH  tl_path_labels
+
+/* The chain of work, launches and transfers that decided when the job ended. */
+#define TL_PATH_FIELDS(F, T)                                                                                           \
+    F(T, I32, rank, KEY, "", "rank; -1: all of the path")                                                              \
+    F(T, PATH, activity, KEY, "",                                                                                      \
+      "compute, h2d, copy: work of the device; transfer: communication, once the last rank had come; host: the host "  \
+      "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
+      "from a launch, or the end of what was waited for, to a start; before: the recording of the rank on which the "  \
+      "path begins had not begun")                                                                                     \
+    F(T, I64, path_ns, MEASURE, "ns", "time on the path; of rank -1 all together are time_ns of unchanged in whatif")  \
+    F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
+    F(T, I64, own_ns, MEASURE, "ns", "what the rank has of it in all, on the path or not; of rank -1 the mean; of "     \
+      "latency not all is known")                                                                                      \
+    F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
+      "of rank -1: path_ns - own_ns, where that is more than 0: what there is only because ranks differ; else 0")
+TL_TABLE(path_row, TL_PATH_FIELDS);
 
 /* Ranks between which data move slowly. */
 #define TL_SLOW_LINK_FIELDS(F, T)                                                                                      \

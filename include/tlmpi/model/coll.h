@@ -22,10 +22,11 @@ typedef struct tl_coll {
     int64_t in_nelems, out_nelems;
     int64_t bytes;    /* size of the message: tl_message_bytes */
     uint64_t dtype;   /* content key of its name, 0 when unknown */
-    int32_t src, dst; /* the peer, where the collective is a receive or a send */
+    int32_t src, dst; /* of what goes from one rank to another: whom it comes from, goes to */
     uint32_t group;   /* index into the view's groups, TL_NONE when nothing names one */
     uint8_t kind;     /* tl_collective */
     uint8_t from;     /* tl_coll_from */
+    bool p2p;         /* between pairs of ranks, not of a group: sends, receives, batches of them */
 } tl_coll;
 
 /* A process group, as one rank names it. */

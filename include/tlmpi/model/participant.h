@@ -20,6 +20,11 @@ typedef enum tl_match_rule {
     TL_NMATCH_RULES
 } tl_match_rule;
 
+enum {
+    TL_NO_PEER = -1,     /* the collective is one of a group */
+    TL_PEER_UNKNOWN = -2 /* nobody says which rank is the other */
+};
+
 typedef struct tl_participant {
     uint64_t key; /* the same for all that take part in one collective; 0: not known yet */
     int64_t start_ns, end_ns;
@@ -30,9 +35,10 @@ typedef struct tl_participant {
     int32_t rank;
     int32_t group; /* index of its membership; once groups are decided, the group's number in the job */
     int32_t step;  /* -1 for none */
-    int32_t nth;   /* among those of its membership, step and kind (and peer) with a launch, from 0; -1 without one */
-    int32_t part;  /* among those of its membership and seq, from 0 */
-    int32_t peer;  /* the other end of a send or receive, -1 */
+    int32_t nth;   /* among those of its membership, step and kind with a launch, from 0; -1 without one; of sends and
+                    * receives: among those from one rank to the other (of both at once: from the lower) */
+    int32_t part;  /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in */
+    int32_t peer;  /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
     uint32_t uid;  /* position in traceEvents */
     uint8_t kind;  /* tl_collective */
     uint8_t rule;  /* tl_match_rule */

@@ -32,6 +32,7 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
                                     "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")         \
     F(T, RANK_FROM, rank_from, SOURCE, "", "what named the rank: distributedInfo, the file's name, or its place in order") \
     F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                    \
+    F(T, I32, device, MEASURE, "", "its device; -1 where none or several have work in this trace")                         \
     F(T, I32, streams, MEASURE, "", "(device, stream) pairs with work in this trace")                                     \
     F(T, I32, steps, MEASURE, "", "profiler steps marked on the host")                                                    \
     F(T, I64, intervals, MEASURE, "", "rows of this rank in interval")                                                    \

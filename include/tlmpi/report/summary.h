@@ -1,6 +1,6 @@
 /* summary.h - what a run found, on one screen of 80 columns.
  *
- * In this order: what was read, the one table, the largest loss in a sentence, how collectives were matched, what cannot be trusted or is not there,
+ * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what cannot be trusted or is not there,
  * the files, the next command.  Facts only: every number stands in a table of the result file too.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
@@ -9,6 +9,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/report/answers.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ typedef struct tl_summary {
     const tl_idle *idle;            size_t nidle;           /* all rows */
     const tl_idle_job *causes;      size_t ncauses;         /* classes of gaps over all ranks */
     const tl_quality *quality;      size_t nquality;        /* of the matching of collectives; may be none */
+    const tl_answers *answers;      /* the verdict */
 
     int64_t world_size;             /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing;         /* ranks without a trace, ascending: nmissing of them, or the first of them */

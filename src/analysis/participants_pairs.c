@@ -1,0 +1,243 @@
+/* participants_pairs.c - see participants_pairs.h.
+ *
+ * Every rank counts what it sends to another, and what it receives from there, step by step: the k-th of one is the
+ * k-th of the other.
+ *
+ *     recording      |<- begins
+ *     step                ... 4 ...|.... 5 .....|.... 6 .....
+ *     launched             s  r  s  | s r s r s  | s r s r s
+ *     stream       [s][r] [s][r][s]  ...                          two have no launch, three have none of the marks of
+ * step 4
+ *
+ * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
+ * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and
+ * receives every step has the same of them: what came before the first launched one is what comes there in a whole
+ * step.
+ */
+#include "participants_pairs.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+typedef struct pairing {
+    const tl_rank_view *view;
+    tl_participant *parts;
+    size_t n;
+    tl_map all;  /* way and step -> how many go there */
+    tl_map most; /* way -> how many at most in a step that the recording has whole */
+    tl_map now;  /* way and step -> how many have been counted */
+} pairing;
+
+/* Adds one; how many there were before, -1 when memory is out. */
+static int32_t add_one(tl_map *map, uint64_t key)
+{
+    uint32_t n = tl_map_get(map, key);
+    n = n == TL_MAP_NONE ? 0 : n;
+    return tl_map_put(map, key, n + 1) == 0 ? (int32_t)n : -1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- steps
+ */
+
+static bool is_before_steps(const pairing *k, const tl_participant *p)
+{
+    return p->step < 0 && k->view->nsteps > 0 && p->launch_ns < k->view->steps[0].start_ns;
+}
+
+/* The step in which it was launched.  Where the recording begins or ends in a step nobody has marked it: it is the one
+ * before the first, or behind the last. */
+static int32_t step_of(const pairing *k, const tl_participant *p)
+{
+    if (p->step >= 0 || k->view->nsteps == 0)
+        return p->step;
+    const tl_step_window *first = &k->view->steps[0], *last = &k->view->steps[k->view->nsteps - 1];
+    if (is_before_steps(k, p))
+        return first->number - (first->number > INT32_MIN);
+    return last->number + (last->number < INT32_MAX);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ways
+ */
+
+/* What goes one way between this rank and another, in one group. */
+static uint64_t way_of(const tl_participant *p, bool out)
+{
+    return tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->peer), out);
+}
+
+static uint64_t way_in_step(const tl_participant *p, bool out)
+{
+    return tl_hash_mix(way_of(p, out), (uint64_t)p->part);
+}
+
+static bool goes(const tl_participant *p, bool out)
+{
+    return out ? p->kind != TL_RECV : p->kind != TL_SEND;
+}
+
+static bool is_counted(const tl_participant *p)
+{
+    return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
+}
+
+static bool count_ways(pairing *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        tl_participant *p = &k->parts[i];
+        if (!is_counted(p))
+            continue;
+        p->part = step_of(k, p);
+        for (int out = 0; out < 2; out++) {
+            if (!goes(p, out))
+                continue;
+            int32_t before = add_one(&k->all, way_in_step(p, out));
+            uint32_t so_far = tl_map_get(&k->most, way_of(p, out));
+            if (before < 0)
+                return false;
+            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1) &&
+                tl_map_put(&k->most, way_of(p, out), (uint32_t)before + 1) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* nth of one way; -1 where nobody knows. */
+static bool nth_of(pairing *k, const tl_participant *p, bool out, int32_t *nth)
+{
+    *nth = add_one(&k->now, way_in_step(p, out));
+    if (*nth < 0 || !is_before_steps(k, p))
+        return *nth >= 0;
+    uint32_t whole = tl_map_get(&k->most, way_of(p, out)), have = tl_map_get(&k->all, way_in_step(p, out));
+    *nth = whole == TL_MAP_NONE || whole < have ? -1 : *nth + (int32_t)(whole - have);
+    return true;
+}
+
+static bool count_launched(pairing *k, const uint32_t *by_launch)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        tl_participant *p = &k->parts[by_launch[i]];
+        int32_t out = -1, in = -1;
+        if (!is_counted(p))
+            continue;
+        if ((goes(p, true) && !nth_of(k, p, true, &out)) || (goes(p, false) && !nth_of(k, p, false, &in)))
+            return false;
+        bool by_out = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        p->nth = by_out ? out : in;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- before the
+ * recording */
+
+static int by_stream(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->uid > y->uid) - (x->uid < y->uid);
+}
+
+/* The participants of one stream, in order. */
+typedef struct row {
+    tl_participant *parts;
+    const uint32_t *of;
+    size_t n;
+    size_t first;             /* the first with a launch */
+    size_t pattern, npattern; /* those of the first step that the recording has whole */
+} row;
+
+static tl_participant *at(const row *r, size_t i)
+{
+    return &r->parts[r->of[i]];
+}
+
+static bool may_be_pair(const tl_participant *p)
+{
+    return p->peer != TL_NO_PEER || p->kind == TL_SEND_RECV || p->kind == TL_COLL_UNKNOWN;
+}
+
+/* Whether the stream has nothing but sends and receives, and some that are known. */
+static bool is_of_pairs(const row *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n; i++) {
+        const tl_participant *p = at(r, i);
+        if (p->launch_ns != TL_TIME_UNKNOWN ? p->peer == TL_NO_PEER : !may_be_pair(p))
+            return false;
+        any = any || (p->launch_ns != TL_TIME_UNKNOWN && p->peer >= 0);
+    }
+    return any;
+}
+
+/* Finds the first launched one and the first whole step; false where there is none. */
+static bool find_pattern(row *r)
+{
+    while (r->first < r->n && at(r, r->first)->launch_ns == TL_TIME_UNKNOWN)
+        r->first++;
+    r->pattern = r->first;
+    while (r->pattern < r->n && at(r, r->pattern)->step < 0)
+        r->pattern++;
+    while (r->pattern + r->npattern < r->n && at(r, r->pattern + r->npattern)->step >= 0 &&
+           at(r, r->pattern + r->npattern)->step == at(r, r->pattern)->step)
+        r->npattern++;
+    return r->npattern > 0;
+}
+
+/* What has no launch gets kind, other end and place of what stands there in the pattern, a step or more before. */
+static void extend_pattern(const row *r)
+{
+    for (size_t i = r->first; i-- > 0;) {
+        size_t back = r->pattern - i, steps = (back + r->npattern - 1) / r->npattern;
+        const tl_participant *like = at(r, i + steps * r->npattern);
+        tl_participant *p = at(r, i);
+        if (like->peer < 0 || steps > INT16_MAX || like->nth < 0)
+            continue;
+        p->kind = like->kind;
+        p->peer = like->peer;
+        p->nth = like->nth;
+        p->part = like->part - (int32_t)steps;
+        p->group = like->group;
+    }
+}
+
+static bool look_before(pairing *k)
+{
+    uint32_t *of = tl_malloc((k->n + 1) * sizeof *of);
+    for (size_t i = 0; of != NULL && i < k->n; i++)
+        of[i] = (uint32_t)i;
+    bool whole = of != NULL && tl_sort_index(of, k->n, by_stream, k->parts);
+
+    for (size_t from = 0, to; whole && from < k->n; from = to) {
+        const tl_participant *first = &k->parts[of[from]];
+        for (to = from;
+             to < k->n && k->parts[of[to]].device == first->device && k->parts[of[to]].stream == first->stream; to++)
+            ;
+        row r = { .parts = k->parts, .of = of + from, .n = to - from };
+        if (!is_of_pairs(&r))
+            continue;
+        for (size_t i = 0; i < r.n; i++)
+            if (at(&r, i)->peer == TL_NO_PEER)
+                at(&r, i)->peer = TL_PEER_UNKNOWN;
+        if (find_pattern(&r))
+            extend_pattern(&r);
+    }
+    free(of);
+    return whole;
+}
+
+bool tl_pairs_count(const tl_rank_view *view, tl_participant *parts, const uint32_t *by_launch, size_t n)
+{
+    pairing k = { .view = view, .parts = parts, .n = n };
+    bool whole = count_ways(&k) && count_launched(&k, by_launch) && look_before(&k);
+
+    tl_map_free(&k.all);
+    tl_map_free(&k.most);
+    tl_map_free(&k.now);
+    return whole;
+}

@@ -1,0 +1,370 @@
+/* answers.c - the four questions, answered: who it is, and what speaks against that. */
+#include "tlmpi/report/answers.h"
+
+#include "answers_find.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tl_finding_labels[] = {
+    [TL_FOUND_NO_WORK] = "no_device_work",
+    [TL_FOUND_ONE_RANK] = "one_rank",
+    [TL_FOUND_SILENCE] = "no_communication",
+    [TL_FOUND_UNMATCHED] = "unmatched",
+    [TL_FOUND_NO_VERDICT] = "inconclusive",
+    [TL_FOUND_NOBODY] = "none",
+    [TL_FOUND_LINK] = "slow_link",
+    [TL_FOUND_STRAGGLER] = "straggler",
+    NULL,
+};
+
+const char *const tl_confidence_labels[] = { "high", "medium", "low", NULL };
+
+const char *const tl_doubt_labels[] = {
+    [TL_DOUBT_ONE_STEP] = "one_step",
+    [TL_DOUBT_FEW_STEPS] = "few_steps",
+    [TL_DOUBT_CHANCE] = "chance",
+    [TL_DOUBT_HARDLY_MATCHED] = "hardly_matched",
+    [TL_DOUBT_PARTLY_MATCHED] = "partly_matched",
+    [TL_DOUBT_CLOCKS] = "clocks",
+    [TL_DOUBT_MISSING] = "ranks_missing",
+    [TL_DOUBT_DAMAGED] = "traces_damaged",
+    [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
+    [TL_DOUBT_GAIN] = "gain_below_wait",
+    [TL_DOUBT_MIXED] = "mixed_cause",
+    [TL_DOUBT_UNKNOWN] = "unknown_cause",
+    [TL_DOUBT_NO_PLACE] = "no_place",
+    [TL_DOUBT_NO_VERDICT] = "no_verdict",
+    NULL,
+};
+
+#define BIT(doubt) (1u << (doubt))
+
+static const unsigned grave =
+    BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
+enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
+static const double significant = 0.05, cause_share = 0.8;
+
+const tl_schema *const *tl_answer_tables(size_t *required)
+{
+    static const tl_schema *const tables[] = {
+        &tl_rank_schema,          &tl_breakdown_schema, &tl_straggler_schema,  &tl_quality_schema,
+        &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema, &tl_whatif_row_schema,
+        &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,   NULL,
+    };
+    *required = 4;
+    return tables;
+}
+
+double tl_answers_share(const tl_answers *a, int64_t ns)
+{
+    return a->wall_ns > 0 && ns > 0 ? (double)ns / (double)a->wall_ns : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ trust */
+
+static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
+{
+    static const tl_quality none;
+    for (size_t i = 0; i < quality->n; i++) {
+        const tl_quality *row = tl_table_row(quality, i);
+        if (row->check == check)
+            return row;
+    }
+    return &none;
+}
+
+static void count_ranks(tl_tables *tables, tl_trust *t)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    int64_t world = 0, inside = 0;
+
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        world = row->world_size > world ? row->world_size : world;
+        t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
+    }
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        inside += row->rank >= 0 && row->rank < world && row->status != TL_RANK_UNREADABLE;
+    }
+    t->missing = world > inside ? (size_t)(world - inside) : 0;
+}
+
+/* As far as the worst of several is off, or may be. */
+static void look_at_clocks(tl_tables *tables, tl_trust *t)
+{
+    const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
+
+    for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        int64_t offset = row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
+        int64_t error = !row->applied && offset > row->sigma_ns ? offset : row->sigma_ns;
+        t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
+    }
+}
+
+static void look_at_replay(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    int64_t unchanged_ns = 0;
+
+    out->trust.model_error = NAN;
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL;
+        if (row->scenario == TL_SCENARIO_UNCHANGED) {
+            unchanged_ns = row->time_ns;
+            out->trust.model_error = row->model_error;
+        }
+        if (row->scenario == TL_SCENARIO_SUSPECTS)
+            out->together_gain_ns = row->gain_ns;
+    }
+    if (out->trust.simulated && unchanged_ns > 0)
+        out->wall_ns = unchanged_ns;
+}
+
+static void find_trust(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
+                   *steps = tl_tables_get(tables, &tl_blame_step_schema);
+    const tl_quality *matched = check_of(quality, TL_CHECK_MATCHED), *ends = check_of(quality, TL_CHECK_END_TOGETHER);
+    tl_trust *t = &out->trust;
+
+    count_ranks(tables, t);
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
+        t->nsteps += row->rank == first->rank && row->step >= 0;
+    }
+    t->collectives = matched->of;
+    t->matched = matched->count;
+    t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
+    t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
+    t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
+    t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
+    look_at_clocks(tables, t);
+    look_at_replay(tables, out);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- losses */
+
+static tl_loss loss_of(const tl_breakdown *row)
+{
+    tl_loss loss = { "idle", row->rank, row->idle_ns, row->wall_ns };
+    if (row->comm_exposed_ns > loss.ns)
+        loss = (tl_loss){ "exposed comm", row->rank, row->comm_exposed_ns, row->wall_ns };
+    if (row->copy_exposed_ns > loss.ns)
+        loss = (tl_loss){ "exposed copy", row->rank, row->copy_exposed_ns, row->wall_ns };
+    return loss;
+}
+
+static void find_losses(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
+
+    for (size_t i = 0; i < breakdown->n; i++) {
+        const tl_breakdown *row = tl_table_row(breakdown, i);
+        if (row->device != -1 || row->step != -1 || row->wall_ns <= 0)
+            continue;
+        tl_loss loss = loss_of(row);
+        if (row->rank == -1) {
+            out->job = loss;
+            out->wall_sum_ns = row->wall_ns;
+            out->idle_ns = row->idle_ns;
+            out->comm_exposed_ns = row->comm_exposed_ns;
+            continue;
+        }
+        out->trust.nranks++;
+        if (out->worst.name == NULL || loss.ns > out->worst.ns)
+            out->worst = loss;
+        out->measured_ns = row->wall_ns > out->measured_ns ? row->wall_ns : out->measured_ns;
+        out->wall_ns = out->measured_ns;
+    }
+}
+
+/* Rows of one rank lie together; those of all ranks are the first. */
+static void find_path(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *table = tl_tables_get(tables, &tl_path_row_schema);
+    tl_path_facts *path = &out->path;
+    int64_t rank_ns = 0, most_rank_ns = -1, most_ns = -1, imbalance_ns = 0;
+
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
+        if (row->rank == -1) {
+            path->ns = tl_ns_add(path->ns, row->path_ns);
+            imbalance_ns = tl_ns_add(imbalance_ns, row->imbalance_ns);
+            if (row->path_ns > most_ns) {
+                most_ns = row->path_ns;
+                path->activity = tl_path_labels[row->activity];
+            }
+            continue;
+        }
+        rank_ns = tl_ns_add(row->rank == before->rank ? rank_ns : 0, row->path_ns);
+        if (rank_ns > most_rank_ns) {
+            most_rank_ns = rank_ns;
+            path->rank = row->rank;
+        }
+    }
+    if (path->ns <= 0)
+        return;
+    path->rank_share = (double)most_rank_ns / (double)path->ns;
+    path->activity_share = (double)most_ns / (double)path->ns;
+    path->imbalance_share = (double)imbalance_ns / (double)path->ns;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- finding */
+
+static const tl_straggler *first_inconclusive(const tl_table *stragglers)
+{
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        if (row->verdict == TL_VERDICT_INCONCLUSIVE)
+            return row;
+    }
+    return NULL;
+}
+
+static void find_finding(tl_tables *tables, tl_answers *out)
+{
+    const tl_straggler *open = first_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
+
+    if (out->job.name == NULL)
+        out->finding = TL_FOUND_NO_WORK;
+    else if (out->trust.nranks < 2)
+        out->finding = TL_FOUND_ONE_RANK;
+    else if (out->nculprits > 0)
+        out->finding = out->culprits[0].rank != NULL ? TL_FOUND_STRAGGLER : TL_FOUND_LINK;
+    else if (open != NULL)
+        out->finding = TL_FOUND_NO_VERDICT;
+    else if (out->trust.collectives == 0)
+        out->finding = TL_FOUND_SILENCE;
+    else if (out->trust.matched == 0)
+        out->finding = TL_FOUND_UNMATCHED;
+    else
+        out->finding = TL_FOUND_NOBODY;
+    out->why = out->finding == TL_FOUND_NO_VERDICT ? open->reason : NULL;
+}
+
+/* The rank that others waited for most. */
+static void find_most(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema),
+                   *steps = tl_tables_get(tables, &tl_blame_step_schema);
+
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
+        if (row->blame_ns > 0 && (out->most == NULL || row->blame_ns > out->most->blame_ns))
+            out->most = row;
+    }
+    for (size_t i = 0; out->most != NULL && i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i);
+        if (row->rank == out->most->rank)
+            out->most_ns = tl_ns_add(out->most_ns, row->wall_ns);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- doubts */
+
+static tl_answer answer_with(unsigned doubts)
+{
+    int n = 0;
+    for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
+        n++;
+    tl_confidence confidence = (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
+                               : n > 0                                   ? TL_CONFIDENCE_MEDIUM
+                                                                         : TL_CONFIDENCE_HIGH;
+    return (tl_answer){ confidence, doubts };
+}
+
+static unsigned doubts_of_steps(const tl_trust *t)
+{
+    return t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0;
+}
+
+static unsigned doubts_of_data(const tl_trust *t)
+{
+    unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
+    if (t->matched < t->collectives / 2 + t->collectives % 2)
+        doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
+    else if (t->matched < t->collectives - t->collectives / 10)
+        doubts |= BIT(TL_DOUBT_PARTLY_MATCHED);
+    return doubts;
+}
+
+/* What arrivals that clocks cannot tell apart may hide. */
+static unsigned doubts_of_clocks(const tl_answers *a)
+{
+    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    return hidden >= 0.01 * (double)a->wall_ns && a->trust.blurred > 0 ? BIT(TL_DOUBT_CLOCKS) : 0;
+}
+
+static unsigned doubts_of_cause(const tl_culprit *c)
+{
+    if (c->rank == NULL)
+        return 0;
+    unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    if (c->rank->cause == TL_CAUSE_UNKNOWN)
+        return doubts | BIT(TL_DOUBT_UNKNOWN);
+    return doubts |
+           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
+}
+
+/* For a rank, by the others in the mean: wall time, where all meet again and again. */
+static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
+{
+    return c->rank != NULL && a->trust.nranks > 1 ? c->blame_ns / (int64_t)(a->trust.nranks - 1) : 0;
+}
+
+static void find_doubts(tl_answers *a)
+{
+    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust), clocks = doubts_of_clocks(a);
+    unsigned lost = data & (BIT(TL_DOUBT_MISSING) | BIT(TL_DOUBT_DAMAGED)), rank = steps | data, phase = lost;
+
+    if (a->finding > TL_FOUND_NOBODY) {
+        const tl_culprit *worst = &a->culprits[0];
+        steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
+        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
+                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
+                                                                    : 0);
+        phase |= doubts_of_cause(worst);
+    } else {
+        rank |= clocks;
+        if (a->finding != TL_FOUND_NOBODY)
+            rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
+        if (a->finding == TL_FOUND_NO_WORK)
+            phase = BIT(TL_DOUBT_NO_VERDICT);
+    }
+    a->rank = answer_with(rank);
+    a->phase = answer_with(phase);
+    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks);
+    a->persistence = answer_with(steps | lost);
+}
+
+tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
+{
+    *out = (tl_answers){ .together_gain_ns = -1 };
+    find_losses(tables, out);
+    find_path(tables, out);
+    find_trust(tables, out);
+    find_most(tables, out);
+    tl_status st = tl_culprits_find(tables, out, err);
+    if (st != TL_OK) {
+        tl_answers_free(out);
+        return st;
+    }
+    find_finding(tables, out);
+    find_doubts(out);
+    return TL_OK;
+}
+
+void tl_answers_free(tl_answers *answers)
+{
+    free(answers->culprits);
+    free(answers->waiters);
+    *answers = (tl_answers){ 0 };
+}

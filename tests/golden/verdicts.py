@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""verdicts.py TLMPI MAKE_TRACE - who holds the job up: on simulated jobs whose truth is known, a clear fault of each cause and
+healthy ones, and on public traces.  tests/bench/stragglers.py measures the same on hundreds of jobs; here none may be wrong.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import collections
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+CORPUS = os.environ.get("TLMPI_CORPUS", "")
+counts = collections.Counter()
+
+FAULTS = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d", "gc", "sync_drain", "allocator")
+JOBS = {"dp": [], "fsdp": ["--shard"], "tp": ["--tp", "4"], "ep": ["--ep", "4"]}
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {more}")
+
+
+def analyse(work, folder, procs=1):
+    out = os.path.join(work, f"out-{procs}")
+    command = (["mpirun", "-n", str(procs)] if procs > 1 else []) + [TLMPI, "-f", "-q", "-o", out, folder]
+    got = subprocess.run(command, capture_output=True, text=True)
+    check(f"{folder}: the run works", got.returncode == 0, got.stderr[-300:])
+    return out + ".h5"
+
+
+def table(path, name):
+    text = subprocess.run([TLMPI, "show", path, name, "--format", "csv"], capture_output=True, text=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def digest(path):
+    return subprocess.run([TLMPI, "show", path, "--digest"], capture_output=True, text=True).stdout
+
+
+def named(rows):
+    return [int(r["rank"]) for r in rows if r["verdict"] == "straggler"]
+
+
+def make(folder, *options):
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", "8", "--layers", "2", "--steps", "8", *options], check=True)
+    with open(os.path.join(folder, "truth.json")) as f:
+        return json.load(f)
+
+
+def one_fault(work, name, kind, cause, rank, seed):
+    folder = os.path.join(work, "job")
+    truth = make(folder, "--seed", str(seed), *kind, "--fault", cause, "--fault-rank", str(rank),
+                 "--fault-cost", "0.2")
+    path = analyse(work, folder)
+    rows = table(path, "straggler")
+    check(f"{name}: its rank is named, and no other", named(rows) == [rank], named(rows))
+    row = rows[rank]
+    check(f"{name}: the cause", row["cause"] in truth["fault"]["causes"], row["cause"])
+    check(f"{name}: the pattern", row["pattern"] == "persistent", row["pattern"])
+    gain, true = int(row["gain_ns"]), truth["fault"]["gain_ns"]
+    check(f"{name}: the gain", abs(gain - true) <= 0.15 * true, f"{gain}, not {true}")
+    return folder, path
+
+
+def shuffled(work, folder, path):
+    """The ranks' traces under each other's names, read by three procs: only the files differ."""
+    other = os.path.join(work, "shuffled")
+    os.mkdir(other)
+    files = sorted(f for f in os.listdir(folder) if f.startswith("rank"))
+    names = files[:]
+    random.Random(4).shuffle(names)
+    for a, b in zip(files, names):
+        shutil.copy(os.path.join(folder, a), os.path.join(other, f"trace-{b}"))
+    check("the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
+    check("the same digest with the ranks shuffled over the files", digest(path) == digest(analyse(work, other, 3)))
+
+
+def public():
+    work = tempfile.mkdtemp()
+    traces = os.path.join(CORPUS, "traces")
+    rows = table(analyse(work, os.path.join(traces, "torchrec_optimizer")), "straggler")
+    check("torchrec_optimizer: rank 2 alone", named(rows) == [2], named(rows))
+    check("torchrec_optimizer: in all steps", (rows[2]["pattern"], rows[2]["first_step"], rows[2]["last_step"]) == ("persistent", "4", "6"))
+    check("torchrec_optimizer: cause and place", (rows[2]["cause"], rows[2]["place"]) == ("host_late", "# running sparse arch"))
+    # Three times a second, 0.97 s more than its peers; nothing else in the job takes long.
+    check("torchrec_optimizer: gain", 2.85e9 < int(rows[2]["gain_ns"]) < 2.98e9, rows[2]["gain_ns"])
+    rows = table(analyse(work, os.path.join(traces, "megatron_tp8")), "straggler")
+    check("megatron_tp8: ranks 0 and 6, whose hosts are late", named(rows) == [0, 6], named(rows))
+    check("megatron_tp8: their hosts are late", all(rows[r]["cause"] == "host_late" for r in (0, 6)))
+    shutil.rmtree(work)
+
+
+def main():
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    os.environ.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
+    with tempfile.TemporaryDirectory() as work:
+        kinds = sorted(JOBS)
+        for i, cause in enumerate(FAULTS):
+            kind = kinds[i % len(kinds)]
+            folder, path = one_fault(work, f"{cause} in a {kind} job", JOBS[kind], cause, i % 8, 100 + i)
+        shuffled(work, folder, path)
+        for i, kind in enumerate(kinds):
+            folder = os.path.join(work, "job")
+            make(folder, "--seed", str(200 + i), *JOBS[kind])
+            rows = table(analyse(work, folder), "straggler")
+            check(f"a healthy {kind} job: nobody", named(rows) == [], named(rows))
+    if os.path.isdir(os.path.join(CORPUS, "traces")):
+        public()
+    else:
+        counts["skipped"] += 1
+        print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())

@@ -1,0 +1,407 @@
+/* test_answers.c - who holds the job up, in facts: from tables to culprits, confidence and doubts. */
+#include "answer_job.h"
+#include "tlmpi/base/mem.h"
+
+static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    const tl_answers *a = answers_of(j);
+
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_STRAGGLER);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    CU_ASSERT_EQUAL(a->culprits[0].rank->rank, 2);
+    CU_ASSERT_STRING_EQUAL(a->culprits[0].of->host, "node0");
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 200 * MS);
+    CU_ASSERT_DOUBLE_EQUAL(tl_answers_share(a, 200 * MS), 0.25, 1e-9);
+    CU_ASSERT_EQUAL(a->culprits[0].nflagged, 8);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS); /* the gain, of 8 steps */
+    CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 240 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 720 * MS);
+    CU_ASSERT_EQUAL(a->nwaiters, 3);
+    CU_ASSERT_EQUAL(a->waiters[2], 3);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_HIGH);
+    CU_ASSERT_EQUAL(a->phase.confidence, TL_CONFIDENCE_HIGH);
+    CU_ASSERT_EQUAL(a->waiting.confidence, TL_CONFIDENCE_HIGH);
+    CU_ASSERT_EQUAL(a->persistence.confidence, TL_CONFIDENCE_HIGH);
+    job_free(j);
+}
+
+static void the_largest_gain_comes_first(void)
+{
+    answer_job *j = job_of(8, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 8, 10 * MS, 40 * MS);
+    hold_up(j, 6, 3, 5, 90 * MS, 200 * MS);
+    hold_up(j, 3, 1, 8, 20 * MS, 40 * MS);
+    hold_up(j, 4, 1, 8, 20 * MS, 40 * MS);
+    put_row(j, &tl_whatif_row_schema,
+            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 300 * MS });
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 4);
+    CU_ASSERT_EQUAL(a->culprits[0].rank->rank, 6);
+    CU_ASSERT_EQUAL(a->culprits[1].rank->rank, 3);
+    CU_ASSERT_EQUAL(a->culprits[2].rank->rank, 4);
+    CU_ASSERT_EQUAL(a->culprits[3].rank->rank, 1);
+    CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(a->together_gain_ns, 300 * MS);
+    CU_ASSERT_STRING_EQUAL(a->culprits[0].of->host, "node1");
+    job_free(j);
+}
+
+/* 240 and 8 ms: of three ranks the mean is 82.7. */
+static void who_hardly_waits_is_no_waiter(void)
+{
+    answer_job *j = job_of(3, 8);
+    hold_up(j, 1, 1, 8, 30 * MS, -1);
+    tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    for (size_t i = 0; i < blame->n; i++) {
+        tl_blame *row = tl_table_row(blame, i);
+        if (row->from_rank == 2)
+            row->direct_ns = MS;
+    }
+    CU_ASSERT_EQUAL(answers_of(j)->nwaiters, 1);
+    CU_ASSERT_EQUAL(j->answers.waiters[0], 0);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nwaiters, 1);
+    job_free(j);
+}
+
+/* Groups of more than 32 ranks do not name who waits. */
+static void waiters_without_names_are_counted(void)
+{
+    answer_job *j = job_of(40, 8);
+    hold_up(j, 7, 1, 8, 30 * MS, -1);
+    tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    blame->n = 0;
+    for (int32_t s = 1; s <= 8; s++)
+        put_row(j, &tl_blame_schema,
+                &(tl_blame){ .to_rank = 7, .step = s, .from_rank = -1, .waiters = 39, .direct_ns = 39 * 30 * MS });
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 39);
+    CU_ASSERT_EQUAL(a->nwaiters, 0);
+    CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 8 * 39 * 30 * MS);
+    job_free(j);
+}
+
+static tl_slow_link_row link_between(int32_t rank, int32_t peer)
+{
+    return (tl_slow_link_row){ .rank = rank,
+                               .peer = peer,
+                               .kind = TL_ALL_REDUCE,
+                               .bytes = 16777216,
+                               .transfer_ns = 393010,
+                               .elsewhere_ns = 130915,
+                               .surplus_ns = 90 * MS,
+                               .gain_ns = 80 * MS,
+                               .pattern = TL_PATTERN_PERSISTENT,
+                               .first_step = 1,
+                               .last_step = 8,
+                               .p_value = 0.0001,
+                               .ranks = "2,3" };
+}
+
+static void a_slow_link_is_one_culprit_and_not_two_ranks(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_slow_link_row link = link_between(2, 3);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 10 * MS, 80 * MS)->cause = TL_CAUSE_SLOW_LINK;
+    hold_up(j, 3, 1, 8, 5 * MS, 80 * MS)->cause = TL_CAUSE_SLOW_LINK;
+    put_row(j, &tl_slow_link_row_schema, &link);
+    const tl_answers *a = answers_of(j);
+
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_LINK);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    CU_ASSERT_PTR_NULL(a->culprits[0].rank);
+    CU_ASSERT_EQUAL(a->culprits[0].link->peer, 3);
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 80 * MS);
+    /* Ranks 0 and 1 wait for both ends; what the ends wait for each other does not count. */
+    CU_ASSERT_EQUAL(a->nwaiters, 2);
+    CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 8 * 2 * 15 * MS);
+    CU_ASSERT_EQUAL(a->phase.confidence, TL_CONFIDENCE_HIGH);
+    job_free(j);
+}
+
+static void a_link_that_costs_nothing_is_nobodys_verdict(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_slow_link_row link = link_between(-1, -1);
+    replay(j, 800 * MS, 0);
+    link.gain_ns = 6 * MS;
+    put_row(j, &tl_slow_link_row_schema, &link);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    ((tl_slow_link_row *)tl_table_row(tl_tables_get(&j->tables, &tl_slow_link_row_schema), 0))->gain_ns = 7 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_LINK);
+    CU_ASSERT_PTR_NULL(j->answers.culprits[0].of);
+    job_free(j);
+}
+
+static void who_was_not_repaired_has_no_gain(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.2);
+    hold_up(j, 2, 1, 8, 30 * MS, -1);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, -1);
+    CU_ASSERT_FALSE(a->trust.simulated);
+    CU_ASSERT_EQUAL(a->wall_ns, 800 * MS); /* measured */
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_NOT_REPLAYED);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
+/* Waits in one group after the other can be longer than the step. */
+static void a_step_costs_no_more_than_it_takes(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 130 * MS, -1);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 100 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 800 * MS);
+    job_free(j);
+}
+
+static void nobody_is_an_answer(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_PTR_NULL(a->most);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_HIGH);
+    CU_ASSERT_STRING_EQUAL(a->job.name, "exposed comm");
+
+    hold_up(j, 3, 2, 2, 4 * MS, 0)->verdict = TL_VERDICT_OK;
+    a = answers_of(j);
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL_FATAL(a->most->rank, 3);
+    CU_ASSERT_EQUAL(a->most_ns, 4 * MS);
+    CU_ASSERT_EQUAL(a->wait_ns, 12 * MS);
+    job_free(j);
+}
+
+/* One job after the other, each a little poorer. */
+static void where_nothing_can_be_told_the_answer_says_why(void)
+{
+    answer_job *j = job_of(4, 8);
+    verdict_of(j, 1)->verdict = TL_VERDICT_INCONCLUSIVE;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT);
+    CU_ASSERT_STRING_EQUAL(j->answers.why, verdict_of(j, 1)->reason);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_NO_VERDICT);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_LOW);
+    verdict_of(j, 1)->verdict = TL_VERDICT_OK;
+
+    tl_quality *matched = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
+    matched->count = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_UNMATCHED);
+    matched->of = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_SILENCE);
+    CU_ASSERT_EQUAL(j->answers.phase.confidence, TL_CONFIDENCE_HIGH); /* the largest loss is known */
+    tl_tables_get(&j->tables, &tl_breakdown_schema)->n = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_ONE_RANK);
+    tl_tables_get(&j->tables, &tl_breakdown_schema)->n = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_WORK);
+    CU_ASSERT_EQUAL(j->answers.phase.confidence, TL_CONFIDENCE_LOW);
+    for (size_t i = 0; i < j->tables.n; i++)
+        j->tables.v[i].n = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_WORK);
+    job_free(j);
+}
+
+static void steps_are_needed_for_confidence(void)
+{
+    static const struct {
+        int32_t nsteps;
+        tl_doubt doubt;
+        tl_confidence confidence;
+    } cases[] = { { 0, TL_DOUBT_ONE_STEP, TL_CONFIDENCE_LOW },
+                  { 1, TL_DOUBT_ONE_STEP, TL_CONFIDENCE_LOW },
+                  { 2, TL_DOUBT_FEW_STEPS, TL_CONFIDENCE_MEDIUM },
+                  { 4, TL_DOUBT_FEW_STEPS, TL_CONFIDENCE_MEDIUM } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        answer_job *j = job_of(4, cases[i].nsteps);
+        replay(j, 800 * MS, 0);
+        hold_up(j, 2, cases[i].nsteps > 0 ? 1 : -1, cases[i].nsteps, 30 * MS, 200 * MS);
+        if (cases[i].nsteps == 0)
+            count_check(j, TL_CHECK_MATCHED, 1, 1);
+        const tl_answers *a = answers_of(j);
+        CU_ASSERT_EQUAL(a->rank.doubts, 1u << cases[i].doubt);
+        CU_ASSERT_EQUAL(a->rank.confidence, cases[i].confidence);
+        CU_ASSERT_EQUAL(a->persistence.doubts, 1u << cases[i].doubt);
+        CU_ASSERT_EQUAL(a->waiting.doubts, 0);
+        job_free(j);
+    }
+}
+
+static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t status, double p_value)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = p_value;
+    tl_quality *check = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
+    tl_rank *rank = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3);
+    check->count = matched;
+    check->of = of;
+    rank->world_size = world;
+    rank->status = status;
+    unsigned doubts = answers_of(j)->rank.doubts;
+    job_free(j);
+    return doubts;
+}
+
+static void what_is_missing_is_a_doubt(void)
+{
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.05), 0);
+    CU_ASSERT_EQUAL(doubts_with(89, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_HARDLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.05), 1u << TL_DOUBT_MISSING);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.05), 1u << TL_DOUBT_DAMAGED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
+}
+
+static void three_doubts_are_many(void)
+{
+    answer_job *j = job_of(4, 3);
+    replay(j, 300 * MS, 0);
+    hold_up(j, 2, 1, 3, 30 * MS, 80 * MS);
+    tl_rank *rank = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3);
+    rank->status = TL_RANK_DAMAGED;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    rank->world_size = 8;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+static void a_cause_has_doubts_of_its_own(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, -1);
+    row->place[0] = '\0';
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE);
+    row->cause_share = 0.79;
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE | 1u << TL_DOUBT_MIXED);
+    row->cause = TL_CAUSE_UNKNOWN;
+    row->cause_share = NAN;
+    CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+static void a_gain_far_below_the_wait_is_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 120 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    tl_whatif_row *row = tl_table_row(tl_tables_get(&j->tables, &tl_whatif_row_schema), 2);
+    row->gain_ns = verdict_of(j, 2)->gain_ns = 120 * MS - 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    job_free(j);
+}
+
+/* 16 collectives blurred by 250 us on both sides are 8 of 800 ms. */
+static void clocks_may_hide_somebody(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_clock clock = { .rank = 0, .offset_ns = -250000, .sigma_ns = 10 };
+    put_row(j, &tl_clock_schema, &clock);
+    count_check(j, TL_CHECK_INCONCLUSIVE, 16, 16);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* one clock */
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    CU_ASSERT_EQUAL(j->answers.trust.clock_uncertainty_ns, 250000);
+    ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->applied = 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
+static void who_holds_how_much_of_the_critical_path(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_TRUE(isnan(answers_of(j)->culprits[0].path_share));
+    CU_ASSERT_EQUAL(j->answers.path.ns, 0);
+    walk(j, -1, TL_PART_COMPUTE, 300 * MS, 0);
+    walk(j, -1, TL_PART_HOST, 400 * MS, 160 * MS);
+    walk(j, -1, TL_NPARTS, 100 * MS, 0);
+    walk(j, 0, TL_PART_COMPUTE, 300 * MS, 0);
+    walk(j, 2, TL_PART_COMPUTE, 0, 0);
+    walk(j, 2, TL_PART_HOST, 400 * MS, 0);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->path.ns, 800 * MS);
+    CU_ASSERT_EQUAL(a->path.rank, 2);
+    CU_ASSERT_DOUBLE_EQUAL(a->path.rank_share, 0.5, 1e-9);
+    CU_ASSERT_STRING_EQUAL(a->path.activity, "host");
+    CU_ASSERT_DOUBLE_EQUAL(a->path.activity_share, 0.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a->path.imbalance_share, 0.2, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a->culprits[0].path_share, 0.5, 1e-9);
+    job_free(j);
+}
+
+static void times_from_nowhere_do_no_harm(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    static const tl_schema *const touched[] = { &tl_blame_schema, &tl_blame_step_schema, &tl_step_schema,
+                                                &tl_breakdown_schema, &tl_path_row_schema };
+    walk(j, -1, TL_PART_HOST, 1, 1);
+    walk(j, 2, TL_PART_HOST, 1, 1);
+    for (size_t t = 0; t < COUNT(touched); t++) {
+        tl_table *table = tl_tables_get(&j->tables, touched[t]);
+        for (size_t i = 0; i < table->n; i++)
+            for (size_t f = 0; f < touched[t]->nfields; f++)
+                if (touched[t]->fields[f].type == TL_TYPE_I64 || touched[t]->fields[f].type == TL_TYPE_TIME) {
+                    int64_t huge = (i + f) % 2 == 0 ? INT64_MAX : INT64_MIN;
+                    memcpy((char *)tl_table_row(table, i) + touched[t]->fields[f].offset, &huge, sizeof huge);
+                }
+    }
+    answers_of(j);
+    job_free(j);
+}
+
+static void without_memory_there_is_no_answer(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_status st = TL_ENOMEM;
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    for (size_t n = 1; st == TL_ENOMEM && n < 100; n++) {
+        tl_error err;
+        tl_mem_fail_after(n);
+        st = tl_answers_find(&j->tables, &j->answers, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT((st == TL_OK) == (j->answers.nculprits > 0));
+        tl_answers_free(&j->answers);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    job_free(j);
+}
+
+static const unit_test tests[] = {
+    TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
+    TEST(the_largest_gain_comes_first),
+    TEST(who_hardly_waits_is_no_waiter),
+    TEST(waiters_without_names_are_counted),
+    TEST(a_slow_link_is_one_culprit_and_not_two_ranks),
+    TEST(a_link_that_costs_nothing_is_nobodys_verdict),
+    TEST(who_was_not_repaired_has_no_gain),
+    TEST(a_step_costs_no_more_than_it_takes),
+    TEST(nobody_is_an_answer),
+    TEST(where_nothing_can_be_told_the_answer_says_why),
+    TEST(steps_are_needed_for_confidence),
+    TEST(what_is_missing_is_a_doubt),
+    TEST(three_doubts_are_many),
+    TEST(a_cause_has_doubts_of_its_own),
+    TEST(a_gain_far_below_the_wait_is_a_doubt),
+    TEST(clocks_may_hide_somebody),
+    TEST(who_holds_how_much_of_the_critical_path),
+    TEST(times_from_nowhere_do_no_harm),
+    TEST(without_memory_there_is_no_answer),
+};
+
+int main(void)
+{
+    return unit_main("answers", tests, COUNT(tests));
+}
