@@ -1,7 +1,6 @@
 /* host.c - what a host does and writes: annotations, operators, frames, calls of the runtime. */
 #include "rank.h"
 
-#define QUEUE_NS   (20 * MS)
 #define COPY_BYTES (INT64_C(16) << 20)
 
 void rank_emit(struct rank *r, const struct event *event)
@@ -184,16 +183,19 @@ void queue(struct rank *r, struct event work, int64_t ns)
     work.external = r->external;
     work.called_ns = r->called_ns;
     r->free_ns[SLOT_COMPUTE] = work.end_ns;
+    r->started_ns[r->queued++ % QUEUE_DEPTH] = work.start_ns;
     marks_see(r, work.start_ns, work.end_ns);
     rank_emit(r, &work);
 }
 
-/* How far ahead a host can be before it waits in the launch call: what the queue holds, which is about a step. */
-static int64_t queue_ns(const struct rank *r)
+/* When the queue has room for one more: it holds so many launches whose work has not started.  A job that does not wait for
+ * its device in every step is about a step ahead. */
+static int64_t room_ns(const struct rank *r)
 {
-    const struct job *job = &r->sim->job;
-    int64_t most = QUEUE_NS * job->scale_percent / 100;
-    return job->sync_every != 1 && r->program->kernel_ns < most ? r->program->kernel_ns : most;
+    size_t depth = QUEUE_DEPTH, step = (size_t)r->program->launches;
+    if (r->sim->job.sync_every != 1 && step < depth)
+        depth = step;
+    return r->queued < depth ? INT64_MIN : r->started_ns[(r->queued - depth) % QUEUE_DEPTH];
 }
 
 /*     [op  [leaf][leaf]...  [inner  [launch]  ]  ]     */
@@ -210,7 +212,7 @@ void launch(struct rank *r, const struct shape *shape, int64_t ns, int64_t grown
     int nleaves = nops > 2 ? nops - 2 : 0;
     int64_t start = r->now_ns, inner = start + rim_ns + nleaves * leaf_ns;
     int64_t launch_at = inner + rim_ns;
-    int64_t end = later(launch_at + call_ns + fault_launch_ns(r), r->free_ns[SLOT_COMPUTE] - queue_ns(r));
+    int64_t end = later(launch_at + call_ns + fault_launch_ns(r), room_ns(r));
     int blocks = 1152 + (int)(grown_ppm * 1152 / 1000000);
 
     if (nops > 0) {

@@ -9,6 +9,7 @@
 #include "sim.h"
 
 #define REMEMBERED 8            /* collectives of an axis whose end a stream may still be told to wait for */
+#define QUEUE_DEPTH 1024        /* launches that a driver takes before it holds the next one back */
 
 struct sim {
     struct job job;
@@ -41,6 +42,8 @@ struct rank {
     int thread;
     int64_t free_ns[NSLOTS];    /* when the stream has done what is queued */
     int64_t events_ns[4];       /* when the compute stream comes to the event */
+    int64_t started_ns[QUEUE_DEPTH];            /* of the last pieces of its work */
+    size_t queued;
     int64_t start_ns;           /* of the first recorded step */
     int64_t correlation, external, frame;       /* the last ids given */
     int64_t called_ns;          /* when the last call began */

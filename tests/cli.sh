@@ -73,7 +73,7 @@ echo "-- help, version, usage"
 status 0 "$tlmpi" --version
 python "one line with a version" "import re; assert re.fullmatch(r'tlmpi \d+\.\d+\.\d+\n', out), out"
 silent err
-for command in run check show describe augment compat; do
+for command in run check show ask describe augment compat; do
     status 0 "$tlmpi" "$command" --help
     says out "tlmpi $command"
     says out "Exit status"
@@ -82,7 +82,7 @@ done
 status 0 "$tlmpi" --help
 says out "--reproducible"
 status 0 "$tlmpi" -h
-for word in run check show describe compat; do
+for word in run check show ask describe compat; do
     says out "$word"
 done
 status 2 "$tlmpi"
@@ -118,6 +118,16 @@ status 2 "$tlmpi" compat hta traces -o -
 says err "expected DIR"
 status 2 "$tlmpi" diff a.h5 b.h5
 says err "this version has no tlmpi diff yet"
+status 2 "$tlmpi" ask
+says err "no result file named: tlmpi ask FILE.h5"
+status 2 "$tlmpi" ask a.h5 b.h5
+says err "one file at a time"
+for gates in straggler 'straggler>5' 'waiting>5%' 'straggler>5%,straggler>6%'; do
+    status 2 "$tlmpi" traces --fail-on "$gates"
+    says err "--fail-on takes NAME>PERCENT%,... with straggler, link, idle or comm for NAME"
+done
+status 2 "$tlmpi" traces --json --digest
+says err "--json and --digest both want standard output"
 for output in - . no/where/ ..; do
     status 2 "$tlmpi" traces -o "$output"
     says err "tlmpi: -o $output: "
@@ -129,7 +139,7 @@ echo "-- run"
 status 0 "$tlmpi" traces
 says out "3 traces, 3 of 3 ranks"
 says out "3 steps (4-6)"
-says out "Next: tlmpi show traces.h5 breakdown"
+says out "Next: tlmpi ask traces.h5"
 check "the summary fits 80 columns" awk 'length > 80 { exit 1 }' out
 check "no escape sequences in a file" sh -c '! grep -q "$(printf "\033")" out'
 status 4 "$tlmpi" traces
@@ -186,6 +196,81 @@ status 0 "$tlmpi" -f --rules rules.json traces
 status 0 "$tlmpi" show traces.h5 interval --format json
 python "a rule of one's own" "assert {r['kind'] for r in rows() if r['name'].startswith('gemm')} == {'comm'}"
 status 0 "$tlmpi" -f traces
+
+echo "-- ask"
+status 0 "$tlmpi" ask traces.h5
+silent err
+for question in "Which rank holds the job up?" "In which phase, and why?" "Do others wait?" "Always, or only for a while?"; do
+    says out "$question"
+done
+check "four confidences" test "$(grep -c '^  Confidence: ' out)" -eq 4
+check "ask fits 80 columns" awk 'length > 80 { exit 1 }' out
+status 0 "$tlmpi" ask traces.h5 --json
+silent err
+cp out asked
+python "the answers are one object" "
+a = rows()
+assert a['format'] == 1 and a['file'] == 'traces.h5' and a['verdict'] == 'none', a
+for question in 'which_rank', 'which_phase', 'others_waiting', 'persistent':
+    assert a[question]['confidence'] in ('high', 'medium', 'low') and isinstance(a[question]['tables'], list)
+    assert all(isinstance(v, (int, float, str, list, dict, type(None))) for v in a[question]['evidence'].values())
+assert a['trust']['ranks'] == 3 and a['trust']['steps'] == 3 and a['culprits'] == []"
+status 0 "$tlmpi" -f --json traces
+check "run says the same as ask" cmp asked out
+status 0 "$tlmpi" -f -q --json traces
+check "--quiet does not silence what was asked for" cmp asked out
+status 0 "$tlmpi" ask traces.h5 -o answers
+check "-o FILE" test -s answers
+status 4 "$tlmpi" ask traces.h5 -o answers
+says err "-f"
+rm answers
+status 3 "$tlmpi" ask traces/rank-0.json
+says err "cannot be read as an HDF5 file"
+status 3 "$tlmpi" ask nowhere.h5
+/usr/bin/python3 - <<'PYTHON' 2> err
+import shutil
+try:
+    import h5py
+except ImportError:
+    h5py = None
+if h5py is not None:
+    for name, change in (("notable", lambda f: f["tables"].pop("straggler")), ("nopath", lambda f: f["tables"].pop("link"))):
+        shutil.copy("traces.h5", name + ".h5")
+        with h5py.File(name + ".h5", "r+") as f:
+            change(f)
+PYTHON
+if [ -s notable.h5 ]; then
+    status 3 "$tlmpi" ask notable.h5
+    says err "tlmpi: notable.h5: the file has no table straggler; another version of tlmpi has written the file"
+    silent out
+    status 0 "$tlmpi" ask nopath.h5
+    rm notable.h5 nopath.h5
+else
+    skip "no h5py: files without a table"
+fi
+
+echo "-- thresholds"
+status 5 "$tlmpi" ask traces.h5 --fail-on 'idle>10%'
+says err "tlmpi: --fail-on idle>10%: "
+says out "Which rank holds the job up?"
+status 0 "$tlmpi" ask traces.h5 --fail-on 'idle>99%,straggler>0%'
+silent err
+status 5 "$tlmpi" -f traces --fail-on 'straggler>5%,idle>10%'
+check "the result is written all the same" test -s traces.h5
+status 5 "$tlmpi" -f cut --fail-on 'idle>10%'
+status 1 "$tlmpi" -f cut --fail-on 'idle>99%'
+status 0 "$tlmpi" -f traces
+
+echo "-- critical path"
+status 0 "$tlmpi" show traces.h5 whatif --format json
+cp out whatif.json
+status 0 "$tlmpi" show traces.h5 critical_path --format json
+python "the path is the simulated time, of all and by rank" "
+time = [r['time_ns'] for r in json.load(open('whatif.json')) if r['scenario'] == 'unchanged'][0]
+before = sum(r['path_ns'] for r in rows() if r['activity'] == 'before')
+assert sum(r['path_ns'] for r in rows() if r['rank'] == -1) == time > 0, (rows(), time)
+assert sum(r['path_ns'] for r in rows() if r['rank'] >= 0) == time - before"
+rm whatif.json
 
 echo "-- digest"
 status 0 "$tlmpi" -f --digest traces
@@ -347,6 +432,10 @@ else
     status 0 mpirun -n 5 "$tlmpi" -f -o five traces
     check "one summary" test "$(grep -c '^Largest loss' out)" -eq 1
     says out "on 5 procs"
+    once ask traces.h5
+    once -f --json traces
+    status 5 mpirun -q -n 3 "$tlmpi" -f -q traces --fail-on 'idle>10%'
+    check "a threshold is said once" test "$(grep -c '^tlmpi: ' err)" -eq 1
     check "mpirun's own terminal gets no colours" sh -c '! grep -q "$(printf "\033")" out'
     status 0 mpirun -n 5 "$tlmpi" compat hta traces -o hta/five
     check "the same tables" diff -r hta/deep hta/five

@@ -1,6 +1,7 @@
-/* activity.c - one thing at a time: layers of spans, each cut by those above it. */
+/* activity.c - one thing at a time: of the layers that run at an instant the first. */
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
 
@@ -21,57 +22,10 @@ tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start(const void *kernels, uint32_t a, uint32_t b)
 {
-    const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
-/* The spans of each layer, and the whole extent of work. */
-static bool collect_layers(const tl_rank_view *view, tl_spans layers[NLAYERS], tl_span *extent)
-{
-    tl_span *spans = tl_malloc((view->nkernels + 1) * sizeof *spans);
-    bool whole = spans != NULL;
-
-    *extent = (tl_span){ INT64_MAX, INT64_MIN };
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        extent->start_ns = k->start_ns < extent->start_ns ? k->start_ns : extent->start_ns;
-        extent->end_ns = k->end_ns > extent->end_ns ? k->end_ns : extent->end_ns;
-    }
-    for (int layer = 0; whole && layer < NLAYERS; layer++) {
-        size_t n = 0;
-        for (size_t i = 0; i < view->nkernels; i++)
-            if ((int)tl_part_of_work(view, &view->kernels[i]) == layer)
-                spans[n++] = (tl_span){ view->kernels[i].start_ns, view->kernels[i].end_ns };
-        if (n > 1)
-            qsort(spans, n, sizeof *spans, by_start);
-        for (size_t i = 0; whole && i < n; i++)
-            whole = tl_spans_add(&layers[layer], spans[i].start_ns, spans[i].end_ns);
-    }
-    free(spans);
-    return whole;
-}
-
-/* Cuts each layer by all above it. */
-static bool expose(tl_spans layers[NLAYERS])
-{
-    tl_spans above = { 0 }, more = { 0 }, exposed = { 0 };
-    bool whole = true;
-
-    for (int layer = 0; whole && layer < NLAYERS; layer++) {
-        whole = tl_spans_subtract(&exposed, &layers[layer], &above) && tl_spans_union(&more, &above, &layers[layer]);
-        tl_spans swap = layers[layer];
-        layers[layer] = exposed;
-        exposed = swap;
-        swap = above;
-        above = more;
-        more = swap;
-    }
-    tl_spans_free(&above);
-    tl_spans_free(&more);
-    tl_spans_free(&exposed);
-    return whole;
+    const tl_kernel *k = kernels;
+    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
 }
 
 static bool append(tl_activity *a, int64_t start_ns, tl_part part)
@@ -105,31 +59,55 @@ static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl
     return true;
 }
 
-/* The exposed layers are disjoint: all in order of time, idle between. */
-static bool merge(tl_activity *a, const tl_spans layers[NLAYERS], tl_span extent, const tl_idle_span *idle,
-                  size_t nidle)
-{
-    size_t at[NLAYERS] = { 0 }, next = 0;
-    int64_t now = extent.start_ns;
+typedef struct sweep {
+    tl_activity *out;
+    const tl_idle_span *idle;
+    size_t nidle, next_idle;
+    int64_t now;              /* all before it is appended */
+    int64_t busy_to[NLAYERS]; /* the last end of the work of each layer that has begun */
+} sweep;
 
-    for (;;) {
-        int first = -1;
-        for (int layer = 0; layer < NLAYERS; layer++)
-            if (at[layer] < layers[layer].n &&
-                (first < 0 || layers[layer].v[at[layer]].start_ns < layers[first].v[at[first]].start_ns))
-                first = layer;
-        int64_t start = first < 0 ? extent.end_ns : layers[first].v[at[first]].start_ns;
-        if (!append_idle(a, now, start, idle, nidle, &next))
-            return false;
-        if (first < 0)
-            break;
-        if (!append(a, start, (tl_part)first))
-            return false;
-        now = layers[first].v[at[first]++].end_ns;
+/* Appends what was done up to an instant before which no more work begins. */
+static bool go_on(sweep *s, int64_t to_ns)
+{
+    while (s->now < to_ns) {
+        int layer = 0;
+        while (layer < NLAYERS && s->busy_to[layer] <= s->now)
+            layer++;
+        if (layer == NLAYERS) {
+            if (!append_idle(s->out, s->now, to_ns, s->idle, s->nidle, &s->next_idle))
+                return false;
+            s->now = to_ns;
+        } else {
+            if (!append(s->out, s->now, (tl_part)layer))
+                return false;
+            s->now = s->busy_to[layer] < to_ns ? s->busy_to[layer] : to_ns;
+        }
     }
-    if (!tl_vec_room(a))
+    return true;
+}
+
+/* Walks the work in order of its start. */
+static bool walk(tl_activity *a, const tl_rank_view *view, const uint32_t *order, const tl_idle_span *idle,
+                 size_t nidle)
+{
+    const tl_kernel *kernels = view->kernels;
+    sweep s = { .out = a, .idle = idle, .nidle = nidle, .now = kernels[order[0]].start_ns };
+    int64_t last = s.now;
+
+    for (int layer = 0; layer < NLAYERS; layer++)
+        s.busy_to[layer] = INT64_MIN;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &kernels[order[i]];
+        tl_part layer = tl_part_of_work(view, k);
+        if (!go_on(&s, k->start_ns))
+            return false;
+        s.busy_to[layer] = k->end_ns > s.busy_to[layer] ? k->end_ns : s.busy_to[layer];
+        last = k->end_ns > last ? k->end_ns : last;
+    }
+    if (!go_on(&s, last) || !tl_vec_room(a))
         return false;
-    a->v[a->n] = (tl_stretch){ extent.end_ns, TL_NPARTS };
+    a->v[a->n] = (tl_stretch){ last, TL_NPARTS };
     return true;
 }
 
@@ -151,16 +129,15 @@ static bool sum_blocks(tl_activity *a)
 
 bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
 {
-    tl_spans layers[NLAYERS] = { { 0 } };
-    tl_span extent;
-
     activity->n = 0;
     if (view->nkernels == 0)
         return true;
-    bool whole = collect_layers(view, layers, &extent) && expose(layers) &&
-                 merge(activity, layers, extent, idle, nidle) && sum_blocks(activity);
-    for (int layer = 0; layer < NLAYERS; layer++)
-        tl_spans_free(&layers[layer]);
+    uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
+    for (size_t i = 0; order != NULL && i < view->nkernels; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, view->nkernels, by_start, view->kernels) &&
+                 walk(activity, view, order, idle, nidle) && sum_blocks(activity);
+    free(order);
     if (!whole)
         activity->n = 0;
     return whole;

@@ -5,6 +5,7 @@
  *     edges     . ^  ^ ^     ^^   ^  ^  ^  ^ ^ .     between two of them nothing changes
  */
 #include "device_work.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 static int set_of(uint8_t kind)
@@ -12,16 +13,10 @@ static int set_of(uint8_t kind)
     return kind == TL_COMM ? TL_WORK_COMM : kind == TL_COMPUTE ? TL_WORK_COMPUTE : TL_WORK_COPY;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start(const void *kernels, uint32_t a, uint32_t b)
 {
-    const tl_span *x = a, *y = b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
-static int by_instant(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    const tl_kernel *k = kernels;
+    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
 }
 
 void tl_work_free(tl_work *w)
@@ -34,32 +29,26 @@ void tl_work_free(tl_work *w)
 
 bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
 {
-    tl_span *spans = tl_malloc((n + 1) * sizeof *spans);
-    bool whole = spans != NULL;
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    bool whole = order != NULL;
 
     *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
-    for (int s = 0; whole && s < TL_WORK_SETS; s++) {
-        size_t m = 0;
-        for (size_t i = 0; i < n; i++)
-            if (set_of(kernels[i].kind) == s && kernels[i].end_ns > kernels[i].start_ns)
-                spans[m++] = (tl_span){ kernels[i].start_ns, kernels[i].end_ns };
-        qsort(spans, m, sizeof *spans, by_start);
-        for (size_t i = 0; whole && i < m; i++)
-            whole = tl_spans_add(&w->set[s], spans[i].start_ns, spans[i].end_ns);
-    }
+    for (size_t i = 0; whole && i < n; i++)
+        order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(order, n, by_start, kernels);
     for (size_t i = 0; whole && i < n; i++) {
-        const tl_kernel *k = &kernels[i];
+        const tl_kernel *k = &kernels[order[i]];
         w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;
         w->last_ns = k->end_ns > w->last_ns ? k->end_ns : w->last_ns;
-        if (k->end_ns > k->start_ns)
+        if (k->end_ns > k->start_ns) {
+            whole = tl_spans_add(&w->set[set_of(k->kind)], k->start_ns, k->end_ns);
             continue;
+        }
         whole = tl_vec_room(&w->empty);
         if (whole)
             w->empty.v[w->empty.n++] = k->start_ns;
     }
-    if (w->empty.n > 0)
-        qsort(w->empty.v, w->empty.n, sizeof *w->empty.v, by_instant);
-    free(spans);
+    free(order);
     return whole;
 }
 

@@ -70,7 +70,7 @@ typedef struct spans_found {
 
 static bool note(spans_found *found, tl_part part, int64_t start_ns, int64_t dur_ns)
 {
-    for (int i = 0; i < NNAMED; i++) {
+    for (int i = 0; part != TL_PART_HOST && i < NNAMED; i++) {
         if (named[i] != part)
             continue;
         if (!tl_vec_room(&found->of[i]))

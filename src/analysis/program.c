@@ -224,6 +224,22 @@ static int by_time(const void *a, const void *b)
     return (x->of > y->of) - (x->of < y->of);
 }
 
+/* Where launches were held one after the other the host keeps its own time, and waits at the end: up to where it was at
+ * this instant. */
+static int64_t unheld(const tl_building *b, int64_t at_ns)
+{
+    size_t low = 0, high = b->nreleases;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (b->releases[mid].wait.end_ns <= at_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const tl_release *r = low < b->nreleases ? &b->releases[low] : NULL;
+    return r != NULL && r->wait.kind == TL_WAIT_QUEUE && r->wait.start_ns < at_ns ? r->wait.start_ns : at_ns;
+}
+
 static bool collect_points(composing *c)
 {
     const tl_building *b = c->b;
@@ -236,9 +252,13 @@ static bool collect_points(composing *c)
     for (size_t i = 0; i < b->nboundaries; i++)
         if (b->boundaries[i].comm == TL_NONE || b->place[b->boundaries[i].comm].launched)
             c->points[c->npoints++] = (host_point){ b->boundaries[i].host_ns, (uint32_t)i, HOST_BOUNDARY };
-    for (size_t i = 0; i < c->works.n; i++)
-        if (c->works.v[i].launch_ns != TL_TIME_UNKNOWN)
-            c->points[c->npoints++] = (host_point){ c->works.v[i].launch_ns, (uint32_t)i, HOST_GATE };
+    for (size_t i = 0; i < c->works.n; i++) {
+        if (c->works.v[i].launch_ns == TL_TIME_UNKNOWN)
+            continue;
+        int64_t at_ns = unheld(b, c->works.v[i].launch_ns);
+        c->works.v[i].entry.gate_ns += c->works.v[i].launch_ns - at_ns;
+        c->points[c->npoints++] = (host_point){ at_ns, (uint32_t)i, HOST_GATE };
+    }
     if (c->npoints > 1)
         qsort(c->points, c->npoints, sizeof *c->points, by_time);
     return true;

@@ -66,10 +66,17 @@ static inline int64_t tl_on_device(const tl_building *b, int64_t host_ns)
     return host_ns < INT64_MIN + b->skew_ns ? INT64_MIN : host_ns - b->skew_ns;
 }
 
-/* The start of the kernel's launch on the clock of the device, no later than its own start; TL_TIME_UNKNOWN. */
+/* When the kernel's launch was done, on the clock of the device and no later than its own start; TL_TIME_UNKNOWN.  That is
+ * when the call returns: a call that takes long is a host that is late.  Calls that launch many, and those that may wait for
+ * a copy, last for other reasons: of them it is the start. */
 static inline int64_t tl_launch_of(const tl_building *b, const tl_kernel *k)
 {
-    int64_t launch = k->launch_ns != TL_TIME_UNKNOWN ? tl_on_device(b, k->launch_ns) : TL_TIME_UNKNOWN;
+    int64_t launch = k->launch_ns;
+    if (launch == TL_TIME_UNKNOWN)
+        return launch;
+    if (k->launch != TL_NONE && b->view->launches[k->launch].nkernels == 1 && (k->kind == TL_COMPUTE || k->kind == TL_COMM))
+        launch = b->view->launches[k->launch].end_ns;
+    launch = tl_on_device(b, launch);
     return launch > k->start_ns ? k->start_ns : launch;
 }
 

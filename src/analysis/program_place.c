@@ -528,6 +528,9 @@ static bool find_releases(tl_building *b, const tl_host_waits *waits)
         w.end_ns -= b->skew_ns;
         if (!released_by(b, &w, release))
             continue;
+        /* What the host did as soon as the wait was over may seem to have begun before. */
+        release->wait.end_ns = max_ns(release->wait.start_ns, release->wait.end_ns - TL_ROUNDING_NS);
+        release->gate_ns -= w.end_ns - release->wait.end_ns;
         if (release->behind > 0)
             b->cut[release->behind - 1] = true;
         b->nreleases++;

@@ -2,19 +2,7 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/robust.h"
 #include <stdlib.h>
-
-#define US INT64_C(1000)
-
-/* A launch that took much longer than launches of this rank do, while the device still had this much to do, waited for room
- * in the queue. */
-#define HELD_NS (8 * US)
-#define HELD_TIMES 2
-#define QUEUED_NS (500 * US)
-
-/* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording. */
-#define ONE_WAIT_NS (500 * US)
 
 void tl_host_waits_free(tl_host_waits *waits)
 {
@@ -73,48 +61,57 @@ static bool add_recorded(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
+/* Whether calls of a name wait, looked at once a name. */
+typedef struct waiting_names {
+    uint8_t *known; /* by name: 0 not yet, 1 it waits, 2 it does not */
+    tl_wait_kind *kind;
+} waiting_names;
+
+static bool waits_by_name(const tl_rank_view *view, waiting_names *names, uint32_t name, tl_wait_kind *kind)
+{
+    if (name == TL_NO_NAME)
+        return false;
+    if (names->known[name] == 0)
+        names->known[name] = tl_wait_kind_of(tl_names_text(view->names, name), &names->kind[name]) ? 1 : 2;
+    *kind = names->kind[name];
+    return names->known[name] == 1;
+}
+
+static bool add_thread(const tl_rank_view *view, const tl_thread *thread, waiting_names *names, tl_host_waits *waits)
+{
+    const tl_calls *calls = &view->calls;
+    tl_wait_kind kind;
+
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
+        if (!waits_by_name(view, names, calls->name[i], &kind))
+            continue;
+        const tl_place *place = &view->places[calls->place[i]];
+        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
+        if (!add(waits, (tl_host_wait){ start, end, place->device, place->stream, kind }))
+            return false;
+    }
+    return true;
+}
+
 /* Calls that wait, on threads that launch: what other threads wait for keeps nobody. */
 static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 {
+    if (view->calls.n == 0)
+        return true;
+    size_t n = view->names->n;
+    waiting_names names = { tl_calloc(n + 1, sizeof *names.known), tl_calloc(n + 1, sizeof *names.kind) };
     tl_map launching = { 0 };
-    bool whole = true;
+    bool whole = names.known != NULL && names.kind != NULL;
 
     for (size_t i = 0; whole && i < view->nlaunches; i++)
         whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
-    for (size_t t = 0; t < view->calls.nthreads; t++) {
-        const tl_thread *thread = &view->calls.threads[t];
-        if (!whole || tl_map_get(&launching, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
-            tl_wait_kind kind;
-            const tl_place *place = &view->places[view->calls.place[i]];
-            if (view->calls.name[i] == TL_NO_NAME ||
-                !tl_wait_kind_of(tl_names_text(view->names, view->calls.name[i]), &kind))
-                continue;
-            int64_t start = view->calls.start_ns[i];
-            whole =
-                add(waits, (tl_host_wait){ start, start + view->calls.dur_ns[i], place->device, place->stream, kind });
-        }
-    }
+    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            whole = add_thread(view, &view->calls.threads[t], &names, waits);
     tl_map_free(&launching);
+    free(names.known);
+    free(names.kind);
     return whole;
-}
-
-/* What a launch takes that nothing holds: the lower quartile; of many launches a thousand, evenly chosen.  -1 when memory
- * is out. */
-static int64_t usual_launch_ns(const tl_rank_view *view)
-{
-    enum { SAMPLES = 1000 };
-    size_t stride = view->nlaunches / SAMPLES + 1, n = 0;
-    double *ns = tl_malloc((view->nlaunches / stride + 1) * sizeof *ns);
-    if (ns == NULL)
-        return -1;
-    for (size_t i = 0; i < view->nlaunches; i += stride)
-        ns[n++] = (double)(view->launches[i].end_ns - view->launches[i].start_ns);
-    tl_real_median(ns, n); /* puts them in order */
-    int64_t usual = n > 0 ? (int64_t)ns[n / 4] : 0;
-    free(ns);
-    return usual;
 }
 
 /* Calls that come back when the copy is done. */
@@ -143,48 +140,10 @@ static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
     return true;
 }
 
-/* Launches that found the queue full:
- *
- *     host     [launch a    ].[launch b  ].[launch c ]      what they took beyond the usual, as one wait at the end:
- *     one      .......a.b.c.[          wait          ]      so the host keeps its own time
- */
-static bool add_held(const tl_rank_view *view, int64_t usual_ns, tl_host_waits *waits)
-{
-    int64_t *starts = tl_malloc((view->nlaunches + 1) * sizeof *starts), held_ns = 0, from_ns = 0, to_ns = 0;
-    int64_t most_ns = ONE_WAIT_NS;
-    bool whole = starts != NULL;
-
-    for (size_t i = 0; whole && i < view->nlaunches; i++)
-        starts[i] = INT64_MIN;
-    for (size_t i = 0; whole && i < view->nkernels; i++)
-        if (view->kernels[i].launch != TL_NONE && view->kernels[i].kind != TL_COMM)
-            starts[view->kernels[i].launch] = view->kernels[i].start_ns;
-    if (view->nlaunches > 0 && view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns > most_ns * 4096)
-        most_ns = (view->launches[view->nlaunches - 1].start_ns - view->launches[0].start_ns) / 4096;
-    for (size_t i = 0; whole && i <= view->nlaunches; i++) {
-        const tl_launch *l = i < view->nlaunches ? &view->launches[i] : NULL;
-        if (l != NULL && (l->end_ns - l->start_ns < HELD_NS || l->end_ns - l->start_ns < HELD_TIMES * usual_ns ||
-                          starts[i] == INT64_MIN || starts[i] - l->end_ns < QUEUED_NS))
-            continue;
-        if (held_ns > 0 && (l == NULL || l->end_ns - from_ns > most_ns)) {
-            whole = add(waits, (tl_host_wait){ to_ns - held_ns, to_ns, -1, -1, TL_WAIT_QUEUE });
-            held_ns = 0;
-        }
-        if (l == NULL)
-            break;
-        from_ns = held_ns == 0 ? l->start_ns : from_ns;
-        held_ns += l->end_ns - l->start_ns - usual_ns;
-        to_ns = l->end_ns;
-    }
-    free(starts);
-    return whole;
-}
-
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
-    int64_t usual_ns = usual_launch_ns(view);
-    bool whole = usual_ns >= 0 && add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
-                 add_held(view, usual_ns, waits) && tl_host_waits_infer(view, waits);
+    bool whole = add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
+                 tl_host_waits_held(view, waits) && tl_host_waits_infer(view, waits);
     return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 

@@ -38,6 +38,11 @@ static const tl_command commands[] = {
       "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by "
       "tlmpi describe.",
       false, tl_show },
+    { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, in which phase, does anybody wait, and for how long",
+      "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others wait "
+      "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a confidence: high, "
+      "medium or low, with the reasons.",
+      false, tl_ask },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
       "Prints the page of each TABLE, or of all tables and of what else a result file holds (names, ranks, attributes).",
       false, tl_describe },
@@ -109,7 +114,7 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Commands that are to come.  A path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "ask", "diff", "html", "export", "augment", "reps", "completion" };
+    static const char *const later[] = { "diff", "html", "export", "augment", "reps", "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
@@ -194,6 +199,8 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->run.command_line = cli->command_line;
     cli->run.settings = cli->settings;
 
+    if (cli->run.json && cli->run.digest)
+        return tl_fail(err, TL_EUSAGE, "--json and --digest both want standard output");
     if (!cli->command->together || cli->command->bit == TL_FOR_COMPAT || cli->help || cli->version)
         return TL_OK;
     if (cli->nwords == 0)
@@ -231,6 +238,7 @@ static void say_statuses(FILE *out)
           "  2  the command line asks for something impossible\n"
           "  3  nothing usable in the input\n"
           "  4  output cannot be written\n"
+          "  5  done, and a threshold of --fail-on is passed\n"
           " 70  memory is out, or a fault of tlmpi\n",
           out);
 }
@@ -239,6 +247,7 @@ static void program_help(FILE *out)
 {
     fputs("tlmpi - what the ranks of a training job did with their time\n\n"
           "  mpirun -n 64 tlmpi traces/       analyse, write traces.h5, print a summary\n"
+          "  tlmpi ask traces.h5              who holds the job up, and why\n"
           "  tlmpi show traces.h5 breakdown   print a table of it\n\n"
           "Commands\n",
           out);

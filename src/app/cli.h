@@ -24,7 +24,8 @@ enum {
     TL_FOR_DESCRIBE = 8,
     TL_FOR_COMPAT = 16,
     TL_FOR_AUGMENT = 32,
-    TL_FOR_ALL = 63
+    TL_FOR_ASK = 64,
+    TL_FOR_ALL = 127
 };
 
 typedef struct tl_command {
@@ -71,6 +72,7 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err);
 
 /* The commands that are not of the job layer. */
 int tl_show(const tl_cli *cli);
+int tl_ask(const tl_cli *cli);
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
 

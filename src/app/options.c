@@ -183,6 +183,17 @@ static void recall_idle(const void *at, char *out, size_t n)
     tl_idle_config_write(at, out, n);
 }
 
+static bool store_gates(const char *text, void *at)
+{
+    return tl_gates_read(text, at);
+}
+
+static void recall_gates(const void *at, char *out, size_t n)
+{
+    tl_gates_write(at, out, n);
+}
+
+static const tl_option_type is_gates = { store_gates, recall_gates, TL_GATES_SYNTAX };
 static const tl_option_type is_switch = { store_switch, recall_switch, NULL };
 static const tl_option_type is_text = { store_text, recall_text, NULL };
 static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
@@ -204,12 +215,12 @@ static const tl_option options[] = {
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
       "several paths, in the working directory",
       TL_FOR_RUN, &is_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW, &is_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &is_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
       AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &is_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
       &is_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
@@ -230,6 +241,14 @@ static const tl_option options[] = {
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
       "--idle then means nothing",
       TL_FOR_AUGMENT, &is_switch, AT(run.tracelens) },
+    { "json", 0, NULL, "0", "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else",
+      TL_FOR_RUN | TL_FOR_ASK, &is_switch, AT(run.json) },
+    { "fail-on", 0, "LIST", "",
+      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, link: "
+      "wall time that it would gain without the worst of them, or without all that stand out (what others waited, where "
+      "that could not be simulated; not judged, and that is told, where there is no verdict); idle, comm (exposed "
+      "communication): of the time of all ranks",
+      TL_FOR_RUN | TL_FOR_ASK, &is_gates, AT(run.fail_on) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",

@@ -1,5 +1,6 @@
 /* gains.c - see gains.h. */
 #include "gains.h"
+#include "path.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -376,7 +377,9 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
                  repair_slow_links(g) && repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
                  repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
-    return whole ? TL_OK : tl_fail_memory(err, "what would have been");
+    if (!whole)
+        return tl_fail_memory(err, "what would have been");
+    return tl_path_find(g->whatif, g->in->ranks, g->in->nranks, tl_tables_get(g->tables, &tl_path_row_schema), err);
 }
 
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err)

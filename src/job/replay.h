@@ -15,8 +15,10 @@ typedef struct tl_programs {
     TL_VEC(tl_rank_program) of;
 } tl_programs;
 
-/* Appends the program of the view's rank; needs what the host did.  TL_ENOMEM. */
-tl_status tl_programs_add(tl_programs *programs, const tl_rank_view *view, const tl_activity *activity, tl_error *err);
+/* Appends the program of the view's rank, whose host waited so (in order of time); what else the host did is not asked for.
+ * TL_ENOMEM. */
+tl_status tl_programs_add(tl_programs *programs, const tl_rank_view *view, const tl_activity *activity,
+                          const tl_host_waits *waits, tl_error *err);
 void tl_programs_free(tl_programs *programs);
 
 /* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;

@@ -18,6 +18,7 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/report/ask.h"
 #include "tlmpi/report/terminal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,10 +173,27 @@ static tl_status reduce(job *j, tl_error *err)
     return st;
 }
 
+/* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
+static tl_status conclude(job *j, bool summary, double start_s, int *code, tl_error *err)
+{
+    tl_answers answers;
+    tl_status st = tl_answers_find(&j->tables, &answers, err);
+    if (st != TL_OK)
+        return st;
+    if (j->options->json)
+        tl_print_answers_json(stdout, &answers, j->output);
+    else if (summary)
+        tl_tell_summary(&j->plan, &j->tables, &answers, j->options, j->output, now_s() - start_s);
+    if (tl_gates_judge(&j->options->fail_on, &answers, stderr))
+        *code = TL_EXIT_FAIL_ON;
+    tl_answers_free(&answers);
+    return TL_OK;
+}
+
 /* Proc 0: reductions, the file, the words.  *code is the exit status that the traces call for. */
 static tl_status finish(job *j, double start_s, int *code, tl_error *err)
 {
-    bool summary = !j->options->digest && !j->options->quiet;
+    bool summary = !j->options->digest && !j->options->json && !j->options->quiet;
     *code = tl_exit_of_input(&j->plan, &j->tables);
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
         tl_tell_problems(&j->plan, &j->tables);     /* else the summary says it, on the same screen */
@@ -190,9 +208,7 @@ static tl_status finish(job *j, double start_s, int *code, tl_error *err)
     }
     if (st == TL_OK && j->options->digest)
         st = tl_tell_digest(j->output, err);
-    else if (st == TL_OK && summary)
-        st = tl_tell_summary(&j->plan, &j->tables, j->options, j->output, now_s() - start_s, err);
-    return st;
+    return st == TL_OK ? conclude(j, summary, start_s, code, err) : st;
 }
 
 static void job_free(job *j)

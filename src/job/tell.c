@@ -97,13 +97,9 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     }
 }
 
-tl_status tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output,
-                          double seconds, tl_error *err)
+void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
+                     const char *output, double seconds)
 {
-    tl_answers answers;
-    tl_status found = tl_answers_find(job, &answers, err);
-    if (found != TL_OK)
-        return found;
 
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
@@ -118,7 +114,7 @@ tl_status tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options 
         .idle = (const tl_idle *)(const void *)idle->rows, .nidle = idle->n,
         .causes = (const tl_idle_job *)(const void *)causes->rows, .ncauses = causes->n,
         .quality = (const tl_quality *)(const void *)quality->rows, .nquality = quality->n,
-        .answers = &answers,
+        .answers = answers,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v, .nmissing_listed = inventory->missing.n, .nmissing = inventory->nmissing,
         .skipped = skipped,
@@ -133,8 +129,6 @@ tl_status tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options 
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
     tl_print_summary(stdout, &s);
     free(skipped);
-    tl_answers_free(&answers);
-    return TL_OK;
 }
 
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)

@@ -4,6 +4,7 @@
 
 #include "plan.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/answers.h"
 
 /* The runs of the folder, oldest first. */
 void tl_tell_runs(const tl_inventory *inventory);
@@ -12,8 +13,8 @@ void tl_tell_runs(const tl_inventory *inventory);
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 
 /* The summary.  output: path of the result file. */
-tl_status tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_options *options, const char *output,
-                          double seconds, tl_error *err);
+void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
+                     const char *output, double seconds);
 
 /* What was read: a line a rank. */
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job);

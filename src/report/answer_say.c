@@ -43,15 +43,19 @@ static void say_name(tl_wrap *w, const tl_culprit *c)
 
 void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
+    tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
+
     say_name(w, c);
     tl_wrap_words(w, "holds the job up");
-    tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
+    if (c->link != NULL || c->nflagged > 0)
+        memcpy(pattern.text + strlen(pattern.text), ":", 2);
+    tl_say_phrase(w, pattern);
     if (c->link != NULL) {
-        tl_wrap_words(w, "- its");
+        tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(c->link));
     } else if (c->nflagged > 0) {
-        tl_wrap_words(w, "- others wait");
-        tl_wrap_piece(w, "%s", tl_duration(c->step_wait_ns).text);
+        tl_wrap_words(w, "it costs");
+        tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);
         tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
         tl_wrap_piece(w, "%s", tl_duration(c->step_ns).text);
     }
@@ -78,7 +82,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_piece(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
-        tl_wrap_piece(w, "others wait %s", tl_duration(c->lost_ns).text);
+        tl_wrap_piece(w, "cost %s", tl_duration(c->lost_ns).text);
 }
 
 /* -------------------------------------------------------------------------------------------------------- nobody */
@@ -103,7 +107,8 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
         return;
     }
     tl_wrap_words(w, "Others wait most for");
-    tl_wrap_piece(w, "rank %" PRId32 ":", most->rank);
+    tl_wrap_piece(w, "rank %" PRId32 ",", most->rank);
+    tl_wrap_words(w, "which costs");
     tl_wrap_piece(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
     if (!isnan(most->p_value))
@@ -152,6 +157,13 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
         tl_wrap_piece(w, "- rank%s", tl_plural(n));
         tl_say_ranks(w, a->waiters, a->nwaiters, a->nwaiters);
     }
+}
+
+void tl_say_path(tl_wrap *w, const tl_culprit *c)
+{
+    tl_wrap_words(w, c->rank != NULL ? "it holds" : "the ranks at its ends hold");
+    tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
+    tl_wrap_words(w, "of the critical path");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
@@ -212,16 +224,27 @@ static void say_grounds(tl_wrap *w, const tl_answers *a, const tl_answer *answer
     }
 }
 
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+/* `more`: something follows. */
+static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer, bool more)
 {
-    tl_wrap_piece(w, "%s", tl_confidence_labels[answer->confidence]);
-    tl_wrap_piece(w, "-");
+    tl_wrap_piece(w, "%s%s", tl_confidence_labels[answer->confidence], more || answer->doubts != 0 ? " -" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
-        memcpy(words.text + strlen(words.text), ";", 2);
+        if (more || answer->doubts >> doubt > 1)
+            memcpy(words.text + strlen(words.text), ";", 2);
         tl_say_phrase(w, words);
     }
+}
+
+void tl_say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+{
+    say_doubts(w, a, answer, false);
+}
+
+void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+{
+    say_doubts(w, a, answer, true);
     say_grounds(w, a, answer);
 }

@@ -173,8 +173,8 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     if (a->trust.simulated)
         return phrase("not simulated, others cost more; %s of waiting in the steps concerned", lost.text);
     if (isnan(a->trust.model_error))
-        return phrase("not known: nothing could be replayed; others wait %s in the steps concerned", lost.text);
-    return phrase("not known: the replay misses the measured time by %.1f %%; others wait %s in the steps concerned",
+        return phrase("not known: nothing could be replayed; by the charges %s of the steps concerned", lost.text);
+    return phrase("not known: the replay misses the measured time by %.1f %%; by the charges %s of the steps concerned",
                   100 * fabs(a->trust.model_error), lost.text);
 }
 
@@ -203,7 +203,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
     case TL_DOUBT_GAIN:
-        return phrase("the simulation gains less than half of what others wait");
+        return phrase("the simulation gains less than half of what the others wait in the mean");
     case TL_DOUBT_MIXED:
         return phrase("no cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

@@ -9,8 +9,8 @@
 
 /* A link that costs less than this share of the wall time is slow, and nobody's verdict. */
 static const double least_share = 0.008;
-/* Who waits less than a tenth of what the first of those that wait does, does not wait for it. */
-enum { LEAST_OF_FIRST = 10 };
+/* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
+enum { LEAST_OF_MEAN = 10 };
 
 typedef struct finding {
     tl_tables *tables;
@@ -18,7 +18,7 @@ typedef struct finding {
     int64_t *waits; /* [ranks]: by row of table rank, scratch */
     tl_step *steps; /* one a number, ascending: start_ns 0, end_ns the median length over ranks */
     size_t nsteps;
-    int64_t *of_step; /* scratch [2 * nsteps]: pairs of a wait and a length */
+    int64_t *of_step; /* scratch [2 * nsteps]: pairs of a cost and a length */
 } finding;
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
@@ -87,7 +87,7 @@ static size_t first_of(const tl_table *table, int32_t rank)
     return low;
 }
 
-static int by_wait(const void *a, const void *b)
+static int by_cost_of_step(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -105,17 +105,18 @@ static void measure_steps(finding *f, tl_culprit *c)
             break;
         if (!row->flagged)
             continue;
+        int64_t length_ns = length_of(f, row->step), cost_ns = row->wall_ns < length_ns ? row->wall_ns : length_ns;
         c->nflagged++;
-        c->lost_ns = tl_ns_add(c->lost_ns, row->wall_ns);
+        c->lost_ns = tl_ns_add(c->lost_ns, cost_ns);
         if (n < f->nsteps || n == 0) {
-            f->of_step[2 * n] = row->wall_ns;
-            f->of_step[2 * n++ + 1] = length_of(f, row->step);
+            f->of_step[2 * n] = cost_ns;
+            f->of_step[2 * n++ + 1] = length_ns;
         }
     }
     if (n == 0)
         return;
-    qsort(f->of_step, n, 2 * sizeof *f->of_step, by_wait);
-    c->step_wait_ns = f->of_step[(n - 1) / 2 * 2];
+    qsort(f->of_step, n, 2 * sizeof *f->of_step, by_cost_of_step);
+    c->step_cost_ns = c->gain_ns >= 0 ? c->gain_ns / (int64_t)c->nflagged : f->of_step[(n - 1) / 2 * 2];
     c->step_ns = f->of_step[(n - 1) / 2 * 2 + 1];
 }
 
@@ -151,6 +152,8 @@ static int32_t add_waits(finding *f, tl_culprit *c, int32_t to_rank, int32_t oth
         if (row->from_rank >= 0 && row->from_rank == other)
             continue;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        if (row->cause <= TL_NPARTS)
+            c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
         if (at < ranks->n)
             f->waits[at] = tl_ns_add(f->waits[at], ns);
         else if (ns > 0 && row->waiters > unnamed)
@@ -163,7 +166,7 @@ static int32_t add_waits(finding *f, tl_culprit *c, int32_t to_rank, int32_t oth
 static int64_t count_waiters(finding *f, tl_culprit *c)
 {
     size_t nranks = tl_tables_get(f->tables, &tl_rank_schema)->n;
-    int64_t most = 0;
+    int64_t sum = 0;
     int32_t unnamed, more = 0;
 
     for (size_t i = 0; i < nranks; i++)
@@ -176,8 +179,8 @@ static int64_t count_waiters(finding *f, tl_culprit *c)
     }
     unnamed = more > unnamed ? more : unnamed;
     for (size_t i = 0; i < nranks; i++)
-        most = f->waits[i] > most ? f->waits[i] : most;
-    int64_t least = most / LEAST_OF_FIRST + 1;
+        sum = tl_ns_add(sum, f->waits[i]);
+    int64_t least = nranks > 0 ? sum / (int64_t)nranks / LEAST_OF_MEAN + 1 : 1;
     for (size_t i = 0; i < nranks; i++)
         c->nwaiters += f->waits[i] >= least;
     if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
@@ -202,6 +205,20 @@ static bool list_waiters(finding *f)
 
 /* --------------------------------------------------------------------------------------------------------- culprits */
 
+static double path_share_of(finding *f, int32_t rank)
+{
+    const tl_table *path = tl_tables_get(f->tables, &tl_path_row_schema);
+    int64_t ns = 0;
+
+    for (size_t i = first_of(path, rank); i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        if (row->rank != rank)
+            break;
+        ns = tl_ns_add(ns, row->path_ns);
+    }
+    return f->out->path.ns > 0 ? (double)ns / (double)f->out->path.ns : NAN;
+}
+
 /* -1: the rank was not among those that were repaired. */
 static int64_t gain_of(finding *f, const tl_straggler *row)
 {
@@ -224,7 +241,8 @@ static void take_rank(finding *f, const tl_straggler *row)
                        .first_step = row->first_step,
                        .last_step = row->last_step,
                        .p_value = row->p_value,
-                       .gain_ns = gain_of(f, row) };
+                       .gain_ns = gain_of(f, row),
+                       .path_share = path_share_of(f, row->rank) };
     measure_steps(f, c);
     count_waiters(f, c);
 }
@@ -241,7 +259,10 @@ static void take_link(finding *f, const tl_slow_link_row *row)
                        .last_step = row->last_step,
                        .p_value = row->p_value,
                        .gain_ns = f->out->trust.simulated ? row->gain_ns : -1,
-                       .lost_ns = row->surplus_ns };
+                       .lost_ns = row->surplus_ns,
+                       .path_share = NAN };
+    if (row->rank >= 0 && row->peer >= 0)
+        c->path_share = path_share_of(f, row->rank) + path_share_of(f, row->peer);
     count_waiters(f, c);
 }
 

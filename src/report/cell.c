@@ -8,7 +8,7 @@
 
 /* The shortest text that reads back as the same double.  Where 15 digits read back they are the shortest already (%g
  * drops zeros), but for numbers so small that a double holds fewer digits. */
-static void format_double(char *out, size_t n, double value)
+void tl_double_format(char *out, size_t n, double value)
 {
     int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
     do
@@ -70,7 +70,7 @@ void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *fi
         memcpy(&value, at, sizeof value);
         if (isnan(value))
             break;
-        format_double(cell->digits, sizeof cell->digits, value);
+        tl_double_format(cell->digits, sizeof cell->digits, value);
         say_digits(cell);
         if (isinf(value))
             cell->is = TL_CELL_IS_INFINITE;

@@ -20,6 +20,12 @@ typedef struct tl_cell {
 /* The cell of that field in a row; the row may be packed, cells unaligned. */
 void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
+/* The shortest text that reads back as the same double. */
+void tl_double_format(char *out, size_t n, double value);
+
+/* A text in quotes, as JSON wants it. */
+void tl_json_text(FILE *out, tl_text text);
+
 /* The column's cells are numbers. */
 bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
 

@@ -1,7 +1,7 @@
 /* json.c - rows as an array of objects, one a line. */
 #include "cell.h"
 
-static void put_text(FILE *out, tl_text text)
+void tl_json_text(FILE *out, tl_text text)
 {
     fputc('"', out);
     while (text.n > 0) {
@@ -40,14 +40,14 @@ void tl_json_row(tl_printer *printer, const unsigned char *row)
         tl_cell_format(&cell, printer, field, row);
         if (i > 0)
             fputs(", ", printer->out);
-        put_text(printer->out, (tl_text){ field->name, strlen(field->name) });
+        tl_json_text(printer->out, (tl_text){ field->name, strlen(field->name) });
         fputs(": ", printer->out);
         switch (cell.is) {
         case TL_CELL_IS_NUMBER:
             fwrite(cell.text.p, 1, cell.text.n, printer->out);
             break;
         case TL_CELL_IS_TEXT:
-            put_text(printer->out, cell.text);
+            tl_json_text(printer->out, cell.text);
             break;
         case TL_CELL_IS_NONE:
         case TL_CELL_IS_INFINITE:

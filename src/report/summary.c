@@ -205,27 +205,17 @@ static void say_unclassified(FILE *out, const tl_summary *s)
 
 /* ---- what was written ---- */
 
-/* The path as a word for a shell. */
-static void quote(char *out, size_t n, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
-    if (path[strspn(path, plain)] == '\0' || strchr(path, '\'') != NULL)
-        snprintf(out, n, "%s", path);
-    else
-        snprintf(out, n, "'%s'", path);
-}
-
 static void say_output(FILE *out, const tl_summary *s)
 {
     if (s->output == NULL)
         return;
     char path[1000];
-    quote(path, sizeof path, s->output);
+    tl_shell_word(path, sizeof path, s->output);
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_piece(&w, "Wrote");
     tl_wrap_piece(&w, "%s", path);
     tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    tl_wrap_piece(&w, "Next: tlmpi show %s breakdown", path);
+    tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
     tl_wrap_end(&w);
 }
 

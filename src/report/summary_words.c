@@ -2,6 +2,7 @@
 #include "summary_words.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* How many runs of ranks are named before the rest is counted. */
 enum { NAMED_RUNS = 8 };
@@ -38,6 +39,15 @@ tl_digits tl_bytes_in_words(int64_t value)
 const char *tl_plural(int64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+void tl_shell_word(char *out, size_t n, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
+    if (path[strspn(path, plain)] == '\0' || strchr(path, '\'') != NULL)
+        snprintf(out, n, "%s", path);
+    else
+        snprintf(out, n, "'%s'", path);
 }
 
 void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all)

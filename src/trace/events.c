@@ -416,7 +416,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         taken = TL_TAKEN_REPAIRED;
     }
 
-    if (!tl_events_reserve(e, e->n + 1, options->raw, options->more))
+    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1, options->raw, options->more))
         return TL_TAKEN_NO_MEMORY;
     size_t i = e->n;
     e->ts_ns[i] = ts_ns;

@@ -122,7 +122,7 @@ bool tl_order_by_place(const tl_events *e, uint32_t *index, size_t n)
     parting p = { .e = e, .of = tl_malloc((n + 1) * sizeof *p.of) };
     bool whole = p.of != NULL && find_places(&p, index, n) && part(&p, index, n);
 
-    for (size_t i = 0; whole && i < p.places.n; i++)        /* at is behind the last of a place now */
+    for (size_t i = 0; whole && i < p.places.n; i++) /* at is behind the last of a place now */
         whole = tl_sort_index(index + p.places.v[i].at - p.places.v[i].n, p.places.v[i].n, by_time, e);
     free(p.places.v);
     free(p.of);

@@ -7,7 +7,8 @@
  *     job_rank(j, 0, draw(...));
  *     job_ready(j);
  *
- * The n-th comm of one letter is one collective on all ranks that have it.  Without steps all is step 1.  A kernel may start in the column of its launch.
+ * The n-th comm of one letter is one collective on all ranks that have it.  Without steps all is step 1.  A kernel may start in the column of its launch;
+ * launches take no time.
  */
 #ifndef TLMPI_TESTS_DRAWN_JOB_H
 #define TLMPI_TESTS_DRAWN_JOB_H
@@ -59,7 +60,7 @@ static inline void job_rank(drawn_job *j, int32_t role, drawing *d)
     }
     for (size_t i = 0; i < d->view.nlaunches; i++) {
         d->launches[i].start_ns *= COLUMN / US;
-        d->launches[i].end_ns = d->launches[i].start_ns + US;
+        d->launches[i].end_ns = d->launches[i].start_ns;
     }
     for (size_t i = 0; i < d->view.nsteps; i++) {
         d->steps[i].start_ns *= COLUMN / US;

@@ -64,6 +64,24 @@ static void a_late_launch_is_the_hosts_time_and_not_the_works(void)
     job_free(o.job);
 }
 
+/* b could not start before its call was done. */
+static void a_launch_that_takes_long_is_the_hosts_time(void)
+{
+    drawing *d = draw("host:      ab...........", "compute 7: AAA.....BBBBB", NULL);
+    drawn_job *j = job_new();
+    job_rank(j, 0, d);
+    d->launches[1].end_ns = 8 * COLUMN;
+    job_program(j, 0);
+    one o = { j, &j->programs[0] };
+    tl_parts parts = { { 0 } };
+    CU_ASSERT_STRING_EQUAL(chain_of(o, TL_CHAIN_WORK), "3@3 5@13");
+    CU_ASSERT_EQUAL(o.p->segments[1].host_ns, 8 * COLUMN);
+    tl_program_parts(o.p, 1, &parts);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_HOST], 5 * COLUMN);
+    CU_ASSERT_EQUAL(parts.ns[TL_PART_DEVICE], 0);
+    job_free(j);
+}
+
 /* The pause before r is the host's while it was on the way to r, though the work that it delayed counts behind r. */
 static void lateness_is_charged_where_the_host_was(void)
 {
@@ -180,10 +198,32 @@ static void a_host_that_waits_is_as_late_as_its_device(void)
             continue;
         waits++;
         CU_ASSERT_EQUAL(p->entries[e->on].ns, 6 * COLUMN);
-        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN);
+        CU_ASSERT_EQUAL(e->gate_ns, 1 * COLUMN - 1000); /* what is rounded */
     }
     CU_ASSERT_EQUAL(waits, 1);
-    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN); /* up to the wait, and from it to c */
+    CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN + 1000); /* up to the wait, and from it to c */
+    job_free(j);
+}
+
+/* A step begins when the wait at the end of the one before it is over, or a rounding before. */
+static void a_wait_belongs_to_the_step_that_it_ends(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     55555556666666",
+                        "host:      ab......c.....",
+                        "compute 7: AAABBB...CCCC.", NULL));
+    job_wait(j, 0, 2, 7, TL_WAIT_STREAM);
+    j->waits[0].v[0].end_ns++;
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    size_t waits = 0;
+    for (size_t i = 0; i < p->nentries; i++)
+        if (p->entries[i].wait != 0) {
+            waits++;
+            CU_ASSERT_EQUAL(p->entries[i].segment, 1);
+        }
+    CU_ASSERT_EQUAL(waits, 1);
+    CU_ASSERT(p->segments[1].host_ns <= 2 * COLUMN + 1000);
     job_free(j);
 }
 
@@ -369,20 +409,27 @@ static void recorded_waits_begin_with_their_call(void)
     drawing_free(d);
 }
 
-/* From the 101st on every launch takes as long as a kernel: the queue is full. */
+/* Kernels of 50 us one after the other; from the 101st on every launch takes so long, and 7 us pass until the next. */
+static void hold(many *m, int64_t took_ns)
+{
+    int64_t now = 0;
+    for (size_t i = 0; i < m->view.nlaunches; i++) {
+        int64_t took = i <= 100 ? 3 * US : took_ns;
+        m->launches[i].start_ns = now;
+        m->launches[i].end_ns = now + took;
+        now += took + 7 * US;
+        m->kernels[i].kind = TL_COMPUTE;
+    }
+}
+
+/* They go on as fast as the device: the queue is full. */
 static void launches_that_were_held_are_a_few_waits(void)
 {
     enum { N = 400 };
     many m = many_kernels(N, 10 * US);
     tl_host_waits waits = { 0 };
-    int64_t now = 0, sum = 0;
-    for (size_t i = 0; i < N; i++) {
-        int64_t took = i <= 100 ? 3 * US : 40 * US;
-        m.launches[i].start_ns = now;
-        m.launches[i].end_ns = now + took;
-        now += took + 7 * US;
-        m.kernels[i].kind = TL_COMPUTE;
-    }
+    int64_t sum = 0;
+    hold(&m, 40 * US);
     CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
     tl_host_waits_sort(&waits);
     CU_ASSERT(waits.n >= 20 && waits.n <= 40);
@@ -392,6 +439,34 @@ static void launches_that_were_held_are_a_few_waits(void)
         sum += waits.v[i].end_ns - waits.v[i].start_ns;
     }
     CU_ASSERT_EQUAL(sum, 299 * 37 * US); /* the host keeps 3 us a launch */
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
+static void who_loses_its_lead_was_not_held(void)
+{
+    many m = many_kernels(400, 10 * US);
+    tl_host_waits waits = { 0 };
+    hold(&m, 80 * US);
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL(waits.n, 0);
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
+/* So that it ends where the host's segment does. */
+static void no_wait_of_several_launches_spans_that_of_a_collective(void)
+{
+    many m = many_kernels(400, 10 * US);
+    tl_host_waits waits = { 0 };
+    hold(&m, 40 * US);
+    for (size_t i = 4; i < 400; i += 5)
+        m.kernels[i].kind = TL_COMM;
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    CU_ASSERT(waits.n >= 55);
+    for (size_t i = 0; i < waits.n; i++)
+        for (size_t k = 4; k < 400; k += 5)
+            CU_ASSERT_FALSE(waits.v[i].start_ns < m.launches[k].start_ns && waits.v[i].end_ns > m.launches[k].start_ns);
     tl_host_waits_free(&waits);
     many_free(&m);
 }
@@ -484,6 +559,7 @@ static void waits_that_overlap_are_one(void)
 static const unit_test tests[] = {
     TEST(kernels_in_a_row_are_one_entry),
     TEST(a_late_launch_is_the_hosts_time_and_not_the_works),
+    TEST(a_launch_that_takes_long_is_the_hosts_time),
     TEST(lateness_is_charged_where_the_host_was),
     TEST(a_gap_that_nothing_explains_stays),
     TEST(work_waits_for_the_collective_that_kept_it_waiting),
@@ -493,6 +569,7 @@ static const unit_test tests[] = {
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(a_comm_may_wait_for_another),
     TEST(a_host_that_waits_is_as_late_as_its_device),
+    TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
@@ -503,6 +580,8 @@ static const unit_test tests[] = {
     TEST(a_copy_that_its_call_outlasts_was_waited_for),
     TEST(recorded_waits_begin_with_their_call),
     TEST(launches_that_were_held_are_a_few_waits),
+    TEST(who_loses_its_lead_was_not_held),
+    TEST(no_wait_of_several_launches_spans_that_of_a_collective),
     TEST(who_waits_for_room_goes_on_when_work_makes_it),
     TEST(a_host_that_goes_on_right_after_its_device_had_waited),
     TEST(waits_that_overlap_are_one),

@@ -31,7 +31,7 @@ static void a_job_of_four_is_one_screen(void)
         "  wait.\n"
         "Largest loss: rank 2, idle 95.3 % of its wall time (953.0 of 1000.0 ms) - over\n"
         "  all ranks it is exposed comm, 68.2 %\n"
-        "Wrote traces.h5 (600.0 kB). Next: tlmpi show traces.h5 breakdown\n");
+        "Wrote traces.h5 (600.0 kB). Next: tlmpi ask traces.h5\n");
     free(text);
     free(j);
 }

@@ -44,14 +44,17 @@ static void a_straggler_is_a_paragraph(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.012);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    walk(j, -1, TL_PART_HOST, 800 * MS, 0);
+    walk(j, 2, TL_PART_HOST, 572 * MS, 0);
     CU_ASSERT_STRING_EQUAL(verdict(j),
-                           "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8) -\n"
-                           "  others wait 30.0 ms of a step of 100 ms\n"
+                           "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
+                           "  costs 25.0 ms of a step of 100 ms\n"
                            "  cause   host_late: its host launches late, and its device is idle meanwhile\n"
                            "  where   \"forward\"\n"
                            "  others  3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
                            "  gain    without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                            "          simulated\n"
+                           "  path    it holds 71.5 % of the critical path\n"
                            "  trust   high - p = 0.0001, 16 of 16 collectives matched, 1 clock, simulation\n"
                            "          off by 1.2 %\n" LOSS " (waiting for rank 2: 22.5 %)\n");
     char *text = whole_summary(j);
@@ -68,12 +71,12 @@ static void doubts_stand_before_what_it_rests_on(void)
     verdict_of(j, 1)->cause_share = 0.62;
     verdict_of(j, 1)->cause = TL_CAUSE_MIXED;
     const char *text = verdict(j);
-    static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 alone - others wait\n"
-                                   "  30.0 ms of a step of 100 ms\n"
+    static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 alone: it costs 30.0 ms\n"
+                                   "  of a step of 100 ms\n"
                                    "  cause   mixed: several causes, none of them alone (62.0 %)\n"
                                    "  others  3 ranks wait for it, 90.0 ms of their time together - ranks 0, 2-3\n"
-                                   "  gain    not known: nothing could be replayed; others wait 30.0 ms in the steps\n"
-                                   "          concerned\n"
+                                   "  gain    not known: nothing could be replayed; by the charges 30.0 ms of the\n"
+                                   "          steps concerned\n"
                                    "  trust   medium - only 3 steps, too few for a test of significance; what it\n"
                                    "          costs could not be simulated; 6 of 6 collectives matched, 1 clock, no\n"
                                    "          simulation\n";
@@ -121,7 +124,7 @@ static void a_slow_link_is_a_verdict(void)
     put_row(j, &tl_slow_link_row_schema, &link);
     const char *text = verdict(j);
     static const char expected[] = "The link between ranks 3 and 4 (hosts node0 and node1) holds the job up in steps\n"
-                                   "  2-5 alone - its all_reduce of 16.8 MB takes 393 us, where other ranks take\n"
+                                   "  2-5 alone: its all_reduce of 16.8 MB takes 393 us, where other ranks take\n"
                                    "  131 us\n"
                                    "  cause   slow_link: nobody comes late, but data move slowly\n"
                                    "  others  6 ranks wait for it, 480 ms of their time together - ranks 0-2, 5-7\n"
@@ -139,8 +142,8 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     verdict_of(j, 3)->p_value = 0.61;
     snprintf(verdict_of(j, 3)->reason, 128, "stands out in 1 of 8 steps, but costs 0.5 %% of them");
     CU_ASSERT_STRING_EQUAL(
-        verdict(j), "No rank holds the job up. Others wait most for rank 3: 0.5 % of the time\n"
-                    "  (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
+        verdict(j), "No rank holds the job up. Others wait most for rank 3, which costs 0.5 % of the\n"
+                    "  time (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
                     "  trust   high - 16 of 16 collectives matched, 1 clock, simulation off by 0.0 %\n" LOSS "\n");
     job_free(j);
 }

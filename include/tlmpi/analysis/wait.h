@@ -40,9 +40,11 @@ void tl_host_waits_free(tl_host_waits *waits);
 bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
 
 /* Appends what the view shows: calls that wait, on threads that launch; recorded waits; copies that held the host until they
- * were done; launches that the driver held back because the queue was full; and what tl_host_waits_infer finds.
- * TL_ENOMEM. */
+ * were done; and what the two calls below find.  TL_ENOMEM. */
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err);
+
+/* Appends launches that the driver held back because the queue was full.  False when memory is out. */
+bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits);
 
 /* Appends waits that no call tells of: profilers leave some calls out (cudaEventSynchronize among them), and record none that
  * began before they did.  False when memory is out. */

@@ -3,6 +3,7 @@
 #define TLMPI_JOB_OPTIONS_H
 
 #include "tlmpi/analysis/config.h"
+#include "tlmpi/report/fail_on.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,6 +15,8 @@ typedef struct tl_options {
     const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
     int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
     int clock;                      /* --clock: tl_clock_mode */
+    bool json;                      /* --json: the answers as JSON, in place of the summary */
+    tl_gates fail_on;               /* --fail-on */
     bool digest;                    /* --digest: a line a table, alone on stdout */
     bool reproducible;              /* --reproducible: no time, host or command line in the file */
     bool tracelens;                 /* augment --tracelens */

@@ -1,0 +1,37 @@
+/* ask.h - the four questions and their answers, for people and for programs. */
+#ifndef TLMPI_REPORT_ASK_H
+#define TLMPI_REPORT_ASK_H
+
+#include "tlmpi/report/answers.h"
+#include <stdio.h>
+
+/* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is the
+ * path of the result. */
+void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
+
+/* One object.  Its keys (times are integers of ns, shares are 0 to 1, null is not known):
+ *
+ *     format         1; a change that breaks readers makes it 2
+ *     file           path of the result
+ *     verdict        "straggler", "slow_link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
+ *                    "no_device_work"
+ *     which_rank, which_phase, others_waiting, persistent      an object each:
+ *         answer         the rank, or null; the cause, or of no culprit the largest loss; true, false or null; the pattern, or
+ *                        null
+ *         confidence     "high", "medium", "low"
+ *         doubts         array of words: what the confidence was lowered for
+ *         evidence       object of numbers, and a few texts
+ *         tables         array: where the evidence stands
+ *     culprits       array, worst first; each with kind ("rank", "link"), rank, peer (of a link), host, device, cause,
+ *                    cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
+ *                    path_share, lost_ns, blame_ns, ranks_waiting
+ *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
+ *                    rank_share
+ *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
+ *                    imbalance_share; empty where nothing could be replayed
+ *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, steps, collectives, matched, clocks,
+ *                    clock_uncertainty_ns, clocks_shifted, simulated, model_error, wall_ns
+ */
+void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
+
+#endif

@@ -1,0 +1,139 @@
+/* fail_on.c - see fail_on.h. */
+#include "tlmpi/report/fail_on.h"
+#include "tlmpi/report/answers.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[TL_NGATES] = { "straggler", "link", "idle", "comm" };
+
+/* ---------------------------------------------------------------------------------------------------------- reading */
+
+static const char *skip_spaces(const char *text)
+{
+    while (*text == ' ')
+        text++;
+    return text;
+}
+
+/* One threshold; NULL where there is none, else what stands behind it. */
+static const char *read_gate(const char *text, tl_gates *gates)
+{
+    char *end;
+    int kind = 0;
+
+    text = skip_spaces(text);
+    while (kind < TL_NGATES && strncmp(text, names[kind], strlen(names[kind])) != 0)
+        kind++;
+    if (kind == TL_NGATES)
+        return NULL;
+    text = skip_spaces(text + strlen(names[kind]));
+    if (*text != '>' || gates->set[kind])
+        return NULL;
+    text = skip_spaces(text + 1);
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    double percent = strtod(text, &end);
+    if (end != text + strspn(text, "0123456789."))
+        return NULL;
+    text = skip_spaces(end);
+    if (*text != '%' || !(percent <= 100))
+        return NULL;
+    gates->set[kind] = true;
+    gates->most[kind] = percent / 100;
+    return skip_spaces(text + 1);
+}
+
+bool tl_gates_read(const char *text, tl_gates *gates)
+{
+    tl_gates read = { .set = { false } };
+
+    if (*skip_spaces(text) == '\0') {
+        *gates = read;
+        return true;
+    }
+    do {
+        text = read_gate(text, &read);
+        if (text == NULL)
+            return false;
+    } while (*text++ == ',');
+    if (text[-1] != '\0')
+        return false;
+    *gates = read;
+    return true;
+}
+
+void tl_gates_write(const tl_gates *gates, char *out, size_t n)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int kind = 0; kind < TL_NGATES; kind++)
+        if (gates->set[kind] && used < n)
+            used += (size_t)snprintf(out + used, n - used, "%s%s>%g%%", used > 0 ? "," : "", names[kind],
+                                     100 * gates->most[kind]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- judging */
+
+/* The largest loss to one culprit of a kind, or to all of them. */
+static double loss_to(const tl_answers *a, bool ranks)
+{
+    double largest = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->nculprits; i++) {
+        const tl_culprit *c = &a->culprits[i];
+        if ((c->rank != NULL) != ranks)
+            continue;
+        double share = tl_answers_share(a, c->gain_ns >= 0 ? c->gain_ns : c->lost_ns);
+        largest = share > largest ? share : largest;
+        n++;
+    }
+    double together = tl_answers_share(a, a->together_gain_ns);
+    return ranks && n > 1 && together > largest ? together : largest;
+}
+
+static double share_of_all(const tl_answers *a, int64_t ns)
+{
+    return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
+}
+
+double tl_gate_share(tl_gate_kind kind, const tl_answers *a)
+{
+    switch (kind) {
+    case TL_GATE_STRAGGLER:
+    case TL_GATE_LINK:
+        return a->finding >= TL_FOUND_NOBODY ? loss_to(a, kind == TL_GATE_STRAGGLER) : NAN;
+    case TL_GATE_IDLE:
+        return share_of_all(a, a->idle_ns);
+    case TL_GATE_COMM:
+        return share_of_all(a, a->comm_exposed_ns);
+    case TL_NGATES:
+        break;
+    }
+    return NAN;
+}
+
+bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
+{
+    bool met = false;
+
+    for (int kind = 0; kind < TL_NGATES; kind++) {
+        double share = gates->set[kind] ? tl_gate_share((tl_gate_kind)kind, a) : 0;
+        if (!gates->set[kind])
+            continue;
+        if (isnan(share))
+            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind], tl_finding_labels[a->finding]);
+        if (!(share > gates->most[kind]))
+            continue;
+        met = true;
+        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
+        if (kind == TL_GATE_STRAGGLER && a->finding == TL_FOUND_STRAGGLER)
+            fprintf(err, " (rank %" PRId32 ")", a->culprits[0].rank->rank);
+        fputc('\n', err);
+    }
+    return met;
+}

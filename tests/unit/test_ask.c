@@ -1,0 +1,213 @@
+/* test_ask.c - the four questions as people and programs get their answers. */
+#include "answer_job.h"
+#include "tlmpi/report/ask.h"
+
+/* Good until the next call. */
+static const char *print(answer_job *j, void (*how)(FILE *, const tl_answers *, const char *), const char *file)
+{
+    static char kept[16384];
+    char *text = NULL;
+    size_t size = 0;
+    const tl_answers *a = answers_of(j);
+    FILE *out = open_memstream(&text, &size);
+    how(out, a, file);
+    (void)fclose(out);
+    snprintf(kept, sizeof kept, "%s", text);
+    free(text);
+    return kept;
+}
+
+static const char *asked(answer_job *j)
+{
+    const char *text = print(j, tl_print_answers, "traces.h5");
+    CU_ASSERT_TRUE(fits_a_screen(text));
+    return text;
+}
+
+static void expect(const char *text, const char *what)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, what));
+    if (strstr(text, what) == NULL)
+        fprintf(stderr, "expected: %s\nin: %s\n", what, text);
+}
+
+static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    replay(j, 800 * MS, 0.012);
+    row->p_value = 0.0001;
+    row->late_count = 15;
+    row->z = 48.37;
+    CU_ASSERT_STRING_EQUAL(asked(j), "Which rank holds the job up?\n"
+                                     "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
+                                     "  costs 25.0 ms of a step of 100 ms\n"
+                                     "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
+                                     "  simulated\n"
+                                     "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
+                                     "  traces.h5 straggler)\n"
+                                     "  Confidence: high\n"
+                                     "\n"
+                                     "In which phase, and why?\n"
+                                     "  host_late: its host launches late, and its device is idle meanwhile (100.0 %)\n"
+                                     "  - most of it in \"forward\"\n"
+                                     "  Evidence: of 720 ms of waiting: 720 ms host_late (tlmpi show traces.h5 blame)\n"
+                                     "  Confidence: high\n"
+                                     "\n"
+                                     "Do others wait?\n"
+                                     "  Yes: 3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
+                                     "  Evidence: all ranks together wait 720 ms, 22.5 % of their time - for it\n"
+                                     "  100.0 % of that (tlmpi show traces.h5 blame)\n"
+                                     "  Confidence: high\n"
+                                     "\n"
+                                     "Always, or only for a while?\n"
+                                     "  persistent: in every step (8 of 8, 1-8)\n"
+                                     "  Evidence: 8 of 8 steps flagged; p = 0.0001 (tlmpi show traces.h5 blame_step)\n"
+                                     "  Confidence: high\n");
+    job_free(j);
+}
+
+static void parts_of_the_delay_are_named_largest_first(void)
+{
+    answer_job *j = job_of(2, 4);
+    hold_up(j, 1, 1, 4, 10 * MS, -1);
+    tl_blame *rows = (tl_blame *)tl_table_row(tl_tables_get(&j->tables, &tl_blame_schema), 0);
+    rows[0].cause = TL_PART_COMPUTE;
+    rows[1].cause = TL_PART_COMPUTE;
+    rows[1].direct_ns = 25 * MS;
+    rows[2].direct_ns = 300 * 1000; /* less than a hundredth */
+    expect(asked(j), "of 45.3 ms of waiting: 35.0 ms compute, 10.3 ms host_late");
+    rows[2].cause = TL_PART_GC;
+    expect(asked(j), "45.3 ms of waiting: 35.0 ms compute, 10.0 ms host_late");
+    job_free(j);
+}
+
+static void others_that_hold_the_job_up_are_named_too(void)
+{
+    answer_job *j = job_of(8, 8);
+    replay(j, 800 * MS, 0);
+    for (int32_t r = 0; r < 7; r++)
+        hold_up(j, r, 1, 8, 30 * MS, (100 + r) * MS);
+    put_row(j, &tl_whatif_row_schema,
+            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 300 * MS });
+    const char *text = asked(j);
+    expect(text, "  Rank 6 (host node1, device 2) holds");
+    expect(text,
+           "  Also: rank 5 (host node1, device 1) in every step (8 of 8, 1-8) - host_late,\n  gain 105 ms (13.1 %)\n");
+    expect(text, "  Also: rank 2 ");
+    expect(text, "  Also: 2 more; tables straggler and link have them.\n");
+    expect(text, "  Without the delays of all that stand out the job takes 300 ms less (37.5 %).\n");
+    CU_ASSERT_PTR_NULL(strstr(text, "Also: rank 1 "));
+    job_free(j);
+}
+
+static void nobody_is_answered_four_times_without_contradiction(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    const char *text = asked(j);
+    expect(text, "  No rank holds the job up. No rank waits for another in a collective.\n");
+    expect(text, "  None of one rank. The largest loss is rank 0, exposed comm 30.0 % of its wall\n");
+    expect(text, "  For no rank above the others.\n");
+    expect(text, "  No rank holds the job up, neither always nor for a while.\n");
+    job_free(j);
+}
+
+static void what_cannot_be_answered_says_so_each_time(void)
+{
+    answer_job *j = job_of(1, 8);
+    const char *text = asked(j), *first = strstr(text, "there is one rank, and nobody to compare it with.");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    expect(first + 1, "there is one rank, and nobody to compare it with.");
+    expect(text, "  Confidence: low - there is nothing to judge by\n");
+    expect(text, "  None of one rank. The largest loss is exposed comm 30.0 % of its wall time\n");
+    for (size_t i = 0; i < j->tables.n; i++)
+        j->tables.v[i].n = 0;
+    expect(asked(j), "  Nothing ran on a device.\n");
+    expect(print(j, tl_print_answers_json, "x.h5"), "\"verdict\": \"no_device_work\"");
+    job_free(j);
+}
+
+static void the_file_is_a_word_for_a_shell(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, -1);
+    expect(print(j, tl_print_answers, "my traces.h5"), "'my traces.h5' straggler)");
+    job_free(j);
+}
+
+static void the_critical_path_is_evidence(void)
+{
+    answer_job *j = job_of(4, 8);
+    walk(j, -1, TL_PART_COMPUTE, 800 * MS, 20 * MS);
+    walk(j, 2, TL_PART_COMPUTE, 800 * MS, 0);
+    expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it is\n"
+                     "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    expect(asked(j), "  Evidence: it holds 100.0 % of the critical path (tlmpi show\n  traces.h5 critical_path)\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"critical_path\": {\n    \"ns\": 800000000,\n    \"rank\": 2,\n");
+    job_free(j);
+}
+
+static void programs_get_numbers(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    replay(j, 800 * MS, 0.5 / 64);
+    row->p_value = 0.0625;
+    row->late_count = 15;
+    row->z = 48.5;
+    memcpy(row->place, "a\"b\n\x01", 5);
+    const char *text = print(j, tl_print_answers_json, "traces.h5");
+    expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
+                 "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
+                 "    \"evidence\": {\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
+                 "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
+                 "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
+                 "\"path_share\": null\n    },\n"
+                 "    \"tables\": [\"straggler\"]\n  },\n");
+    expect(text, "\"answer\": \"host_late\"");
+    expect(text, "\"waited_ns\": {\n        \"host_late\": 720000000\n      }");
+    expect(text, "\"place\": \"a\\\"b\\n\\u0001");
+    expect(text, "\"answer\": true");
+    expect(text, "\"ranks\": [0, 1, 3]");
+    expect(text, "\"answer\": \"persistent\"");
+    expect(text, "\"model_error\": 0.0078125,");
+    job_free(j);
+}
+
+static void what_is_not_known_is_null(void)
+{
+    answer_job *j = job_of(4, 3);
+    replay(j, 300 * MS, 0.2);
+    hold_up(j, 2, 1, 3, 30 * MS, -1);
+    const char *text = print(j, tl_print_answers_json, "");
+    expect(text, "\"file\": null");
+    expect(text, "\"gain_ns\": null,\n      \"gain_share\": null");
+    expect(text, "\"p_value\": null");
+    CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+
+    verdict_of(j, 2)->verdict = TL_VERDICT_INCONCLUSIVE;
+    text = print(j, tl_print_answers_json, "");
+    expect(text, "\"verdict\": \"inconclusive\"");
+    expect(text, "\"others_waiting\": {\n    \"answer\": null");
+    expect(text, "\"culprits\": [],");
+    job_free(j);
+}
+
+static const unit_test tests[] = {
+    TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
+    TEST(parts_of_the_delay_are_named_largest_first),
+    TEST(others_that_hold_the_job_up_are_named_too),
+    TEST(nobody_is_answered_four_times_without_contradiction),
+    TEST(what_cannot_be_answered_says_so_each_time),
+    TEST(the_file_is_a_word_for_a_shell),
+    TEST(the_critical_path_is_evidence),
+    TEST(programs_get_numbers),
+    TEST(what_is_not_known_is_null),
+};
+
+int main(void)
+{
+    return unit_main("ask", tests, COUNT(tests));
+}
