@@ -17,7 +17,8 @@ static const double together_share = 0.05;
  */
 enum { TOO_FEW_STEPS = 2, LAST_LEAST = 10, LAST_TIMES = 2 };
 /* A replay knows nothing of what a trace does not show: who is charged at least half of all waiting, and made others
- * wait this share of its steps, though a repair gains less than a tenth of that, is judged by the waits. */
+ * wait this share of its steps, not just by chance, though a repair gains less than a tenth of that, is judged by the
+ * waits. */
 static const double waited_share = 0.05, most_of_all = 0.5, explained = 0.1;
 static const double significant = 0.01, matters = 0.01;
 /* A cause has this share of the charge, or it is mixed. */
@@ -336,6 +337,8 @@ static bool is_unexplained(const tl_verdict_input *in, const tl_blame_step *step
                            int64_t all_ns)
 {
     double flagged_ns = 0, waited_ns = 0, gain_ns = 0;
+    if (isnan(row->p_value) ? row->pattern != TL_PATTERN_PERSISTENT : row->p_value > significant)
+        return false;
     for (size_t s = 0; s < in->nsteps; s++)
         if (steps[s].flagged) {
             flagged_ns += (double)in->steps[s].ns;

@@ -6,6 +6,7 @@
 #include "share.h"
 #include "steps.h"
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
@@ -243,6 +244,29 @@ static bool several_roles(const attributing *a)
     return false;
 }
 
+/* Where there are several hosts, and ranks that share them. */
+static tl_status judge_hosts(attributing *a, const tl_verdict_input *job, tl_gains *gains, tl_error *err)
+{
+    const tl_table *ranks = tl_tables_get(a->tables, &tl_rank_schema);
+    uint32_t *host_of = tl_malloc((a->nranks + 1) * sizeof *host_of);
+    int64_t *surplus_ns = tl_calloc(a->nranks + 1, sizeof *surplus_ns);
+    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : 0;
+    bool several = n > 1 && n < a->nranks && job->gain_ns != NULL && !job->uncertain;
+    double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
+    bool whole = host_of != NULL && surplus_ns != NULL && gain_ns != NULL;
+
+    if (whole && several)
+        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
+    const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
+    if (st == TL_OK && several)
+        st = tl_hosts_judge(&input, tl_tables_get(a->tables, &tl_straggler_schema), err);
+    free(host_of);
+    free(surplus_ns);
+    free(gain_ns);
+    return st;
+}
+
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
@@ -279,6 +303,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         st = tl_gains_find(gains, &gained, err);
     if (st == TL_OK)
         st = tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
+    if (st == TL_OK)
+        st = judge_hosts(a, &input, gains, err);
     if (st == TL_OK)
         tl_job_links_judge(a->tables);
     tl_gains_close(gains);
