@@ -72,6 +72,9 @@ void tl_input_look(tl_input *input, bool deep);
  * TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
+/* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
+
 void tl_inventory_free(tl_inventory *inventory);
 
 /* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
