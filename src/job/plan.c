@@ -97,6 +97,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
             memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
             inventory->inputs.v[number].path = known.path;
             inventory->inputs.v[number].below = known.below;
+            inventory->inputs.v[number].word = known.word;
         }
     }
 }
