@@ -359,6 +359,25 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     return whole;
 }
 
+bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
+                      double *gain_ns, int64_t *surplus_ns)
+{
+    int64_t *step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *step_gain_ns);
+    if (step_gain_ns == NULL)
+        return false;
+    for (uint32_t r = 0; r < g->in->nranks; r++)
+        surplus_ns[r] = surplus_of(g, r);
+    for (uint32_t h = 0; h < nhosts; h++) {
+        for (size_t r = 0; r < g->in->nranks; r++)
+            g->marked[r] = host_of[r] == h;
+        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
+        put_steps(g, step_gain_ns, steps, nsteps, gain_ns + h * nsteps);
+    }
+    memset(g->marked, 0, g->in->nranks);
+    free(step_gain_ns);
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- all */
 
 tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)

@@ -364,6 +364,35 @@ static void a_stage_is_compared_with_stages_that_compute_the_same(void)
     job_free(j);
 }
 
+/* The recording begins in step 1, and what S is only one of the two has on record: they are compared all the same. */
+static void what_was_launched_before_the_recording_may_be_anything(void)
+{
+    static const uint8_t kinds[] = { TL_ALL_REDUCE, TL_COLL_UNKNOWN, TL_ALL_GATHER };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BB...CC.",
+                            "comm 9:    ..RR..SSS..T", NULL));
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BBBB.CC.",
+                            "comm 9:    ..RR....S..T", NULL));
+        for (size_t k = 0; k < j->ranks[0]->view.nkernels; k++)
+            if (j->ranks[0]->kernels[k].correlation == 's')
+                j->ranks[0]->kernels[k].collective = kinds[i];
+        job_ready(j);
+        uint8_t repaired[] = { 0, 1 };
+        tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
+        tl_parts sum;
+        tl_whatif_surplus(j->whatif, 1, 0, &sum);
+        CU_ASSERT_EQUAL(sum.ns[TL_PART_COMPUTE], 0); /* none in step 2 */
+        double gain = job_gain(j, 1);
+        CU_ASSERT_EQUAL(gain, kinds[i] == TL_ALL_GATHER ? 0 : 2);
+        job_free(j);
+    }
+}
+
 static void clocks_may_differ_by_what_the_caller_knows(void)
 {
     drawn_job *j = job_new();
@@ -519,6 +548,7 @@ static const unit_test tests[] = {
     TEST(clocks_may_differ_by_what_the_caller_knows),
     TEST(collectives_that_contradict_each_other_are_taken_apart),
     TEST(who_has_left_early_does_not_wait),
+    TEST(what_was_launched_before_the_recording_may_be_anything),
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_replay_that_is_far_off_is_refused),
     TEST(nothing_is_nothing),
