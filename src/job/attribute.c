@@ -303,8 +303,12 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 
     if (st == TL_OK)
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
-    if (st == TL_OK && several_roles(a) && tl_gains_by_step(gains, steps, nsteps, wall_ns))
-        input.wall_ns = wall_ns;
+    if (st == TL_OK && tl_gains_known(gains)) {
+        input.wall_ns = several_roles(a) ? wall_ns : NULL;
+        if (!tl_gains_step_lengths(gains, steps, nsteps) ||
+            (input.wall_ns != NULL && !tl_gains_by_step(gains, steps, nsteps, wall_ns)))
+            st = tl_fail_memory(err, "what each step would gain");
+    }
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)

@@ -23,9 +23,16 @@ typedef struct tl_gains tl_gains;
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err);
 void tl_gains_close(tl_gains *gains);
 
+/* Whether there is a replay, and it is to be trusted. */
+bool tl_gains_known(const tl_gains *gains);
+
+/* How long the steps took on devices, as replayed unchanged: a host may run ahead, and end one long before its work is done.
+ * Steps that the replay does not know keep their ns.  Only where gains are known.  False when memory is out. */
+bool tl_gains_step_lengths(tl_gains *gains, tl_job_step *steps, size_t nsteps);
+
 /* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
- * it, or before it, than its peers; 0 where it is not among the 32 that had most.  False where no replay is to be trusted:
- * then nothing is filled. */
+ * it, or before it, than its peers; 0 where it is not among the 32 that had most.  Only where gains are known.  False when
+ * memory is out. */
 bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns);
 
 /* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
