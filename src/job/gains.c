@@ -323,23 +323,6 @@ bool tl_gains_known(const tl_gains *g)
     return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
 }
 
-bool tl_gains_step_lengths(tl_gains *g, tl_job_step *steps, size_t nsteps)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    int64_t *step_ns = tl_malloc((facts->nsteps + 1) * sizeof *step_ns);
-    if (step_ns == NULL)
-        return false;
-    tl_whatif_run(g->whatif, &(tl_scenario){ 0 }, step_ns);
-    for (size_t i = 0, s = 0; i < nsteps; i++) {
-        while (s < facts->nsteps && facts->steps[s] < steps[i].number)
-            s++;
-        if (s < facts->nsteps && facts->steps[s] == steps[i].number && step_ns[s] > 0)
-            steps[i].ns = step_ns[s];
-    }
-    free(step_ns);
-    return true;
-}
-
 bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns)
 {
     size_t nranks = g->in->nranks;
@@ -363,6 +346,25 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     free(more);
     free(gain_ns);
     return whole;
+}
+
+bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
+                      double *gain_ns, int64_t *surplus_ns)
+{
+    int64_t *step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *step_gain_ns);
+    if (step_gain_ns == NULL)
+        return false;
+    for (uint32_t r = 0; r < g->in->nranks; r++)
+        surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
+    for (uint32_t h = 0; h < nhosts; h++) {
+        for (size_t r = 0; r < g->in->nranks; r++)
+            g->marked[r] = host_of[r] == h;
+        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
+        put_steps(g, step_gain_ns, steps, nsteps, gain_ns + h * nsteps);
+    }
+    memset(g->marked, 0, g->in->nranks);
+    free(step_gain_ns);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
