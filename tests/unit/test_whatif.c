@@ -264,6 +264,8 @@ static void a_step_has_its_own_gain(void)
     CU_ASSERT_EQUAL_FATAL(facts->nsteps, 3);
     CU_ASSERT_EQUAL(facts->steps[0], 1);
     CU_ASSERT_EQUAL(facts->compared, 6);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), 3);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
     CU_ASSERT_EQUAL(columns(tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, ns)), 3);
     CU_ASSERT_EQUAL(columns(ns[0]), 0);
     CU_ASSERT_EQUAL(columns(ns[1]), 3);

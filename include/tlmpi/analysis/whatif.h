@@ -99,4 +99,7 @@ int64_t tl_whatif_gain(tl_whatif *whatif, const tl_scenario *scenario, int64_t *
  * repair.  `step` is an index. */
 void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
 
+/* All that a rank took beyond its peers, work and host, in all of its time.  O(segments of the rank). */
+int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
+
 #endif
