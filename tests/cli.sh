@@ -154,6 +154,23 @@ says out "rank 1"
 status 3 "$tlmpi" empty
 status 3 "$tlmpi" hopeless
 status 3 "$tlmpi" nowhere/at/all
+echo '{"hello": 1}' > hello.json
+mkdir greetings && cp hello.json greetings && cp -r traces mixed && cp hello.json mixed
+for vain in nowhere.json empty hello.json greetings /dev/null; do
+    status 1 "$tlmpi" -f -o other traces "$vain"
+    says err ": $vain: "
+    says out "3 traces, 3 of 3 ranks"
+    status 1 "$tlmpi" check traces "$vain"
+    says err ": $vain: "
+done
+status 1 "$tlmpi" augment -o other traces hello.json empty
+says err "empty: expected traces"
+status 1 "$tlmpi" compat hta -o tables traces hello.json
+status 3 "$tlmpi" -f -o other empty nowhere.json hello.json
+says err ": nowhere.json: "
+status 0 "$tlmpi" -f -o other mixed
+says err "left alone: mixed/hello.json: "
+rm -r hello.json greetings mixed other tables
 status 4 "$tlmpi" traces -o nowhere/at/all
 check "no file of a run that failed" test ! -e hopeless.h5 -a ! -e empty.h5
 mkdir show && cp traces/rank-0.json show

@@ -98,6 +98,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
             inventory->inputs.v[number].path = known.path;
             inventory->inputs.v[number].below = known.below;
             inventory->inputs.v[number].word = known.word;
+            inventory->inputs.v[number].named = known.named;
         }
     }
 }
@@ -284,6 +285,12 @@ static tl_status spread_plan(bool written, buffer *message, tl_plan *plan, tl_er
     return st;
 }
 
+/* Collective: proc 0 adds what was named in vain. */
+static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
+{
+    return tl_par_agree(tl_par_proc() == 0 ? tl_inventory_close(inventory, err) : TL_OK, err);
+}
+
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
     buffer paths = { 0 }, looks = { 0 }, message = { 0 };
@@ -304,6 +311,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
             st = decide(options, &plan->inventory, err);
     }
     if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
+    if (st == TL_OK)
         st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
     free(paths.v);
     free(looks.v);
@@ -319,6 +328,8 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     tl_status st = find_files(options, &plan->inventory, &paths, err);
     if (st == TL_OK)
         st = look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory, err);
+    if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
     if (st == TL_OK)
         st = spread_plan(!first || write_every(&plan->inventory, &message), &message, plan, err);
     free(paths.v);

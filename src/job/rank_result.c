@@ -225,6 +225,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
         }
+        tl_trace_free(&trace);          /* and where memory is out, it may be this that has it */
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");

@@ -26,6 +26,10 @@
 #define GROUPS_MAX ((size_t)65536)
 #define RANKS_MAX ((size_t)16 << 20)
 
+/* yajl takes memory without asking whether it got any: a copy of a text, which doubles until it fits, a byte for each bracket, and
+ * so much beside. */
+#define YAJL_BYTES ((size_t)16 << 10)
+
 typedef enum place {
     OUTSIDE,            /* around the outermost value */
     DOCUMENT,
@@ -404,6 +408,8 @@ static tl_status parse_once(const char *text, size_t n, place root, tl_meta *met
     parsing p = { .meta = meta, .root = root };
 
     *refused = false;
+    if (n > SIZE_MAX / 8 || !tl_mem_has(4 * n + YAJL_BYTES))
+        return tl_fail_memory(err, "reading the metadata of a trace");
     yajl_handle h = yajl_alloc(&callbacks, NULL, &p);
     if (h == NULL)
         return tl_fail_memory(err, "reading the metadata of a trace");

@@ -78,6 +78,9 @@ static size_t merge(tl_inventory *inventory, bool (*same)(const tl_input *, cons
         bool shown = !counted && (*dropped == NULL || strcmp(v[n - 1].path, *kept) < 0);
         named_again += !counted;
         counted = true;
+        v[n - 1].named |= v[i].named;
+        if (v[i].word != v[n - 1].word)
+            inventory->words.v[v[i].word].shared = true;
         free(shown ? *dropped : v[i].path);
         if (shown) {
             *kept = v[n - 1].path;

@@ -35,7 +35,8 @@ typedef struct tl_input {
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
     bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
     size_t word;                /* which of the paths that were named has it, from 0 */
-    bool no_file;               /* found in a folder, and no regular file: never opened, and not to be looked at */
+    bool no_file;               /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
+    bool named;                 /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
     uint64_t bytes;             /* size of the file */
     uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
     bool by_link;               /* a link leads to it: from the path as given, or below */
@@ -45,9 +46,15 @@ typedef struct tl_input {
     int32_t run;                /* 0 = oldest; decided likewise; -1 for what is no trace */
 } tl_input;
 
+/* A path that was named. */
+typedef struct tl_named {
+    char *path;                 /* owned */
+    bool shared;                /* a file of it was named before, by another path */
+} tl_named;
+
 typedef struct tl_inventory {
     TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes behind them as they were named */
-    size_t nwords;              /* paths that were named */
+    TL_VEC(tl_named) words;     /* the paths that were named */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */
     TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
@@ -58,8 +65,9 @@ typedef struct tl_inventory {
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
  * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
- * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason.  kind and ranks of the others are
- * not yet filled in.  TL_EINPUT: the path does not exist, cannot be read, or is a socket or device. */
+ * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a folder that was named
+ * and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind and ranks of the others are
+ * not yet filled in.  TL_ENOMEM. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
 /* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
@@ -73,6 +81,10 @@ void tl_input_look(tl_input *input, bool deep);
 /* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest first.
  * TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
+
+/* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or should be, a
+ * trace.  So everything that was named is a trace or holds one, or is there with its reason.  TL_ENOMEM. */
+tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
 
 /* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
 tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
