@@ -20,6 +20,7 @@ bool course_of(const struct sim *sim, struct course *course)
     sim_step_ends(sim, ends + 1);
     for (size_t i = warmup; i < n; i++)
         course->step_ns[i - warmup] = ends[i + 1] - ends[i];
+    course->start_ns = ends[warmup];
     course->wall_ns = ends[n] - ends[warmup];
     free(ends);
     return true;

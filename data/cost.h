@@ -7,6 +7,7 @@
 /* How the recorded steps went.  A step ends when its last rank has ended it; it begins where the one before ended. */
 struct course {
     int64_t *step_ns;           /* by recorded step */
+    int64_t start_ns;           /* when the first begins */
     int64_t wall_ns;            /* of all recorded steps */
 };
 

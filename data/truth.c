@@ -209,6 +209,7 @@ bool truth_write(const char *path, const struct truth *truth)
     put_int(j, "version", 1);
     put_job(j, truth);
     put_fault(j, truth);
+    put_int(j, "start_ns", truth->with->start_ns);
     put_int(j, "wall_ns", truth->with->wall_ns);
     put_int(j, "healthy_wall_ns", truth->without->wall_ns);
     put_list(j, "step_ns", truth->with->step_ns, job->steps);

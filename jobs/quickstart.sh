@@ -22,6 +22,7 @@ mpirun -n 4 "$top/build/tlmpi" -f -o "$folder/result" "$folder/traces"
 echo
 echo "The traces are in  $folder/traces"
 echo "The result is      $folder/result.h5"
+echo "Ask it:            $top/build/tlmpi ask $folder/result.h5"
 echo "Look at it:        $top/build/tlmpi show $folder/result.h5 breakdown --step -1"
 echo "                   $top/build/tlmpi show $folder/result.h5 interval --rank 3 --top 10"
 echo "What it means:     $top/build/tlmpi describe breakdown"

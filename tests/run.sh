@@ -145,6 +145,7 @@ stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
 stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
 stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
 stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
+stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
 stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
 export ASAN_OPTIONS=fast_unwind_on_malloc=0
 stage asan-units units build-asan
@@ -152,6 +153,7 @@ stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler sever
 export ASAN_OPTIONS=
 stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
 stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
+stage asan-ask /usr/bin/python3 tests/faults/ask.py build-asan/tlmpi-serial build/make_trace
 stage asan-augment /usr/bin/python3 tests/faults/augment.py build-asan/tlmpi-serial
 stage first-run first_run
 

@@ -203,7 +203,7 @@ static tl_suspicion suspect_times(const tl_collective_view *c)
 
     if (c->n < 2)
         return TL_SUSPECT_NOTHING;
-    if (c->rule == TL_BY_PAIR)
+    if (c->n == 2 && c->by_rank[0].peer == c->by_rank[1].rank)
         return is_received_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
@@ -257,10 +257,16 @@ static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *f
     return several ? worst : 0;
 }
 
+/* Whether it is between two ranks, and known between which. */
+static bool is_pair(const tl_collective_view *c)
+{
+    return c->by_rank[0].peer >= 0;
+}
+
 /* Ranks that have a trace and should be there. */
 static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
-    if (c->rule != TL_BY_PAIR)
+    if (!is_pair(c))
         return group->seen;
     return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
@@ -268,7 +274,7 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
 /* Of a pair its two ranks tell, of others their group. */
 static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
-    if (c->rule != TL_BY_PAIR)
+    if (!is_pair(c))
         return group->span;
     const tl_rank_place *a = tl_place_of(facts, c->by_rank[0].rank), *b = tl_place_of(facts, c->by_rank[0].peer);
     if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
@@ -301,12 +307,12 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
             c.rule = p[i].rule;
     }
     c.expected = expected_of(&c, group, facts);
-    c.size = c.rule == TL_BY_PAIR ? 2 : group->size;
+    c.size = is_pair(&c) ? 2 : group->size;
     c.state = (uint8_t)state_of(&c);
     c.span = span_of(&c, group, facts);
     if (c.n == 1)
         c.rule = TL_BY_NOTHING;
-    else if (c.rule == TL_BY_PAIR)
+    else if (is_pair(&c))
         c.kind = TL_SEND_RECV;
     c.uncertainty_ns = uncertainty_of(&c, facts);
     c.suspect = (uint8_t)tl_collective_suspect(p, run->n);

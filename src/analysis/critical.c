@@ -33,7 +33,8 @@ static bool prepare(walk *k)
     k->before = tl_malloc((w->nentries + 1) * sizeof *k->before);
     k->stage_of = tl_malloc((w->ncomms + 1) * sizeof *k->stage_of);
     k->path->by_rank = tl_calloc(w->in.nranks + 1, sizeof *k->path->by_rank);
-    if (k->before == NULL || k->stage_of == NULL || k->path->by_rank == NULL)
+    k->path->own = tl_calloc(w->in.nranks + 1, sizeof *k->path->own);
+    if (k->before == NULL || k->stage_of == NULL || k->path->by_rank == NULL || k->path->own == NULL)
         return false;
     for (uint32_t r = 0; r < w->in.nranks; r++) {
         uint32_t last[2] = { TL_NONE, TL_NONE };
@@ -111,7 +112,7 @@ static void count(const walk *k, const tl_path_piece *piece, tl_parts *sum)
 }
 
 /* What each rank has of each part in all, counted like the path. */
-static void find_mean(const walk *k)
+static void find_own(const walk *k)
 {
     const tl_whatif *w = k->w;
     tl_parts *mean = &k->path->mean;
@@ -119,16 +120,31 @@ static void find_mean(const walk *k)
 
     for (uint32_t r = 0; r < w->in.nranks; r++) {
         const tl_program *p = &w->in.programs[r];
+        tl_parts *own = &k->path->own[r];
         n += p->nsegments > 0;
         for (uint32_t s = 0; s < p->nsegments; s++) {
-            divide(p, s, p->segments[s].work_ns, true, mean);
-            divide(p, s, p->segments[s].host_ns, false, mean);
+            divide(p, s, p->segments[s].work_ns, true, own);
+            divide(p, s, p->segments[s].host_ns, false, own);
         }
         for (size_t i = w->comm_base[r]; i < w->comm_base[r + 1]; i++)
-            mean->ns[TL_PART_COMM] += w->transfer_ns[i] > 0 ? w->transfer_ns[i] : 0;
+            own->ns[TL_PART_COMM] += w->transfer_ns[i] > 0 ? w->transfer_ns[i] : 0;
+        for (int part = 0; part < TL_NPARTS; part++)
+            mean->ns[part] += own->ns[part];
     }
     for (int part = 0; part < TL_NPARTS; part++)
         mean->ns[part] /= n > 0 ? (int64_t)n : 1;
+}
+
+/* The path is at its beginning. */
+static void find_before(const walk *k)
+{
+    const tl_whatif *w = k->w;
+    int64_t first = k->now_ns;
+
+    for (uint32_t r = 0; r < w->in.nranks; r++)
+        if (w->in.programs[r].nsegments > 0 && start_of(w, r) < first)
+            first = start_of(w, r);
+    k->path->before_ns = k->now_ns - first;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- walk */
@@ -258,7 +274,8 @@ tl_status tl_critical_path(tl_whatif *w, tl_path *path, tl_error *err)
     bool whole = prepare(&k);
     if (whole && find_end(&k)) {
         whole = walk_back(&k);
-        find_mean(&k);
+        find_own(&k);
+        find_before(&k);
         for (size_t r = 0; r < w->in.nranks; r++)
             for (int part = 0; part < TL_NPARTS; part++)
                 path->sum.ns[part] += path->by_rank[r].ns[part];
@@ -276,11 +293,12 @@ void tl_path_free(tl_path *path)
 {
     free(path->v);
     free(path->by_rank);
+    free(path->own);
     *path = (tl_path){ 0 };
 }
 
 int64_t tl_path_imbalance(const tl_path *path, tl_part part)
 {
     int64_t more = path->sum.ns[part] - path->mean.ns[part];
-    return more > 0 ? more : 0;
+    return more > 0 && part != TL_PART_DEVICE ? more : 0;
 }

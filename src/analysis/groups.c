@@ -3,38 +3,15 @@
  *     members the same, one name on each rank       one group: names may count per process
  *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
  *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
- *                                                   end together
- *
- * Clocks may be apart, but two ranks' by one distance.  The stages of a pipeline reduce their gradients always the same
- * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
- * least tells it.
+ *                                                   end together, the more finely if some are done before others come
  */
-#include "tlmpi/analysis/groups.h"
+#include "groups_infer.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
- * all-to-alls mostly within 0.1 ms, a few by 4 ms), those of two groups that run side by side by more. */
-#define TOGETHER_NS         INT64_C(200000)
-#define LOOSELY_TOGETHER_NS INT64_C(1000000)
-
-/* Fewer than so many collectives in common cannot contradict. */
-enum { ENOUGH = 3 };
-
-typedef struct deciding {
-    const tl_membership *m;
-    const int32_t *hosts;
-    size_t n;
-    const tl_sighting *sightings;
-    size_t *first_sighting; /* of each membership; n + 1 of them */
-    uint32_t *order;
-    uint32_t *by_rank; /* memberships by rank and members */
-    tl_fate *fates;
-} deciding;
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
@@ -50,10 +27,19 @@ static int by_members(const void *memberships, uint32_t a, uint32_t b)
     return order != 0 ? order : COMPARE(x->name_key, y->name_key);
 }
 
+static int by_rank(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    int order = COMPARE(x->rank, y->rank);
+    if (order == 0)
+        order = COMPARE(x->members_key, y->members_key);
+    return order != 0 ? order : COMPARE(a, b);
+}
+
 /* ------------------------------------------------------------------------------------------------ named groups */
 
 /* Gives order[from, to), whose members are the same, their keys. */
-static void key_named(deciding *d, size_t from, size_t to)
+static void key_named(tl_deciding *d, size_t from, size_t to)
 {
     bool several = false;
     for (size_t i = from + 1; i < to; i++)
@@ -64,126 +50,11 @@ static void key_named(deciding *d, size_t from, size_t to)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- inferred groups */
-
-/* Differences of the ends of what both have, into out; how many.  Both are in order of the item. */
-static size_t differences(const deciding *d, uint32_t a, uint32_t b, int64_t out[TL_SIGHTINGS], bool *loose)
-{
-    size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
-    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1] && n < TL_SIGHTINGS) {
-        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
-        if (x->item == y->item) {
-            out[n++] = tl_ns_between(x->end_ns, y->end_ns);
-            *loose = x->loose;
-        }
-        i += x->item <= y->item;
-        j += y->item <= x->item;
-    }
-    return n;
-}
-
-/* How far apart two memberships end, and how steadily.  False where too little is known. */
-typedef struct distance {
-    int64_t apart_ns, scatter_ns;
-    bool loose;
-} distance;
-
-static bool measure(const deciding *d, uint32_t a, uint32_t b, distance *out)
-{
-    int64_t apart[TL_SIGHTINGS];
-    *out = (distance){ 0 };
-    size_t n = differences(d, a, b, apart, &out->loose);
-    if (n < ENOUGH)
-        return false;
-    out->apart_ns = tl_median(apart, n);
-    out->scatter_ns = tl_mad(apart, n, out->apart_ns);
-    return true;
-}
-
-static int64_t most_of(const distance *x)
-{
-    return x->loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS;
-}
-
-static int by_rank(const void *memberships, uint32_t a, uint32_t b)
-{
-    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    int order = COMPARE(x->rank, y->rank);
-    if (order == 0)
-        order = COMPARE(x->members_key, y->members_key);
-    return order != 0 ? order : COMPARE(a, b);
-}
-
-/* The first of the rank's memberships, in by_rank. */
-static size_t first_of(const deciding *d, int32_t rank)
-{
-    size_t low = 0, high = d->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->m[d->by_rank[mid]].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another. */
-static bool contradicted(const deciding *d, uint32_t a, uint32_t b, const distance *own)
-{
-    int32_t x = d->m[a].rank, y = d->m[b].rank;
-    size_t i = first_of(d, x), k = first_of(d, y);
-    distance best = *own;
-
-    while (i < d->n && k < d->n && d->m[d->by_rank[i]].rank == x && d->m[d->by_rank[k]].rank == y) {
-        const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
-        distance other;
-        if (p->members_key == q->members_key && p->inferred && q->inferred &&
-            measure(d, d->by_rank[i], d->by_rank[k], &other) && other.scatter_ns < best.scatter_ns)
-            best = other;
-        bool both = p->members_key == q->members_key;
-        i += both || p->members_key < q->members_key;
-        k += both || q->members_key < p->members_key;
-    }
-    int64_t off = tl_ns_between(own->apart_ns, best.apart_ns);
-    return off > most_of(own) || -off > most_of(own);
-}
-
-/* Whether nothing speaks against the two being one group. */
-static bool end_together(const deciding *d, uint32_t a, uint32_t b)
-{
-    distance own;
-    return !measure(d, a, b, &own) || (own.scatter_ns <= most_of(&own) && !contradicted(d, a, b, &own));
-}
-
-/* Each rank of order[from, to) joins the first leader that it ends together with, or leads. */
-static bool key_inferred(deciding *d, size_t from, size_t to)
-{
-    TL_VEC(uint32_t) leaders = { 0 };
-    for (size_t i = from; i < to; i++) {
-        uint32_t m = d->order[i];
-        size_t l = 0;
-        while (l < leaders.n && !end_together(d, m, leaders.v[l]))
-            l++;
-        if (l == leaders.n) {
-            if (!tl_vec_room(&leaders)) {
-                free(leaders.v);
-                return false;
-            }
-            leaders.v[leaders.n++] = m;
-        }
-        uint64_t rank = (uint64_t)d->m[leaders.v[l]].rank;
-        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, rank);
-    }
-    free(leaders.v);
-    return true;
-}
-
 /* ------------------------------------------------------------------------------------------------- the table */
 
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
-    const deciding *d = context;
+    const tl_deciding *d = context;
     int order = COMPARE(d->fates[a].group_key, d->fates[b].group_key);
     return order != 0 ? order : by_members(d->m, a, b);
 }
@@ -233,7 +104,7 @@ static int32_t count_hosts(int32_t *hosts, size_t n)
 
 /* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
  */
-static void place(draft *g, const deciding *d, int32_t *room)
+static void place(draft *g, const tl_deciding *d, int32_t *room)
 {
     for (size_t i = g->from; i < g->to; i++)
         room[i - g->from] = d->hosts[d->order[i]];
@@ -245,7 +116,7 @@ static void place(draft *g, const deciding *d, int32_t *room)
 }
 
 /* The row of the group order[from, to), and the rule for its members. */
-static draft describe(const deciding *d, size_t from, size_t to, int32_t *room)
+static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *room)
 {
     const tl_membership *first = &d->m[d->order[from]];
     draft g = { .from = from, .to = to, .first_rank = first->rank, .key = d->fates[d->order[from]].group_key };
@@ -278,7 +149,7 @@ static draft describe(const deciding *d, size_t from, size_t to, int32_t *room)
     return g;
 }
 
-static bool number(deciding *d, tl_table *groups, tl_group_fact **facts)
+static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
 {
     TL_VEC(draft) drafts = { 0 };
     int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
@@ -314,7 +185,7 @@ static bool number(deciding *d, tl_table *groups, tl_group_fact **facts)
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
+static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
     bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL;
     size_t s = 0;
@@ -334,7 +205,7 @@ static bool decide(deciding *d, size_t nsightings, tl_table *groups, tl_group_fa
              to++)
             ;
         if (m->inferred)
-            whole = key_inferred(d, from, to);
+            whole = tl_groups_infer(d, from, to);
         else
             key_named(d, from, to);
     }
@@ -345,14 +216,14 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
                            tl_group_fact **facts, tl_error *err)
 {
-    deciding d = { .m = memberships,
-                   .hosts = hosts,
-                   .n = n,
-                   .sightings = sightings,
-                   .fates = fates,
-                   .order = tl_malloc((n + 1) * sizeof *d.order),
-                   .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
-                   .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
+    tl_deciding d = { .m = memberships,
+                      .hosts = hosts,
+                      .n = n,
+                      .sightings = sightings,
+                      .fates = fates,
+                      .order = tl_malloc((n + 1) * sizeof *d.order),
+                      .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
+                      .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
     *facts = NULL;
     bool whole = decide(&d, nsightings, groups, facts);
     free(d.order);

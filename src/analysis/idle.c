@@ -114,7 +114,7 @@ static void take_device(const tl_idle_rank *k, tl_idle_device *d, size_t first)
     d->n = to - first;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_idle_rank k = { .view = view, .config = &config->idle };
     size_t n = count_devices(&k), first = 0;
@@ -147,6 +147,6 @@ const tl_analysis tl_idle_analysis = {
     .question = "Why was each device idle?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = idle_per_rank,
     .reduce = tl_idle_reduce,
 };

@@ -154,41 +154,84 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     return true;
 }
 
-/* Walks the work in order of its start. */
+/* A walk over the work of a device in order of its start, from gap to gap. */
+typedef struct timeline {
+    tl_idle_rank *k;
+    const uint32_t *order;
+    size_t n, next;     /* the work behind the gap is order[next] */
+    int64_t lo, hi;     /* the gap */
+    int64_t begin, end; /* of the busy time behind the last gap, so far */
+    uint32_t last;      /* what ended last so far; prev: before the gap */
+    uint32_t prev;
+} timeline;
+
+static timeline start_timeline(tl_idle_rank *k, const uint32_t *order, size_t n)
+{
+    return (timeline){ .k = k,
+                       .order = order,
+                       .n = n,
+                       .begin = k->view->kernels[order[0]].start_ns,
+                       .end = tl_idle_end(k, order[0]),
+                       .last = order[0] };
+}
+
+/* On to the next gap; *busy_ns grows by what was busy before it.  False: there is none. */
+static bool next_gap(timeline *t, int64_t *busy_ns)
+{
+    while (++t->next < t->n) {
+        uint32_t kernel = t->order[t->next];
+        int64_t start = t->k->view->kernels[kernel].start_ns, stop = tl_idle_end(t->k, kernel);
+        if (start > t->end) {
+            *busy_ns += t->end - t->begin;
+            t->lo = t->end;
+            t->hi = t->begin = start;
+            t->end = stop;
+            t->prev = t->last;
+            t->last = kernel;
+            return true;
+        }
+        if (stop >= t->end) {
+            t->end = stop;
+            t->last = kernel;
+        }
+    }
+    *busy_ns += t->end - t->begin;
+    return false;
+}
+
+/* Room for all gaps at once: there may be as many as there is work. */
+static bool reserve(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise)
+{
+    timeline t = start_timeline(k, order, d->n);
+    size_t nmacro = 0, nnoise = 0;
+    int64_t busy_ns = 0;
+
+    while (next_gap(&t, &busy_ns)) {
+        bool macro = t.hi - t.lo >= k->config->noise_ns;
+        nmacro += macro;
+        nnoise += !macro;
+    }
+    return tl_table_reserve(gaps, nmacro) && tl_table_reserve(noise, nnoise) &&
+           tl_grow((void **)&d->gaps.v, &d->gaps.cap, nmacro, sizeof *d->gaps.v);
+}
+
 static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise,
                  uint32_t usual)
 {
-    const tl_kernel *v = k->view->kernels;
-    int64_t begin = v[order[0]].start_ns, end = tl_idle_end(k, order[0]);
-    uint32_t last = order[0]; /* what ended last so far */
-
-    for (size_t i = 1; i <= d->n; i++) {
-        int64_t start = i < d->n ? v[order[i]].start_ns : INT64_MAX, stop = i < d->n ? tl_idle_end(k, order[i]) : 0;
-        if (i < d->n && start <= end) {
-            if (stop >= end) {
-                end = stop;
-                last = order[i];
-            }
+    if (!reserve(k, d, order, gaps, noise))
+        return false;
+    timeline t = start_timeline(k, order, d->n);
+    bool whole = true;
+    while (whole && next_gap(&t, &d->sums.busy_ns)) {
+        if (t.hi - t.lo < k->config->noise_ns) {
+            whole = add_noise(k, d, noise, t.lo, t.hi);
             continue;
         }
-        d->sums.busy_ns += end - begin;
-        if (i == d->n)
-            break;
-        bool whole;
-        if (start - end < k->config->noise_ns) {
-            whole = add_noise(k, d, noise, end, start);
-        } else {
-            tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? last : last_started(k, order, i, end),
-                              .next = order[i] };
-            whole = add_macro(k, d, gaps, end, start, g, usual);
-        }
-        if (!whole)
-            return false;
-        begin = start;
-        end = stop;
-        last = order[i];
+        tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? t.prev : last_started(k, order, t.next, t.lo),
+                          .next = order[t.next] };
+        whole = add_macro(k, d, gaps, t.lo, t.hi, g, usual);
     }
-    return true;
+    return whole;
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */

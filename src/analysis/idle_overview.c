@@ -32,7 +32,7 @@ static bool add_overview(const tl_idle_scope *s, tl_table *table, int32_t step, 
 
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_gap *x = &((const tl_idle_scope *)context)->gaps[a], *y = &((const tl_idle_scope *)context)->gaps[b];
+    const tl_idle_brief *v = ((const tl_idle_scope *)context)->brief, *x = &v[a], *y = &v[b];
     return (x->step > y->step) - (x->step < y->step);
 }
 
@@ -53,11 +53,11 @@ static bool overview_of(const tl_idle_scope *s, tl_table *table, int32_t step, c
     if (!add_overview(s, table, step, TL_DRAIN_ALL, TL_DOING_ALL, s->durations, n, all_ns))
         return false;
     for (size_t i = 0; i < n; i++)
-        end[tl_idle_label(&s->gaps[index[i]]) + 1]++;
+        end[s->brief[index[i]].label + 1]++;
     for (size_t l = 0; l < TL_IDLE_NLABELS; l++)
         end[l + 1] += end[l];
     for (size_t i = 0; i < n; i++) /* end[l] is where l's next length goes, and at last its end */
-        s->durations[end[tl_idle_label(&s->gaps[index[i]])]++] = s->gaps[index[i]].duration_ns;
+        s->durations[end[s->brief[index[i]].label]++] = s->brief[index[i]].ns;
     for (size_t l = 0; l < TL_IDLE_NLABELS; l++) {
         size_t from = l > 0 ? end[l - 1] : 0;
         if (end[l] > from && !add_overview(s, table, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS),
@@ -76,8 +76,8 @@ static bool macro_rows(const tl_idle_scope *s, tl_table *table)
     if (!tl_sort_index(s->index, s->ngaps, by_step, s))
         return false;
     for (size_t from = 0, to; from < s->ngaps; from = to) {
-        int32_t step = s->gaps[s->index[from]].step;
-        for (to = from + 1; to < s->ngaps && s->gaps[s->index[to]].step == step; to++)
+        int32_t step = s->brief[s->index[from]].step;
+        for (to = from + 1; to < s->ngaps && s->brief[s->index[to]].step == step; to++)
             ;
         if (step >= 0 && !overview_of(s, table, step, s->index + from, to - from))
             return false;

@@ -5,11 +5,21 @@
 #include "idle.h"
 #include "idle_stats.h"
 
+/* What is looked at of each gap again and again: its row is large, and there may be many. */
+typedef struct tl_idle_brief {
+    int64_t ns, other_op_ns;
+    int32_t step;
+    uint32_t label; /* both labels as one number, below TL_IDLE_NLABELS */
+} tl_idle_brief;
+
+enum { TL_IDLE_NLABELS = TL_NDRAINS * TL_NDOINGS };
+
 /* One device, or all of a rank. */
 typedef struct tl_idle_scope {
     tl_idle_rank *k;
     int32_t device; /* -1: all */
     const tl_gap *gaps;
+    tl_idle_brief *brief; /* of each */
     size_t ngaps;
     const tl_gap_noise *noise;
     size_t nnoise;
@@ -17,14 +27,6 @@ typedef struct tl_idle_scope {
     uint32_t *index;    /* room for the numbers of its gaps, of either kind */
     int64_t *durations; /* and for their lengths */
 } tl_idle_scope;
-
-/* Labels as one number. */
-enum { TL_IDLE_NLABELS = TL_NDRAINS * TL_NDOINGS };
-
-static inline size_t tl_idle_label(const tl_gap *g)
-{
-    return (size_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap;
-}
 
 static inline void tl_idle_number(uint32_t *index, size_t n)
 {
@@ -36,7 +38,7 @@ static inline void tl_idle_number(uint32_t *index, size_t n)
 static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        s->durations[i] = s->gaps[index[i]].duration_ns;
+        s->durations[i] = s->brief[index[i]].ns;
 }
 
 /* Its rows of idle_overview, and of idle_summary.  False: memory is out. */

@@ -99,20 +99,22 @@ static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uin
 /* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
 static void say_longest(const tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
-    const tl_gap *longest = NULL, *other = NULL;
+    const tl_idle_brief *v = s->brief;
+    uint32_t longest = TL_NONE, other = TL_NONE;
     for (size_t i = 0; i < n; i++) {
-        const tl_gap *g = &s->gaps[index[i]];
-        if (longest == NULL || g->duration_ns > longest->duration_ns)
+        uint32_t g = index[i];
+        if (longest == TL_NONE || v[g].ns > v[longest].ns)
             longest = g;
-        if (g->other_op_ns > 0 && (other == NULL || g->other_op_ns > other->other_op_ns))
+        if (v[g].other_op_ns > 0 && (other == TL_NONE || v[g].other_op_ns > v[other].other_op_ns))
             other = g;
     }
-    if (longest != NULL) {
-        row->longest_id = longest->idle_id;
-        text_cell(row->annotation, sizeof row->annotation, tl_names_text(s->k->view->names, longest->annotation));
+    if (longest != TL_NONE) {
+        const tl_gap *gap = &s->gaps[longest];
+        row->longest_id = gap->idle_id;
+        text_cell(row->annotation, sizeof row->annotation, tl_names_text(s->k->view->names, gap->annotation));
     }
-    if (other != NULL)
-        text_cell(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, other->other_op));
+    if (other != TL_NONE)
+        text_cell(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, s->gaps[other].other_op));
 }
 
 /* One class among others: index[from, to). */
@@ -137,7 +139,7 @@ static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run 
     size_t count = 0;
     for (size_t r = n; r < nruns; r++)
         for (size_t i = runs[r].from; i < runs[r].to; i++)
-            s->durations[count++] = s->gaps[s->index[i]].duration_ns;
+            s->durations[count++] = s->brief[s->index[i]].ns;
     tl_idle_summary *row = count > 0 ? add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count) : NULL;
     if (count == 0)
         return true;
@@ -171,19 +173,20 @@ static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs
     return add_others(s, table, runs, n, nruns);
 }
 
-static bool same_class(const tl_gap *a, const tl_gap *b)
+static bool same_class(const tl_idle_scope *s, uint32_t a, uint32_t b)
 {
-    class_key x = key_of(a), y = key_of(b);
-    return tl_idle_label(a) == tl_idle_label(b) && x.sub == y.sub && x.name == y.name;
+    if (s->brief[a].label != s->brief[b].label)
+        return false;
+    class_key x = key_of(&s->gaps[a]), y = key_of(&s->gaps[b]);
+    return x.sub == y.sub && x.name == y.name;
 }
 
 /* The number of the gap's class, a new one if it is new.  Different classes of equal hash are told apart by going on to
  * the next key.  TL_MAP_NONE: memory is out. */
 static uint32_t class_of(const tl_idle_scope *s, uint32_t gap, tl_map *map, class_run *runs, size_t *nruns)
 {
-    const tl_gap *g = &s->gaps[gap];
-    class_key class = key_of(g);
-    for (uint64_t key = tl_hash_mix(tl_idle_label(g), (uint64_t) class.sub << 32 | class.name);; key++) {
+    class_key class = key_of(&s->gaps[gap]);
+    for (uint64_t key = tl_hash_mix(s->brief[gap].label, (uint64_t) class.sub << 32 | class.name);; key++) {
         uint32_t i = tl_map_get(map, key);
         if (i == TL_MAP_NONE) {
             if (tl_map_put(map, key, (uint32_t)*nruns) != 0)
@@ -191,7 +194,7 @@ static uint32_t class_of(const tl_idle_scope *s, uint32_t gap, tl_map *map, clas
             runs[*nruns] = (class_run){ .first = gap };
             return (uint32_t)(*nruns)++;
         }
-        if (same_class(g, &s->gaps[runs[i].first]))
+        if (same_class(s, gap, runs[i].first))
             return i;
     }
 }
@@ -209,7 +212,7 @@ static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
         whole = class[i] != TL_MAP_NONE;
         if (whole) {
             runs[class[i]].to++;
-            runs[class[i]].total_ns += s->gaps[i].duration_ns;
+            runs[class[i]].total_ns += s->brief[i].ns;
         }
     }
     for (size_t r = 0, from = 0; whole && r < *nruns; r++) {

@@ -37,6 +37,15 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->python_functions += row->python_functions;
 }
 
+static void be_brief(const tl_idle_scope *s)
+{
+    for (size_t i = 0; i < s->ngaps; i++) {
+        const tl_gap *g = &s->gaps[i];
+        s->brief[i] = (tl_idle_brief){ g->duration_ns, g->other_op_ns, g->step,
+                                       (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap };
+    }
+}
+
 static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
@@ -49,12 +58,16 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     s->macro_ns = row.macro_ns;
     s->index = tl_malloc((most + 1) * sizeof *s->index);
     s->durations = tl_malloc((most + 1) * sizeof *s->durations);
+    s->brief = tl_malloc((s->ngaps + 1) * sizeof *s->brief);
     tl_table *of_labels = tl_tables_get(out, &tl_idle_overview_schema);
-    bool whole = s->index != NULL && s->durations != NULL &&
-                 tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && tl_idle_overview_rows(s, of_labels) &&
-                 tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
+    bool whole = s->index != NULL && s->durations != NULL && s->brief != NULL;
+    if (whole)
+        be_brief(s);
+    whole = whole && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) &&
+            tl_idle_overview_rows(s, of_labels) && tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
     free(s->index);
     free(s->durations);
+    free(s->brief);
     return whole;
 }
 

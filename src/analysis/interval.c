@@ -20,6 +20,8 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
 
+    if (!tl_table_reserve(table, view->nkernels + view->nsyncs))
+        return tl_fail_memory(err, "the interval table");
     size_t i = 0, j = 0;
     while (i < view->nkernels || j < view->nsyncs) {
         tl_interval *row = tl_table_add(table);

@@ -7,7 +7,7 @@
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.h)
+ *     endtime   what is left: later, by alignment        (align.h; of sends and receives pair_align.h)
  */
 #include "tlmpi/analysis/match_key.h"
 #include "tlmpi/base/hash.h"
@@ -34,7 +34,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     if (p->peer != TL_NO_PEER) {
         /* Nothing else will do: each rank counts its own sends, and they end when they like. */
         if (p->nth < 0 || p->peer < 0) {
-            p->key = tl_lone_key(p);
+            p->key = p->peer >= 0 ? tl_lone_key(p) : 0;
             return;
         }
         bool sends = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);

@@ -14,6 +14,7 @@
 #include "tlmpi/analysis/program.h"
 #include "program_build.h"
 #include "program_shares.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,15 @@ static bool worth_a_split(composing *c, int64_t late_ns)
     return true;
 }
 
+/* What a kernel computes, to be summed over a segment: names tell it on every rank. */
+static uint64_t does(const tl_building *b, const tl_kernel *k)
+{
+    const tl_names *names = b->view->names;
+    if (k->kind != TL_COMPUTE || names == NULL || k->name >= names->n)
+        return 0;
+    return tl_hash_mix(names->v[k->name].key, k->blocks);
+}
+
 /* Appends one kernel; free_ns is when all work before it had ended. */
 static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
 {
@@ -170,6 +180,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
         room = k->end_ns - k->start_ns;
     }
     stretch *s = &c->now;
+    c->out->segments[c->segment].does += does(b, k);
     s->entry.ns += add;
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;
     if (arrival != TL_TIME_UNKNOWN && arrival + room > s->tail_ns) {

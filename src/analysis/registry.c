@@ -27,6 +27,7 @@ static const tl_schema *const schemas[] = {
     &tl_blame_step_schema,
     &tl_whatif_row_schema,
     &tl_slow_link_row_schema,
+    &tl_path_row_schema,
     &tl_collective_row_schema,
     &tl_arrival_schema,
     &tl_group_row_schema,

@@ -45,10 +45,10 @@ static bool is_pair(uint8_t kind)
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
 }
 
-/* Of unknown size, or of several: only how they end can tell. */
+/* Of unknown size, or of several: only how they end can tell; but stages send each other what others like them do. */
 static bool is_comparable(const tl_link_collective *c)
 {
-    return c->bytes >= 0;
+    return c->bytes >= 0 || c->stages != 0;
 }
 
 static bool is_loose(const tl_link_collective *c)
@@ -95,7 +95,7 @@ static bool list(finding *f)
         if (c->n < 2 || c->step >= f->in->nsteps || (is_pair(c->kind) && c->n > 2) || f->took_ns[i] <= 0)
             continue;
         uint64_t key = tl_hash_mix(tl_hash_mix(is_pair(c->kind) ? TL_SEND : c->kind, (uint64_t)size_class(c)),
-                                   (uint64_t)c->n << 8 | c->span);
+                                   tl_hash_mix(c->stages, (uint64_t)c->n << 8 | c->span));
         whole = number_of(&f->units, members, &f->unit[i]) && number_of(&f->classes, key, &f->class_of[i]);
         f->order[f->n++] = i;
     }

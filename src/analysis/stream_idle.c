@@ -77,7 +77,7 @@ static bool add_stream(const tl_rank_view *view, size_t from, size_t to, scratch
     return true;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_table *table = tl_tables_get(out, &tl_stream_idle_schema);
     const tl_kernel *v = view->kernels;
@@ -109,5 +109,5 @@ const tl_analysis tl_stream_idle_analysis = {
     .name = "stream_idle",
     .question = "How long was each stream idle, and was the device idle with it?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = stream_idle_per_rank,
 };

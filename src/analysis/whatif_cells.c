@@ -98,6 +98,7 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
         cell->host_ns += segment->host_ns;
         b->work_ns += segment->work_ns;
         b->host_ns += segment->host_ns;
+        b->does += segment->does;
         w->cell_of[rank][s] = (uint32_t)(w->ncells - 1);
         new_cell = comm_of[s] != TL_NONE;
         if (new_cell) {

@@ -291,9 +291,11 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 
     if (st == TL_OK)
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
-    if (st == TL_OK && tl_gains_by_step(gains, steps, nsteps, gain_ns)) {
+    if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
         input.by_gain = several_roles(a);
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns))
+            st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);

@@ -10,6 +10,9 @@
 
 enum { SUSPECTS_MOST = 8, PEERS_MOST = 64 };
 
+/* Fewer steps than so many tell little of what is usual: then other stages do. */
+enum { OTHERS_LEAST = 3 };
+
 /* One suspect, as proc 0 asks for it. */
 typedef struct asking {
     int32_t *ranks; /* the suspect, and its peers */
@@ -69,15 +72,16 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
     return -1;
 }
 
-/* Ranks of its role; others that are stragglers themselves only where there is nobody else. */
-static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, int32_t suspect, int32_t *peers)
+/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else. */
+static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, int32_t suspect, bool any,
+                         int32_t *peers)
 {
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
         for (size_t i = 0; i < stragglers->n; i++) {
             const tl_straggler *row = tl_table_row(stragglers, i);
             if (row->rank != suspect && (with_stragglers || !is_straggler(row)) &&
-                role_of(in, row->rank) == role_of(in, suspect))
+                (any || role_of(in, row->rank) == role_of(in, suspect)))
                 peers[n++] = row->rank;
         }
     if (n <= PEERS_MOST)
@@ -87,7 +91,8 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, i
     return PEERS_MOST;
 }
 
-/* Its flagged steps; all where none is; without peers the others, too.  *lost_ns: the wall time that they lost. */
+/* Its flagged steps; all where none is; without peers the others, or else all ranks.  *lost_ns: the wall time that they
+ * lost. */
 static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, asking *a, int64_t *lost_ns)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
@@ -98,7 +103,7 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
     if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
     a->ranks[0] = row->rank;
-    a->nranks = 1 + list_peers(in, stragglers, row->rank, a->ranks + 1);
+    a->nranks = 1 + list_peers(in, stragglers, row->rank, false, a->ranks + 1);
     *lost_ns = 0;
     for (int flagged = 1; a->nsteps == 0 && flagged >= 0; flagged--)
         for (size_t i = 0; i < steps->n; i++) {
@@ -112,6 +117,10 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
         const tl_blame_step *step = tl_table_row(steps, i);
         if (step->rank == row->rank && !step->flagged && row->pattern != TL_PATTERN_NONE)
             a->others[a->nothers++] = step->step;
+    }
+    if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
+        a->nothers = 0;
+        a->nranks = 1 + list_peers(in, stragglers, row->rank, true, a->ranks + 1);
     }
     return true;
 }

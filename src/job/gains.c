@@ -1,5 +1,6 @@
 /* gains.c - see gains.h. */
 #include "gains.h"
+#include "path.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -153,6 +154,22 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
     return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
 }
 
+/* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance,
+ * unless it is more than half as much again; a step may be late for what was done in the one before. */
+static int64_t gain_of(tl_gains *g, const tl_straggler *row)
+{
+    tl_scenario repaired = { .repaired = g->marked };
+    int64_t all_ns = tl_whatif_gain(g->whatif, &repaired, NULL);
+    int64_t window = (int64_t)row->last_step - row->first_step + 1;
+    if (row->pattern == TL_PATTERN_NONE || 2 * window > (int64_t)tl_whatif_facts_of(g->whatif)->nsteps)
+        return all_ns;
+    repaired.in_steps = true;
+    repaired.first_step = row->first_step - 1;
+    repaired.last_step = row->last_step;
+    int64_t ns = tl_whatif_gain(g->whatif, &repaired, NULL);
+    return all_ns > ns + ns / 2 ? all_ns : ns;
+}
+
 static bool repair_ranks(tl_gains *g)
 {
     tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
@@ -168,7 +185,7 @@ static bool repair_ranks(tl_gains *g)
         if (r == g->in->nranks || row->blame_ns == 0)
             continue;
         g->marked[r] = 1;
-        row->gain_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL);
+        row->gain_ns = gain_of(g, row);
         int64_t own_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL);
         g->marked[r] = 0;
         row->gain_ns = row->gain_ns > 0 ? row->gain_ns : 0;
@@ -288,20 +305,6 @@ static int by_more(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* All that a rank had more than its peers. */
-static int64_t surplus_of(const tl_gains *g, uint32_t rank)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    int64_t sum = 0;
-    for (size_t s = 0; s < facts->nsteps; s++) {
-        tl_parts parts;
-        tl_whatif_surplus(g->whatif, rank, s, &parts);
-        for (int part = 0; part < TL_NPARTS; part++)
-            sum += parts.ns[part];
-    }
-    return sum;
-}
-
 /* gain_ns: of the replay's steps. */
 static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_step *steps, size_t nsteps,
                       double *wall_ns)
@@ -315,17 +318,20 @@ static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_st
     }
 }
 
+bool tl_gains_known(const tl_gains *g)
+{
+    return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
+}
+
 bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns)
 {
-    if (g == NULL || tl_whatif_facts_of(g->whatif)->state != TL_WHATIF_OK)
-        return false;
     size_t nranks = g->in->nranks;
     had_more *more = tl_malloc((nranks + 1) * sizeof *more);
     int64_t *gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *gain_ns);
     bool whole = more != NULL && gain_ns != NULL;
 
     for (uint32_t r = 0; whole && r < nranks; r++)
-        more[r] = (had_more){ surplus_of(g, r), r };
+        more[r] = (had_more){ tl_whatif_all_surplus(g->whatif, r), r };
     if (whole)
         qsort(more, nranks, sizeof *more, by_more);
     for (size_t i = 0; whole && i < nranks * nsteps; i++)
@@ -349,7 +355,7 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     if (step_gain_ns == NULL)
         return false;
     for (uint32_t r = 0; r < g->in->nranks; r++)
-        surplus_ns[r] = surplus_of(g, r);
+        surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
     for (uint32_t h = 0; h < nhosts; h++) {
         for (size_t r = 0; r < g->in->nranks; r++)
             g->marked[r] = host_of[r] == h;
@@ -379,7 +385,9 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
                  add_row(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
                  repair_slow_links(g) && repair_ranks(g) && repair_hosts(g) && repair_causes(g) &&
                  repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
-    return whole ? TL_OK : tl_fail_memory(err, "what would have been");
+    if (!whole)
+        return tl_fail_memory(err, "what would have been");
+    return tl_path_find(g->whatif, g->in->ranks, g->in->nranks, tl_tables_get(g->tables, &tl_path_row_schema), err);
 }
 
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err)

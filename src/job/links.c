@@ -1,6 +1,7 @@
 /* links.c - see links.h. */
 #include "links.h"
 #include "tlmpi/analysis/slow_link.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
@@ -118,9 +119,34 @@ static tl_node_span span_of(const linking *l, const tl_link_collective *c)
     return span;
 }
 
-static void list_collectives(linking *l)
+/* What pairs of ranks send each other is compared with what others of the same two stages do: every stage may have a
+ * wire of its own sort to the next. */
+static uint64_t stages_of(const linking *l, const tl_link_collective *c, bool pair)
 {
-    for (size_t i = 0, to; i < l->nrows; i = to) {
+    if (!pair || c->n != 2)
+        return 0;
+    uint64_t a = (uint64_t)l->job->roles[l->ends[c->first].rank],
+             b = (uint64_t)l->job->roles[l->ends[c->first + 1].rank];
+    return a == b ? 0 : tl_hash_mix(a < b ? a : b, a < b ? b : a) | 1;
+}
+
+/* Of unknown size, and of a whole group: how many of its kind the group has had in the step.  It can be compared with
+ * those of the same place in other steps. */
+static bool place_in_step(tl_map *counts, const tl_late_row *row, uint64_t *place)
+{
+    uint64_t what = tl_hash_mix((uint64_t)row->group, row->kind), key = tl_hash_mix(what, (uint64_t)row->step);
+    uint32_t n = tl_map_get(counts, key);
+    n = n == TL_MAP_NONE ? 0 : n;
+    *place = tl_hash_mix(what, n) | 1;
+    return tl_map_put(counts, key, n + 1) == 0;
+}
+
+static bool list_collectives(linking *l)
+{
+    tl_map counts = { 0 };
+    bool whole = true;
+
+    for (size_t i = 0, to; whole && i < l->nrows; i = to) {
         const tl_late_row *row = &l->rows[i];
         tl_link_collective c = { .first = (uint32_t)l->nends,
                                  .step = index_of_step(l->job, row->step),
@@ -140,9 +166,14 @@ static void list_collectives(linking *l)
             continue;
         }
         c.span = (uint8_t)span_of(l, &c);
+        c.stages = stages_of(l, &c, row->pair);
+        if (c.bytes < 0 && !row->pair)
+            whole = place_in_step(&counts, row, &c.stages);
         l->row_of[l->ncollectives] = (uint32_t)i;
         l->collectives[l->ncollectives++] = c;
     }
+    tl_map_free(&counts);
+    return whole;
 }
 
 static bool prepare(linking *l, tl_tables *tables)
@@ -162,8 +193,7 @@ static bool prepare(linking *l, tl_tables *tables)
         l->step_ns[s] = (double)l->job->steps[s].ns;
     if (!undo_host_clocks(l, tables))
         return false;
-    list_collectives(l);
-    return true;
+    return list_collectives(l);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the rows */

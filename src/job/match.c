@@ -13,7 +13,8 @@ static tl_status give_keys(tl_matching *m, tl_error *err)
         tl_participant *p = &m->set->parts.v[i];
         tl_match_key(p, &m->fates[p->group]);
     }
-    return tl_match_align(m, err);
+    tl_status st = tl_match_pairs(m, err);
+    return st == TL_OK ? tl_match_align(m, err) : st;
 }
 
 /* Every collective of this proc through every analysis, in order of time. */

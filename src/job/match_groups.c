@@ -82,7 +82,11 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
         counts[p->group]++;
         whole = tl_vec_room(&seen);
         if (whole)
-            seen.v[seen.n++] = (tl_sighting){ item, p->end_ns, p->group, !tl_is_synchronising((tl_collective)p->kind) };
+            seen.v[seen.n++] = (tl_sighting){ .item = item,
+                                              .start_ns = p->start_ns,
+                                              .end_ns = p->end_ns,
+                                              .membership = p->group,
+                                              .loose = !tl_is_synchronising((tl_collective)p->kind) };
     }
     free(counts);
     if (seen.n > 0)

@@ -22,6 +22,9 @@ typedef struct tl_matching {
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */
 tl_status tl_match_groups(tl_matching *m, tl_error *err);
 
+/* Collective.  Every send and receive without a key gets one, and its peer where it is found. */
+tl_status tl_match_pairs(tl_matching *m, tl_error *err);
+
 /* Collective.  Every participant without a key gets one, by when it ended. */
 tl_status tl_match_align(tl_matching *m, tl_error *err);
 

@@ -97,6 +97,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
             memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
             inventory->inputs.v[number].path = known.path;
             inventory->inputs.v[number].below = known.below;
+            inventory->inputs.v[number].word = known.word;
         }
     }
 }
@@ -324,6 +325,29 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     free(looks.v);
     free(message.v);
     return st;
+}
+
+static int by_row_rank(const void *key, const void *row)
+{
+    int64_t rank = *(const int64_t *)key, other = ((const tl_rank *)row)->rank;
+    return (rank > other) - (rank < other);
+}
+
+tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *err)
+{
+    tl_inventory *inventory = &plan->inventory;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        tl_input *in = &inventory->inputs.v[i];
+        if (!plan->planned[i] || n == 0)
+            continue;
+        const tl_rank *row = plan->items[0].alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
+        if (row == NULL || row->status == TL_RANK_UNREADABLE)
+            continue;
+        in->rank = row->rank;
+        in->world_size = row->world_size;
+    }
+    return tl_inventory_learn(inventory, err);
 }
 
 void tl_plan_free(tl_plan *plan)

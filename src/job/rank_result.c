@@ -5,6 +5,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/link.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,12 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
         host_of_name(item->path, row->host, sizeof row->host);
     tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
+    if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 && meta->rank != item->rank) {
+        char words[128];        /* of a pipe, which cannot be asked before it is read */
+        snprintf(words, sizeof words, "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
+                 (long long)item->rank, (long long)meta->rank);
+        text_cell(row->error, sizeof row->error, words);
+    }
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
                   : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
@@ -151,8 +158,9 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     return st;
 }
 
-/* The order in time is one of memory: the columns of the events become those of the host, and these go before the tables
- * come that have a row for each piece of device work. */
+/* The order in time is one of memory: the columns of the events become those of the host, tables with a row for each gap
+ * come when the sums between collectives are done, and the host's columns go before those with a row for each piece of
+ * device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
@@ -163,9 +171,9 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = tl_link_host(trace, &linked, err);
     tl_events_free_columns(&trace->events);
     if (st == TL_OK)
-        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
-    if (st == TL_OK)
         st = take_part(&linked.view, how, &own, err);
+    if (st == TL_OK)
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);

@@ -12,6 +12,11 @@ static bool room(tl_table *table, size_t n)
            tl_grow((void **)&table->rows, &table->cap, table->n + n, table->schema->row_size);
 }
 
+bool tl_table_reserve(tl_table *table, size_t n)
+{
+    return room(table, n);
+}
+
 void *tl_table_add(tl_table *table)
 {
     if (!room(table, 1))

@@ -43,15 +43,19 @@ static void say_name(tl_wrap *w, const tl_culprit *c)
 
 void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
+    tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
+
     say_name(w, c);
-    tl_wrap_words(w, "holds the job up");
-    tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
+    tl_wrap_words(w, tl_is_several(c) ? "hold the job up together" : "holds the job up");
+    if (c->link != NULL || c->nflagged > 0)
+        memcpy(pattern.text + strlen(pattern.text), ":", 2);
+    tl_say_phrase(w, pattern);
     if (c->link != NULL) {
-        tl_wrap_words(w, "- its");
+        tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(c->link));
     } else if (c->nflagged > 0) {
-        tl_wrap_words(w, "- others wait");
-        tl_wrap_piece(w, "%s", tl_duration(c->step_wait_ns).text);
+        tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
+        tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);
         tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
         tl_wrap_piece(w, "%s", tl_duration(c->step_ns).text);
     }
@@ -78,7 +82,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_piece(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
-        tl_wrap_piece(w, "others wait %s", tl_duration(c->lost_ns).text);
+        tl_wrap_piece(w, "cost %s", tl_duration(c->lost_ns).text);
 }
 
 /* -------------------------------------------------------------------------------------------------------- nobody */
@@ -97,18 +101,28 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
 
-    tl_wrap_words(w, "No rank holds the job up.");
+    tl_wrap_words(w, a->trust.missing > 0 ? "No rank that has a trace holds the job up." : "No rank holds the job up.");
     if (most == NULL) {
         tl_wrap_words(w, "No rank waits for another in a collective.");
         return;
     }
     tl_wrap_words(w, "Others wait most for");
-    tl_wrap_piece(w, "rank %" PRId32 ":", most->rank);
+    tl_wrap_piece(w, "rank %" PRId32 ",", most->rank);
+    tl_wrap_words(w, "which costs");
     tl_wrap_piece(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
     if (!isnan(most->p_value))
         tl_wrap_piece(w, "(p = %.2f);", most->p_value);
     say_reason(w, most->reason, sizeof most->reason);
+}
+
+static void say_blur(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "clocks are uncertain by");
+    tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    tl_wrap_words(w, "who came last cannot be told in");
+    tl_wrap_piece(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
+    tl_wrap_words(w, "collectives (table clock).");
 }
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
@@ -130,7 +144,10 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
         break;
     case TL_FOUND_NO_VERDICT:
         tl_wrap_words(w, "No verdict:");
-        say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        if (a->why != NULL)
+            say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        else
+            say_blur(w, a);
         break;
     default:
         say_nobody(w, a);
@@ -145,13 +162,20 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     int64_t n = (int64_t)worst->nwaiters;
 
     tl_wrap_piece(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
-    tl_wrap_words(w, "for it,");
+    tl_wrap_words(w, tl_is_several(worst) ? "for them," : "for it,");
     tl_wrap_piece(w, "%s", tl_duration(worst->blame_ns).text);
     tl_wrap_words(w, n == 1 ? "in all" : "of their time together");
     if (a->nwaiters == worst->nwaiters && a->nwaiters > 0) {
         tl_wrap_piece(w, "- rank%s", tl_plural(n));
         tl_say_ranks(w, a->waiters, a->nwaiters, a->nwaiters);
     }
+}
+
+void tl_say_path(tl_wrap *w, const tl_culprit *c)
+{
+    tl_wrap_words(w, c->rank == NULL ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
+    tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
+    tl_wrap_words(w, "of the critical path");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
@@ -181,7 +205,10 @@ void tl_say_loss(tl_wrap *w, const tl_answers *a)
         return;
     /* Waiting may be hidden by compute, so it is not said to be a part of the loss. */
     tl_wrap_words(w, "(waiting for");
-    tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
+    if (tl_is_several(&a->culprits[0]))
+        tl_wrap_words(w, "them:");
+    else
+        tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
     tl_wrap_piece(w, "%s)", tl_share_in_words((double)a->culprits[0].blame_ns / (double)job->wall_ns).text);
 }
 

@@ -7,7 +7,7 @@
 /* The words of a phrase; a number stays with its unit. */
 void tl_say_phrase(tl_wrap *wrap, tl_phrase phrase);
 
-/* "Rank 2 (host a, device 2) holds the job up in every step (3 of 3, 4-6): others wait 1.01 s of a step of 1.09 s." */
+/* "Rank 2 (host a, device 2) holds the job up in every step (3 of 3, 4-6): it costs 1.01 s of a step of 1.06 s." */
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* In quotes; there must be one. */
@@ -21,6 +21,9 @@ void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 
 /* "3 ranks wait, 9.11 s together: 0-1, 3". */
 void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
+
+/* "it holds 71.0 % of the critical path"; that must be known. */
+void tl_say_path(tl_wrap *wrap, const tl_culprit *culprit);
 
 /* "Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 68.2 %"; behind the
  * words that the caller has said. */

@@ -51,17 +51,9 @@ static const double significant = 0.05, cause_share = 0.8;
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,
-        &tl_breakdown_schema,
-        &tl_straggler_schema,
-        &tl_quality_schema,
-        &tl_step_schema,
-        &tl_blame_schema,
-        &tl_blame_step_schema,
-        &tl_whatif_row_schema,
-        &tl_slow_link_row_schema,
-        &tl_clock_schema,
-        NULL,
+        &tl_rank_schema,          &tl_breakdown_schema, &tl_straggler_schema,  &tl_quality_schema,
+        &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema, &tl_whatif_row_schema,
+        &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,   NULL,
     };
     *required = 4;
     return tables;
@@ -193,6 +185,37 @@ static void find_losses(tl_tables *tables, tl_answers *out)
     }
 }
 
+/* Rows of one rank lie together; those of all ranks are the first. */
+static void find_path(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *table = tl_tables_get(tables, &tl_path_row_schema);
+    tl_path_facts *path = &out->path;
+    int64_t rank_ns = 0, most_rank_ns = -1, most_ns = -1, imbalance_ns = 0;
+
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
+        if (row->rank == -1) {
+            path->ns = tl_ns_add(path->ns, row->path_ns);
+            imbalance_ns = tl_ns_add(imbalance_ns, row->imbalance_ns);
+            if (row->path_ns > most_ns) {
+                most_ns = row->path_ns;
+                path->activity = tl_path_labels[row->activity];
+            }
+            continue;
+        }
+        rank_ns = tl_ns_add(row->rank == before->rank ? rank_ns : 0, row->path_ns);
+        if (rank_ns > most_rank_ns) {
+            most_rank_ns = rank_ns;
+            path->rank = row->rank;
+        }
+    }
+    if (path->ns <= 0)
+        return;
+    path->rank_share = (double)most_rank_ns / (double)path->ns;
+    path->activity_share = (double)most_ns / (double)path->ns;
+    path->imbalance_share = (double)imbalance_ns / (double)path->ns;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- finding */
 
 static const tl_straggler *first_inconclusive(const tl_table *stragglers)
@@ -203,6 +226,13 @@ static const tl_straggler *first_inconclusive(const tl_table *stragglers)
             return row;
     }
     return NULL;
+}
+
+/* Whether arrivals that clocks cannot tell apart may hide 1 % of the time. */
+static bool is_blurred(const tl_answers *a)
+{
+    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
 }
 
 static void find_finding(tl_tables *tables, tl_answers *out)
@@ -221,9 +251,11 @@ static void find_finding(tl_tables *tables, tl_answers *out)
         out->finding = TL_FOUND_SILENCE;
     else if (out->trust.matched == 0)
         out->finding = TL_FOUND_UNMATCHED;
+    else if (is_blurred(out) && out->trust.blurred > out->trust.matched / 2)
+        out->finding = TL_FOUND_NO_VERDICT;
     else
         out->finding = TL_FOUND_NOBODY;
-    out->why = out->finding == TL_FOUND_NO_VERDICT ? open->reason : NULL;
+    out->why = out->finding == TL_FOUND_NO_VERDICT && open != NULL ? open->reason : NULL;
 }
 
 /* The rank that others waited for most. */
@@ -273,13 +305,6 @@ static unsigned doubts_of_data(const tl_trust *t)
     return doubts;
 }
 
-/* What arrivals that clocks cannot tell apart may hide. */
-static unsigned doubts_of_clocks(const tl_answers *a)
-{
-    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
-    return hidden >= 0.01 * (double)a->wall_ns && a->trust.blurred > 0 ? BIT(TL_DOUBT_CLOCKS) : 0;
-}
-
 static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
@@ -291,17 +316,25 @@ static unsigned doubts_of_cause(const tl_culprit *c)
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
+/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
+static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
+{
+    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers)
+                                                            : 0;
+}
+
 static void find_doubts(tl_answers *a)
 {
-    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust), clocks = doubts_of_clocks(a);
+    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
+             clocks = is_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
     unsigned lost = data & (BIT(TL_DOUBT_MISSING) | BIT(TL_DOUBT_DAMAGED)), rank = steps | data, phase = lost;
 
     if (a->finding > TL_FOUND_NOBODY) {
         const tl_culprit *worst = &a->culprits[0];
         steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
-        rank |= steps | (worst->gain_ns < 0                    ? BIT(TL_DOUBT_NOT_REPLAYED)
-                         : worst->gain_ns < worst->lost_ns / 2 ? BIT(TL_DOUBT_GAIN)
-                                                               : 0);
+        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
+                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
+                                                                    : 0);
         phase |= doubts_of_cause(worst);
     } else {
         rank |= clocks;
@@ -320,6 +353,7 @@ tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
 {
     *out = (tl_answers){ .together_gain_ns = -1 };
     find_losses(tables, out);
+    find_path(tables, out);
     find_trust(tables, out);
     find_most(tables, out);
     tl_status st = tl_culprits_find(tables, out, err);
@@ -335,6 +369,7 @@ tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
 void tl_answers_free(tl_answers *answers)
 {
     free(answers->culprits);
+    free(answers->members);
     free(answers->waiters);
     *answers = (tl_answers){ 0 };
 }

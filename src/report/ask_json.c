@@ -140,6 +140,16 @@ static const char *const *tables_of(const tl_culprit *c, const char *rank_table)
     return words;
 }
 
+static void put_members(writer *j, const char *name, const tl_culprit *c)
+{
+    begin(j, name, '[');
+    j->flat = true;
+    for (size_t i = 0; i < c->nmembers; i++)
+        put_int(j, NULL, c->members[i]);
+    end(j, ']');
+    j->flat = false;
+}
+
 static void put_which_rank(writer *j, const tl_answers *a)
 {
     const tl_culprit *c = worst_of(a);
@@ -149,16 +159,18 @@ static void put_which_rank(writer *j, const tl_answers *a)
     put_confidence(j, &a->rank);
     begin(j, "evidence", '{');
     if (c != NULL) {
+        put_members(j, "ranks", c);
         put_known(j, "gain_ns", c->gain_ns);
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         put_known(j, "together_gain_ns", a->together_gain_ns);
         if (c->rank != NULL) {
-            put_int(j, "step_wait_ns", c->step_wait_ns);
+            put_int(j, "step_cost_ns", c->step_cost_ns);
             put_int(j, "step_ns", c->step_ns);
             put_int(j, "collectives_last", c->rank->late_count);
         }
         put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);
         put_double(j, "p_value", c->p_value);
+        put_double(j, "path_share", c->path_share);
     } else if (a->most != NULL) {
         put_int(j, "most_waited_for", a->most->rank);
         put_int(j, "most_waited_ns", a->most_ns);
@@ -267,14 +279,15 @@ static void put_persistent(writer *j, const tl_answers *a)
 static void put_culprit(writer *j, const tl_answers *a, const tl_culprit *c)
 {
     begin(j, NULL, '{');
-    put_word(j, "kind", c->rank != NULL ? "rank" : "link");
+    put_word(j, "kind", c->rank == NULL ? "link" : c->nmembers > 1 ? "ranks" : "rank");
+    put_members(j, "ranks", c);
     put_known(j, "rank", c->rank != NULL ? c->rank->rank : c->link->rank);
     put_known(j, "peer", c->link != NULL ? c->link->peer : -1);
     if (c->of != NULL)
         put_cell(j, "host", c->of->host, sizeof c->of->host);
     else
         put_null(j, "host");
-    put_known(j, "device", c->of != NULL ? c->of->device : -1);
+    put_known(j, "device", c->of != NULL && c->nmembers == 1 ? c->of->device : -1);
     put_word(j, "cause", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
     put_double(j, "cause_share", c->rank != NULL ? c->rank->cause_share : 1);
     put_cell(j, "place", c->rank != NULL ? c->rank->place : "", c->rank != NULL ? sizeof c->rank->place : 1);
@@ -285,6 +298,7 @@ static void put_culprit(writer *j, const tl_answers *a, const tl_culprit *c)
     put_double(j, "p_value", c->p_value);
     put_known(j, "gain_ns", c->gain_ns);
     put_share(j, "gain_share", c->gain_ns, a->wall_ns);
+    put_double(j, "path_share", c->path_share);
     put_int(j, "lost_ns", c->lost_ns);
     put_int(j, "blame_ns", c->blame_ns);
     put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
@@ -304,6 +318,22 @@ static void put_loss(writer *j, const tl_answers *a)
         put_word(j, "rank_what", a->worst.name);
         put_int(j, "rank_ns", a->worst.ns);
         put_share(j, "rank_share", a->worst.ns, a->worst.wall_ns);
+    }
+    end(j, '}');
+}
+
+static void put_path(writer *j, const tl_answers *a)
+{
+    const tl_path_facts *path = &a->path;
+
+    begin(j, "critical_path", '{');
+    if (path->ns > 0) {
+        put_int(j, "ns", path->ns);
+        put_int(j, "rank", path->rank);
+        put_double(j, "rank_share", path->rank_share);
+        put_word(j, "activity", path->activity);
+        put_double(j, "activity_share", path->activity_share);
+        put_double(j, "imbalance_share", path->imbalance_share);
     }
     end(j, '}');
 }
@@ -345,6 +375,7 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
         put_culprit(&j, a, &a->culprits[i]);
     end(&j, ']');
     put_loss(&j, a);
+    put_path(&j, a);
     put_trust(&j, a);
     end(&j, '}');
     fputc('\n', out);

@@ -275,8 +275,12 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
     else
         below = strcmp(copy, ".") == 0 ? 0 : below + (copy[below - 1] != '/');
     tl_status status = S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, by_link, err);
-    for (size_t i = from; i < inventory->inputs.n; i++)
+    for (size_t i = from; i < inventory->inputs.n; i++) {
         inventory->inputs.v[i].below = below;
+        inventory->inputs.v[i].word = inventory->nwords;
+        inventory->inputs.v[i].pipe = S_ISFIFO(st.st_mode);
+    }
+    inventory->nwords++;
     return status;
 }
 

@@ -11,7 +11,8 @@
  *     GROUP         { pg_name, pg_desc, ranks: RANKS }
  *     RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]" in its stead
  *
- * Of equal keys the last counts.
+ * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head of a file,
+ * which is all that most files get before they are read, must find what the reading finds.
  */
 #include "tlmpi/trace/meta.h"
 #include "repair.h"
@@ -51,6 +52,7 @@ typedef struct parsing {
     size_t ngroup_key, group_key_cap;
     tl_pg_config *group;            /* the one being read, NULL beyond the limit */
     size_t nranks;                  /* of all groups together */
+    bool told;                      /* a distributedInfo with a rank has ended */
     bool whole;                     /* the outermost value has ended */
     bool no_memory;
 } parsing;
@@ -255,7 +257,7 @@ static bool take_bracket(parsing *p, bool object, place *to)
             *to = p->root;
         return true;
     case DOCUMENT:
-        if (object && is_key(p, "distributedInfo")) {
+        if (object && !p->told && is_key(p, "distributedInfo")) {
             *to = DISTRIBUTED;
         } else if (!object && is_key(p, "deviceProperties")) {
             *to = DEVICES;
@@ -365,6 +367,8 @@ static int on_start_array(void *ctx)
 static int on_end(void *ctx)
 {
     parsing *p = ctx;
+    if (p->ignored == 0)
+        p->told = p->told || (p->path[p->at] == DISTRIBUTED && p->meta->rank >= 0);
     if (p->ignored > 0)
         p->ignored--;
     else

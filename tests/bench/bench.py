@@ -36,6 +36,12 @@ SHAPES = (
     ("indent", "ROCm, half Python frames, indented",
      ("--flavour", "rocm", "--python-share", "0.5", "--style", "indent")),
 )
+# For the share of idle time alone: its host is too slow all along, so every other kernel has a gap before it.
+STARVED = ("starved", "NVIDIA, host too slow",
+           ("--flavour", "nvidia", "--fault", "host_late", "--fault-style", "launches", "--fault-rank", "0",
+            "--fault-share", "1.5"))
+# The functions that classify idle time, whatever they call.
+IDLE = ("idle_per_rank", "tl_idle_reduce")
 # More procs than cores, as whoever runs this, on a machine that others may use, too: mpi_settings of tests/lib.sh.
 MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -96,9 +102,10 @@ def cpu_ratios(over, under):
     return [a.cpu / b.cpu for a, b in zip(over, under)]
 
 
-def instructions(command):
-    """Instructions that the command executes, as callgrind counts them."""
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] + command, check=False,
+def instructions(command, functions=()):
+    """Instructions that the command executes, or only those functions, as callgrind counts them."""
+    only = ["--toggle-collect=" + name for name in functions]
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] + only + command, check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or found is None:
@@ -254,6 +261,19 @@ class Bench:
                 n = instructions(command + [path]) - instructions(command + [plain])
                 self.table.add("instructions a byte, %s, plain" % what, words, [n / nbytes], *goals, form="%.1f")
 
+    def idle(self):
+        """What of the whole run's instructions goes into classifying idle time, start-up included on both sides."""
+        if shutil.which("valgrind") is None:
+            print("SKIPPED: idle: there is no valgrind")
+            return
+        whole = [self.serial, "run", "-q", "-f", "-o", self.output]
+        for name, words, options in SHAPES + (STARVED,):
+            path = self.inputs.one(name, self.mb, "plain", options)
+            share = instructions(whole + [path], IDLE) / instructions(whole + [path])
+            goals = (5, 5) if name != STARVED[0] else (None, None)
+            self.table.add("classifying idle time, of the run's instructions", words, [100 * share], *goals,
+                           form="%.1f %%")
+
     def start(self):
         """A trace with next to nothing in it: what a proc costs before it works."""
         folder = self.inputs.tiny(1)
@@ -300,7 +320,7 @@ class Bench:
                        [a.wall / b.wall for a, b in zip(costs[1, "big"], costs[2, "big"])])
 
 
-MEASURES = ("packed", "python", "raw", "memory", "count", "start", "procs")
+MEASURES = ("packed", "python", "raw", "memory", "count", "idle", "start", "procs")
 
 
 def main():

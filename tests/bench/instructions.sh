@@ -1,6 +1,8 @@
 #!/bin/sh
 # instructions.sh TLMPI-SERIAL MAKE_TRACE - reading has not become dearer: instructions a byte of text, by callgrind.
 #
+# And of these instructions, classifying idle time takes a small part only.
+#
 # Seconds differ from machine to machine and from minute to minute; this count hardly differs at all.  Start-up, the
 # count of an almost empty trace, is left out.  A limit is what was measured (gcc 12, -O2, yajl and HDF5 of Debian 12)
 # and 15 % more: where a change makes reading dearer on purpose, measure and raise it here.  Prints, last,
@@ -29,7 +31,9 @@ trace()
     "$make_trace" -o "$folder" --ranks 1 --plain "$@"
 }
 
-# count TRACE COMMAND OPTION... - the instructions of it; nothing when the run or the count fails
+# count TRACE COMMAND OPTION... - the instructions of it, or of the functions in $only; nothing when the run or the count
+# fails
+only=
 count()
 {
     path=$work/$1/rank-0.json command=$2
@@ -37,7 +41,8 @@ count()
     if [ "$command" = run ]; then
         set -- "$@" -f -o "$work/out"
     fi
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$tlmpi" "$command" -q "$@" "$path" \
+    # shellcheck disable=SC2086  # some options
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null $only "$tlmpi" "$command" -q "$@" "$path" \
         > "$work/stdout" 2> "$work/stderr" && sed -n 's/.* Collected : \([0-9]*\)$/\1/p' "$work/stderr"
 }
 
@@ -65,18 +70,80 @@ limit()
     check "$words: at most $most hundredths of an instruction a byte, found $found" at_most "$most"
 }
 
+# share WORDS TRACE MOST - of the whole run's instructions, those that classify idle time, in percent
+share()
+{
+    words=$1 trace=$2 most=$3
+    only=
+    all=$(count "$trace" run)
+    start=$(count tiny run)
+    only="--toggle-collect=idle_per_rank --toggle-collect=tl_idle_reduce"
+    spent=$(count "$trace" run)
+    only=
+    if ! check "$words: is counted" test "${spent:-0}" -gt 0 -a "${all:-0}" -gt "${start:-0}"; then
+        tail -n 5 "$work/stderr"
+        return
+    fi
+    found=$((1000 * spent / (all - start)))
+    echo "$words: $((found / 10)).$((found % 10)) % of the run, start-up left out"
+    check "$words: at most $most thousandths of the run, found $found" test "$found" -le "$most"
+}
+
+# nested N - $work/nested-N/rank-0.json: one gap, and N operators in it, each within the one before
+nested()
+{
+    mkdir -p "$work/nested-$1" && awk -v n="$1" '
+        function event(cat, name, ts, dur, args) {
+            printf ",\n{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": %d, " \
+                "\"args\": {%s}}", cat, name, ts, dur, args
+        }
+        BEGIN {
+            printf "{\"traceEvents\": [{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1}"
+            for (k = 0; k < 2; k++) {
+                event("cuda_runtime", "cudaLaunchKernel", 10 + k * 4 * n, 5, "\"correlation\": " k + 1)
+                event("kernel", "work", 20 + k * 4 * n, 10, "\"device\": 0, \"stream\": 7, \"correlation\": " k + 1)
+            }
+            for (i = 0; i < n; i++)
+                event("cpu_op", "aten::op" i % 10, 40 + i, 3 * n - 2 * i, "")
+            print "]}"
+        }' > "$work/nested-$1/rank-0.json"
+}
+
+# linear WORDS N - whether twice as many nested operators cost the classification little more than twice as much
+linear()
+{
+    words=$1 n=$2
+    if ! check "$words: traces are made" eval 'nested "$n" && nested $((2 * n))'; then
+        return
+    fi
+    only="--toggle-collect=idle_per_rank"
+    once=$(count "nested-$n" run)
+    twice=$(count "nested-$((2 * n))" run)
+    only=
+    if check "$words: is counted" test "${once:-0}" -gt "$n" -a "${twice:-0}" -gt 0; then
+        echo "$words: $((once / n)) instructions an operator, $((twice / 2 / n)) where there are twice as many"
+        check "$words: $twice at most 2.2 times $once" test $((10 * twice)) -le $((22 * once))
+    fi
+}
+
 made=yes
 check "a tiny trace is made" trace tiny --steps 1 --layers 1 || made=no
 check "a trace is made" trace plain --mb 8 || made=no
 check "a trace with Python frames is made" trace python --mb 8 --python-share 0.5 --style indent || made=no
+check "a trace whose host is too slow is made" trace starved --mb 8 --fault host_late --fault-style launches \
+    --fault-rank 0 --fault-share 1.5 || made=no
 if [ "$made" = no ]; then
     summary
     exit
 fi
-limit "check, no Python frames" plain 1250 check --no-filter
-limit "check, half Python frames, indented" python 1245 check --no-filter
+limit "check, no Python frames" plain 1145 check --no-filter
+limit "check, half Python frames, indented" python 1110 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
-limit "run, no Python frames" plain 2330 run
+limit "run, no Python frames" plain 1930 run
+limit "run, half Python frames, indented" python 1540 run
+share "classifying idle time, no Python frames" plain 50
+share "classifying idle time, host too slow" starved 75
+linear "operators nested in a gap" 10000
 # The limit bites: a byte takes more than a tenth of an instruction.
 if check "an absurd limit can be asked" test "${bytes:-0}" -gt 0; then
     check "an absurd limit is not kept" eval '! at_most 10'

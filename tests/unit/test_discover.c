@@ -20,6 +20,10 @@ static void names_tell_ranks(void)
         int64_t rank;
     } cases[] = {
         { "rank-0.json.gz", 0 },
+        { "/dev/shm/run/rank-3.json", 3 },
+        { "/dev/fd/63", -1 },
+        { "/dev/rank-3.json", -1 },
+        { "/proc/self/fd/7", -1 },
         { "rank0.json", 0 },
         { "rank_17.json", 17 },
         { "rank[3].json", 3 },

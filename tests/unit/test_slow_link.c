@@ -79,6 +79,44 @@ static void a_link_that_is_always_slow_shows_against_other_groups(void)
     }
 }
 
+/* Pipelines 0-1-2 and 3-4-5, where the second hop leaves the host: it is slow for both, and the first hop for one of them. */
+static void what_goes_between_two_stages_is_compared_with_its_like(void)
+{
+    for (int known = 0; known < 2; known++) {
+        DRAW(2, "2222222222", "6666666666", "1111111111", "6666666666");
+        for (size_t c = 0; c < input.ncollectives; c++) {
+            collectives[c].kind = TL_SEND_RECV;
+            collectives[c].stages = 1 + c % 2; /* groups 0 and 2 are the first hop, 1 and 3 the second */
+            collectives[c].bytes = known ? 4096 : -1;
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, 1);
+        CU_ASSERT_EQUAL(links.of[0].ends[0], 0);
+        CU_ASSERT_EQUAL(links.of[0].surplus_ns, 10 * UNIT_NS);
+    }
+}
+
+/* Two messages a step, of sizes that nobody knows: each is compared with the same one of other steps. */
+static void places_in_the_step_stand_for_sizes(void)
+{
+    for (int known = 0; known < 2; known++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (int k = 0; k < 2; k++) {
+                tl_link_collective *c = meet(0, 2, s, (k == 0 ? 9 : s >= 4 && s < 8 ? 4 : 1) * UNIT_NS);
+                c->bytes = -1;
+                c->stages = known ? (uint64_t)(1 + k) : 0;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)known);
+        if (known) {
+            CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_STEPS);
+            CU_ASSERT_EQUAL(links.of[0].found.first, 4);
+            CU_ASSERT_EQUAL(links.of[0].found.last, 7);
+        }
+    }
+}
+
 static void of_two_groups_the_longer_one_is_slow(void)
 {
     DRAW(2, "1111111111", "3333333333");
@@ -310,6 +348,8 @@ static const unit_test tests[] = {
     TEST(an_all_to_all_is_long_for_the_two_at_the_link),
     TEST(a_ring_alone_shows_by_who_is_done_last),
     TEST(a_ring_needs_no_sizes),
+    TEST(what_goes_between_two_stages_is_compared_with_its_like),
+    TEST(places_in_the_step_stand_for_sizes),
     TEST(clocks_that_are_off_are_no_ring),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),

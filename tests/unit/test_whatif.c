@@ -264,6 +264,8 @@ static void a_step_has_its_own_gain(void)
     CU_ASSERT_EQUAL_FATAL(facts->nsteps, 3);
     CU_ASSERT_EQUAL(facts->steps[0], 1);
     CU_ASSERT_EQUAL(facts->compared, 6);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), 3);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
     CU_ASSERT_EQUAL(columns(tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, ns)), 3);
     CU_ASSERT_EQUAL(columns(ns[0]), 0);
     CU_ASSERT_EQUAL(columns(ns[1]), 3);
@@ -337,6 +339,60 @@ static void a_rank_alone_in_its_role_is_compared_with_its_other_steps(void)
     CU_ASSERT_EQUAL(job_gain(j, 1), 2);
     CU_ASSERT_EQUAL(job_gain(j, 0), 0);
     job_free(j);
+}
+
+/* Four stages, each a rank: the third is slow in every step, which its other steps do not show; the first two run the same
+ * kernels.  What the last one runs nobody else does. */
+static void a_stage_is_compared_with_stages_that_compute_the_same(void)
+{
+    drawn_job *j = job_new();
+    for (int32_t r = 0; r < 2; r++)
+        job_rank(j, r, draw("steps:     11111111222222222.",
+                            "host:      ar......ar........",
+                            "compute 7: AA......AA........",
+                            "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
+    job_rank(j, 2, draw("steps:     11111111222222222.",
+                        "host:      ar......ar........",
+                        "compute 7: AAAAAA..AAAAAAA...",
+                        "comm 9:    ......RR.......RR.", NULL));
+    job_rank(j, 3, draw("steps:     11111111222222222.",
+                        "host:      acr.....acr.......",
+                        "compute 7: AAACC...AAACC.....",
+                        "comm 9:    .....RRR.....RRRR.", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(job_gain(j, 2), 2); /* 7 columns to 5, which the last stage needs anyway; the hosts begin step 2 when they do */
+    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+    CU_ASSERT_EQUAL(job_gain(j, 0), 0);
+    job_free(j);
+}
+
+/* The recording begins in step 1, and what S is only one of the two has on record: they are compared all the same. */
+static void what_was_launched_before_the_recording_may_be_anything(void)
+{
+    static const uint8_t kinds[] = { TL_ALL_REDUCE, TL_COLL_UNKNOWN, TL_ALL_GATHER };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BB...CC.",
+                            "comm 9:    ..RR..SSS..T", NULL));
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BBBB.CC.",
+                            "comm 9:    ..RR....S..T", NULL));
+        for (size_t k = 0; k < j->ranks[0]->view.nkernels; k++)
+            if (j->ranks[0]->kernels[k].correlation == 's')
+                j->ranks[0]->kernels[k].collective = kinds[i];
+        job_ready(j);
+        uint8_t repaired[] = { 0, 1 };
+        tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
+        tl_parts sum;
+        tl_whatif_surplus(j->whatif, 1, 0, &sum);
+        CU_ASSERT_EQUAL(sum.ns[TL_PART_COMPUTE], 0); /* none in step 2 */
+        double gain = job_gain(j, 1);
+        CU_ASSERT_EQUAL(gain, kinds[i] == TL_ALL_GATHER ? 0 : 2);
+        job_free(j);
+    }
 }
 
 static void clocks_may_differ_by_what_the_caller_knows(void)
@@ -494,6 +550,8 @@ static const unit_test tests[] = {
     TEST(clocks_may_differ_by_what_the_caller_knows),
     TEST(collectives_that_contradict_each_other_are_taken_apart),
     TEST(who_has_left_early_does_not_wait),
+    TEST(what_was_launched_before_the_recording_may_be_anything),
+    TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_replay_that_is_far_off_is_refused),
     TEST(nothing_is_nothing),
     TEST(what_does_not_exist_is_refused),

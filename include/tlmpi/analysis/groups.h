@@ -11,10 +11,10 @@
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
 
-/* When a rank's k-th collective of an inferred group ended: some of them, to see which ranks end together. */
+/* A rank's k-th collective of an inferred group: some of them, to see which ranks end together. */
 typedef struct tl_sighting {
     uint64_t item; /* equal for what should be one collective, were all ranks one group */
-    int64_t end_ns;
+    int64_t start_ns, end_ns;
     int32_t membership; /* index among those of the job */
     int32_t loose;      /* its kind does not make ranks end together */
 } tl_sighting;

@@ -74,6 +74,7 @@ typedef struct tl_comm {
  * same can be compared by.  In order of time; each ends with a comm, but for the last of a step. */
 typedef struct tl_segment {
     int64_t work_ns, host_ns; /* sums of its entries' ns: free of waiting for other ranks and for each other */
+    uint64_t does;            /* equal for the same kernels with the same grids in any order; 0: nothing is computed */
     uint32_t first_share;     /* its shares end where those of the next segment begin */
     int32_t step;             /* -1 outside all steps */
 } tl_segment;

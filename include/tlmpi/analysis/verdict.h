@@ -21,7 +21,7 @@
 /* A step of the job. */
 typedef struct tl_job_step {
     int32_t number;
-    int64_t ns; /* its duration, the median over ranks; > 0 */
+    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
 } tl_job_step;
 
 typedef struct tl_verdict_input {

@@ -123,6 +123,29 @@ extern const char *const tl_scenario_labels[];
     F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
+/* What the critical path goes through: tl_part by its labels here, and last the time before it. */
+extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfer", "host", "input", "gc", "sync_drain",
+                                            * "allocator", "latency", "before", NULL */
+#define TL_CELL_PATH(name) uint8_t name
+#define TL_TYPE_OF_PATH    TL_TYPE_ENUM
+#define TL_LABELS_OF_PATH  tl_path_labels
+
+/* The chain of work, launches and transfers that decided when the job ended. */
+#define TL_PATH_FIELDS(F, T)                                                                                           \
+    F(T, I32, rank, KEY, "", "rank; -1: all of the path")                                                              \
+    F(T, PATH, activity, KEY, "",                                                                                      \
+      "compute, h2d, copy: work of the device; transfer: communication, once the last rank had come; host: the host "  \
+      "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
+      "from a launch, or the end of what was waited for, to a start; before: the recording of the rank on which the "  \
+      "path begins had not begun")                                                                                     \
+    F(T, I64, path_ns, MEASURE, "ns", "time on the path; of rank -1 all together are time_ns of unchanged in whatif")  \
+    F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
+    F(T, I64, own_ns, MEASURE, "ns", "what the rank has of it in all, on the path or not; of rank -1 the mean; of "     \
+      "latency not all is known")                                                                                      \
+    F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
+      "of rank -1: path_ns - own_ns, where that is more than 0: what there is only because ranks differ; else 0")
+TL_TABLE(path_row, TL_PATH_FIELDS);
+
 /* Ranks between which data move slowly. */
 #define TL_SLOW_LINK_FIELDS(F, T)                                                                                      \
     F(T, I32, link, KEY, "", "number")                                                                                 \

@@ -15,6 +15,9 @@ typedef struct tl_table {
     size_t n, cap;
 } tl_table;
 
+/* Room for n more rows at once: a large table then has never been moved.  False when memory is out. */
+bool tl_table_reserve(tl_table *table, size_t n);
+
 /* A new zeroed row at the end, owned by the table and valid until the next call; NULL when memory is out. */
 void *tl_table_add(tl_table *table);
 

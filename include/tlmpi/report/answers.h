@@ -23,7 +23,7 @@ typedef enum tl_finding {
     TL_FOUND_ONE_RANK,   /* nobody to compare with */
     TL_FOUND_SILENCE,    /* several ranks, and no communication in their traces */
     TL_FOUND_UNMATCHED,  /* several ranks communicate, and nothing could be matched across them */
-    TL_FOUND_NO_VERDICT, /* the tables forbid one */
+    TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell who came last in most collectives */
     TL_FOUND_NOBODY,     /* no rank stands out */
     TL_FOUND_LINK,       /* the worst is a link between ranks */
     TL_FOUND_STRAGGLER   /* the worst is a rank */
@@ -46,7 +46,7 @@ typedef enum tl_doubt {
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,           /* the replay gains less than half of what others waited: it does not see all that it costs */
+    TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,       /* no kernel, operator or annotation stands out */
@@ -60,20 +60,28 @@ typedef struct tl_answer {
     unsigned doubts;
 } tl_answer;
 
-/* A rank or a link that holds the job up. */
+/* A rank, a link, or several ranks together that hold the job up. */
 typedef struct tl_culprit {
-    const tl_straggler *rank;      /* NULL: a link */
-    const tl_slow_link_row *link;  /* NULL: a rank */
-    const tl_rank *of, *peer;      /* of a rank: its trace; of a link: those at its ends.  NULL where not known */
+    const tl_straggler *rank;      /* NULL: a link; of several ranks the one that alone costs most */
+    const tl_slow_link_row *link;  /* NULL: no link */
+    const int32_t *members;        /* the rank, the ranks, or those at the ends of the link; ascending */
+    size_t nmembers;               /* 0: a link whose ends are not known */
+    bool same_cause;               /* of all members */
+    bool whole_host;               /* they are all ranks of `of`'s host, and there are others */
+    const tl_rank *of, *peer;      /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
+                                    * are several: one of them.  NULL where not known */
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t step_wait_ns, step_ns; /* median of its flagged steps: what those that waited for it waited, and their length */
-    int64_t lost_ns;               /* over its flagged steps: what those that waited for it waited; of a link: its surplus */
+    int64_t lost_ns;               /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
+                                    * link: its surplus */
+    int64_t step_cost_ns, step_ns; /* gain_ns for each flagged step, where not simulated the median of lost_ns; and the length
+                                    * of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
+    double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
     size_t nwaiters;               /* ranks that waited; of groups above 32 ranks at least so many */
 } tl_culprit;
 
@@ -98,16 +106,29 @@ typedef struct tl_loss {
     int64_t ns, wall_ns;
 } tl_loss;
 
+/* The critical path across ranks.  Shares are of all of it. */
+typedef struct tl_path_facts {
+    int64_t ns;                             /* 0: not known, and so is the rest */
+    int32_t rank;                           /* with the largest part */
+    double rank_share;
+    const char *activity;                   /* with the largest part */
+    double activity_share;
+    double imbalance_share;                 /* there only because ranks differ */
+} tl_path_facts;
+
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    tl_culprit *culprits;                   /* by gain, then by wait, largest first; of equals the lower rank */
+    tl_culprit *culprits;                   /* by gain, then by wait, largest first; of equals the lower rank.  Ranks whose
+                                             * joint repair gains twice as much as any of them alone are one */
     size_t nculprits;
+    int32_t *members;                       /* of all of them */
     int64_t *waiters;                       /* ranks that waited for the first of them, ascending; of some groups not known */
     size_t nwaiters;
     const tl_straggler *most;               /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;                        /* what those that waited for it waited, over all steps */
-    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size */
+    int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
+    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
+                                             * NULL: the clocks are it */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
     int64_t wall_ns;                        /* of the traced window: replayed where that is to be trusted, else measured_ns */
@@ -115,6 +136,7 @@ typedef struct tl_answers {
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
     tl_loss worst, job;                     /* of the rank that loses most, and over all ranks */
+    tl_path_facts path;
     int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks */
 } tl_answers;
 

@@ -34,6 +34,7 @@ typedef struct tl_input {
     int64_t world_size;         /* -1 where absent */
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
     bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
+    size_t word;                /* which of the paths that were named has it, from 0 */
     bool no_file;               /* found in a folder, and no regular file: never opened, and not to be looked at */
     uint64_t bytes;             /* size of the file */
     uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
@@ -45,7 +46,8 @@ typedef struct tl_input {
 } tl_input;
 
 typedef struct tl_inventory {
-    TL_VEC(tl_input) inputs;    /* in path order (strcmp) */
+    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes behind them as they were named */
+    size_t nwords;              /* paths that were named */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */
     TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
@@ -72,10 +74,18 @@ void tl_input_look(tl_input *input, bool deep);
  * TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
+/* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
+
 void tl_inventory_free(tl_inventory *inventory);
 
+/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for what is open
+ * (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be called. */
+bool tl_path_is_given(const char *path);
+
 /* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
- * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names or time stamps. */
+ * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a system's
+ * names for what is open. */
 int64_t tl_rank_of_name(const char *path);
 
 #endif

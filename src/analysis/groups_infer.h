@@ -1,0 +1,22 @@
+/* groups_infer.h - groups.c's question to the times of ranks: which of them are one group, where nobody says so. */
+#ifndef ANALYSIS_GROUPS_INFER_H
+#define ANALYSIS_GROUPS_INFER_H
+
+#include "tlmpi/analysis/groups.h"
+
+/* While groups are decided. */
+typedef struct tl_deciding {
+    const tl_membership *m;
+    const int32_t *hosts;
+    size_t n;
+    const tl_sighting *sightings;
+    size_t *first_sighting; /* of each membership; n + 1 of them */
+    uint32_t *order;
+    uint32_t *by_rank; /* memberships by rank and members */
+    tl_fate *fates;
+} tl_deciding;
+
+/* Gives order[from, to), which are inferred and may be one group, their keys.  False when memory is out. */
+bool tl_groups_infer(tl_deciding *d, size_t from, size_t to);
+
+#endif

@@ -1,0 +1,113 @@
+/* whatif_stages.c - stages of a pipeline of which each is one rank: who needs longer for the same kernels?
+ *
+ *     stage 0   F0 F1 F2 ..... B0 .. B1 .. B2         the same kernels in every stage, in another order
+ *     stage 1      F0 F1 ..B0 F2 B1 .. B2
+ *     stage 2         F0 B0 F1 B1 F2 B2 ..... loss    another one: not compared
+ *
+ * A rank alone can be compared with its own other steps, which does not show what is slow in all of them.  The sums of
+ * a step can be compared with those of other stages, if these compute the same.
+ */
+#include "tlmpi/base/mem.h"
+#include "whatif_peers.h"
+#include <stdlib.h>
+
+/* The others that it takes to know who is slow. */
+enum { OTHERS = 2 };
+
+/* Work of equal kernels is equal but for chance; hosts differ by what they launch for communication. */
+enum { WORK_SLACK = 32, HOST_SLACK = 8 };
+
+#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
+static int by_work(const void *a, const void *b)
+{
+    const tl_block *x = a, *y = b;
+    int order = ORDER(x->step, y->step);
+    order = order != 0 ? order : ORDER(x->does, y->does);
+    order = order != 0 ? order : ORDER(x->rank, y->rank);
+    return order != 0 ? order : ORDER(x->first, y->first);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return ORDER(*x, *y);
+}
+
+static int64_t sum_of(const tl_block *b, bool host)
+{
+    return host ? b->host_ns : b->work_ns;
+}
+
+static int64_t *peer_of(tl_cell *cell, bool host)
+{
+    return host ? &cell->host_peer_ns : &cell->work_peer_ns;
+}
+
+/* The middle of the others, the lower of two. */
+static int64_t middle_of_others(const tl_block *v, size_t n, size_t own, bool host, int64_t *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i != own)
+            scratch[m++] = sum_of(&v[i], host);
+    qsort(scratch, m, sizeof *scratch, ascending);
+    return scratch[(m - 1) / 2];
+}
+
+/* How much of a cell's time a surplus may be: of work all; of the host what its work stood idle for, where any did. */
+static int64_t weight_of(const tl_whatif *w, const tl_block *b, size_t cell, bool host, bool idle)
+{
+    tl_parts parts = { { 0 } };
+    int64_t sum = 0, most = *peer_of(&w->cells[cell], host);
+    if (!host || !idle)
+        return most;
+    tl_whatif_cell_parts(w, b->rank, &w->cells[cell], &parts);
+    for (int part = 0; part < TL_NPARTS; part++)
+        sum += tl_part_is_work((tl_part)part) ? 0 : parts.ns[part];
+    return sum < most ? sum : most;
+}
+
+/* Takes what is expected of the block's cells down to what others need, where it is clearly more. */
+static void expect(tl_whatif *w, const tl_block *b, int64_t middle_ns, bool host)
+{
+    int64_t expected = 0, idle = 0, left;
+    for (size_t i = b->first; i < b->first + b->n; i++) {
+        expected += *peer_of(&w->cells[i], host);
+        idle += host ? weight_of(w, b, i, true, true) : 0;
+    }
+    left = expected - middle_ns;
+    if (left <= middle_ns / (host ? HOST_SLACK : WORK_SLACK))
+        return;
+    for (int round = idle > 0; round >= 0 && left > 0; round--) {
+        int64_t all = 0, more = left;
+        for (size_t i = b->first; i < b->first + b->n; i++)
+            all += weight_of(w, b, i, host, round == 1);
+        for (size_t i = b->first; i < b->first + b->n; i++) {
+            int64_t ns = tl_portion(more < all ? more : all, weight_of(w, b, i, host, round == 1), all);
+            *peer_of(&w->cells[i], host) -= ns;
+            left -= ns;
+        }
+    }
+}
+
+bool tl_whatif_compare_stages(tl_whatif *w, tl_block *v, size_t n)
+{
+    int64_t *scratch = tl_malloc((n + 1) * sizeof *scratch);
+
+    if (scratch == NULL)
+        return false;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_work);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && v[to].step == v[from].step && v[to].does == v[from].does; to++)
+            ;
+        if (v[from].does == 0 || to - from <= OTHERS)
+            continue;
+        for (size_t i = from; i < to; i++)
+            for (int host = 0; host < 2; host++)
+                expect(w, &v[i], middle_of_others(v + from, to - from, i - from, host, scratch), host);
+    }
+    free(scratch);
+    return true;
+}
