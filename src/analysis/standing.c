@@ -122,16 +122,18 @@ static double steady_p(const looking *l, size_t unit, double *mean)
 }
 
 /* Where there are two steps, the first is half of all that is known. */
-static size_t count_events(const looking *l, size_t unit)
+static void find_events(const looking *l, size_t unit, tl_standing *out)
 {
-    size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0, events = 0;
+    size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0;
     double noise = 0;
     for (size_t s = first; s < n; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
     double least = event_ratio * noise > event_share ? event_ratio * noise : event_share;
     for (size_t s = first; s < n; s++)
-        events += l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least;
-    return events;
+        if (l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least) {
+            out->first_event = out->nevents++ == 0 ? s : out->first_event;
+            out->last_event = s;
+        }
 }
 
 static tl_standing look_at(looking *l, size_t unit)
@@ -152,7 +154,7 @@ static tl_standing look_at(looking *l, size_t unit)
     double ahead, p = steady_p(l, unit, &ahead);
     bool matters_here = out.share - out.usual >= matters &&
                         (out.overall >= matters_overall || out.share >= matters_flagged + out.usual);
-    out.nevents = count_events(l, unit);
+    find_events(l, unit, &out);
     if (matters_here && speaks_against(l->in, unit)) {
         out.ground = TL_GROUND_LABELS;
         out.p = l->in->p_value[unit];

@@ -28,6 +28,8 @@ typedef struct judging {
     const tl_verdict_input *in;
     int64_t *charge; /* [nranks * nsteps] rank-seconds */
     double *wall;    /* the same as wall time */
+    double *tested;  /* what the tests look at: `wall`, or what repairs gain */
+    bool together;   /* ranks of all roles are compared with each other */
     double *z;
     bool *flagged;
     tl_persistence *found; /* [nranks] */
@@ -117,11 +119,11 @@ static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
     for (size_t first = 0; st == TL_OK && first < nranks; first++) {
         size_t n = 0;
         for (size_t r = first; !w->done[first] && r < nranks; r++)
-            if (j->in->by_gain || j->in->roles[r] == j->in->roles[first])
+            if (j->together || j->in->roles[r] == j->in->roles[first])
                 w->of[n++] = r;
         for (size_t i = 0; i < n; i++) {
             w->done[w->of[i]] = i > 0;
-            memcpy(w->charges + i * nsteps, j->wall + w->of[i] * nsteps, nsteps * sizeof *w->charges);
+            memcpy(w->charges + i * nsteps, j->tested + w->of[i] * nsteps, nsteps * sizeof *w->charges);
         }
         const tl_charges c = { w->charges, w->step_ns, n, nsteps };
         if (n > 0)
@@ -162,6 +164,43 @@ static tl_status test_roles(judging *j, tl_error *err)
     free(found);
     free(of);
     return st;
+}
+
+/* What a rank's steps took, others waited for it in them, and a repair would gain; what it is charged, and all are. */
+typedef struct explaining {
+    double steps_ns, waited_ns, gain_ns, blame_ns, all_ns;
+} explaining;
+
+/* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that. */
+static bool is_unexplained(const explaining *e, tl_pattern pattern, double p)
+{
+    bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
+    return always && e->waited_ns >= waited_share * e->steps_ns && e->gain_ns < explained * e->waited_ns &&
+           e->blame_ns >= most_of_all * e->all_ns;
+}
+
+/* What repairs gain, step by step, tells more exactly than waits who was late when: waits count a delay in each
+ * collective that it reaches, and start with whatever a recording begins with. */
+static tl_status test_gains(judging *j, tl_error *err)
+{
+    size_t nsteps = j->in->nsteps;
+    explaining e = { 0 };
+    for (size_t s = 0; s < nsteps; s++)
+        e.steps_ns += (double)j->in->steps[s].ns;
+    for (size_t i = 0; i < j->in->nranks * nsteps; i++)
+        e.all_ns += (double)j->charge[i];
+    for (size_t r = 0; r < j->in->nranks; r++) {
+        e.waited_ns = e.gain_ns = e.blame_ns = 0;
+        for (size_t i = r * nsteps; i < (r + 1) * nsteps; i++) {
+            e.waited_ns += j->wall[i];
+            e.gain_ns += j->in->gain_ns[i];
+            e.blame_ns += (double)j->charge[i];
+        }
+        const double *from = is_unexplained(&e, j->found[r].pattern, j->found[r].p_value) ? j->wall : j->in->gain_ns;
+        memcpy(j->tested + r * nsteps, from + r * nsteps, nsteps * sizeof *j->tested);
+    }
+    j->together = true;
+    return test_roles(j, err);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- causes */
@@ -254,15 +293,21 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
     judging j = { .in = in,
                   .charge = tl_calloc(n, sizeof(int64_t)),
                   .wall = tl_calloc(n, sizeof(double)),
+                  .tested = tl_calloc(n, sizeof(double)),
+                  .together = in->by_gain,
                   .z = tl_calloc(n, sizeof(double)),
                   .flagged = tl_calloc(n, sizeof(bool)),
                   .found = tl_calloc(in->nranks + 1, sizeof(tl_persistence)) };
-    bool whole = j.charge != NULL && j.wall != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
+    bool whole =
+        j.charge != NULL && j.wall != NULL && j.tested != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
     tl_status st = TL_OK;
 
     if (whole) {
         sum_charges(&j);
+        memcpy(j.tested, j.wall, n * sizeof *j.tested);
         st = test_roles(&j, err);
+        if (st == TL_OK && in->gain_ns != NULL && in->nsteps > TOO_FEW_STEPS)
+            st = test_gains(&j, err);
         for (size_t r = 0; st == TL_OK && r < in->nranks; r++)
             if (!add_rank(&j, r, blame_step, straggler))
                 st = tl_fail_memory(err, "the verdict");
@@ -271,6 +316,7 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
     }
     free(j.charge);
     free(j.wall);
+    free(j.tested);
     free(j.z);
     free(j.flagged);
     free(j.found);
@@ -332,21 +378,16 @@ static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler,
     return row->late_count >= LAST_LEAST && row->late_count * (int64_t)in->nranks >= LAST_TIMES * all;
 }
 
-/* By the waits, where these are most of all waiting and a repair explains next to nothing of them. */
-static bool is_unexplained(const tl_verdict_input *in, const tl_blame_step *steps, const tl_straggler *row,
-                           int64_t all_ns)
+static explaining explain(const tl_verdict_input *in, const tl_blame_step *steps, const tl_straggler *row,
+                          int64_t all_ns)
 {
-    double flagged_ns = 0, waited_ns = 0, gain_ns = 0;
-    if (isnan(row->p_value) ? row->pattern != TL_PATTERN_PERSISTENT : row->p_value > significant)
-        return false;
-    for (size_t s = 0; s < in->nsteps; s++)
-        if (steps[s].flagged) {
-            flagged_ns += (double)in->steps[s].ns;
-            waited_ns += (double)steps[s].wall_ns;
-            gain_ns += (double)steps[s].gain_ns;
-        }
-    return flagged_ns > 0 && waited_ns >= waited_share * flagged_ns && gain_ns < explained * waited_ns &&
-           (double)row->blame_ns >= most_of_all * (double)all_ns;
+    explaining e = { .blame_ns = (double)row->blame_ns, .all_ns = (double)all_ns };
+    for (size_t s = 0; s < in->nsteps; s++) {
+        e.steps_ns += (double)in->steps[s].ns;
+        e.waited_ns += (double)steps[s].wall_ns;
+        e.gain_ns += (double)steps[s].gain_ns;
+    }
+    return e;
 }
 
 static bool weighing_new(weighing *w, const tl_verdict_input *in)
@@ -377,7 +418,8 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
     for (size_t r = 0; r < in->nranks; r++) {
         const tl_straggler *row = tl_table_row(straggler, r);
         const tl_blame_step *steps = tl_table_row(blame_step, r * in->nsteps);
-        bool waits = in->gain_ns == NULL || is_unexplained(in, steps, row, all_ns);
+        const explaining e = explain(in, steps, row, all_ns);
+        bool waits = in->gain_ns == NULL || is_unexplained(&e, (tl_pattern)row->pattern, row->p_value);
         w->p_value[r] = row->p_value;
         for (size_t s = 0; s < in->nsteps; s++) {
             w->cost_ns[r * in->nsteps + s] = (double)(waits ? steps[s].wall_ns : steps[s].gain_ns);
@@ -439,6 +481,12 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         }
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, row->reason, sizeof row->reason);
+        /* Other steps in which it was the last are like those of any rank. */
+        if (found->ground == TL_GROUND_EVENT) {
+            row->first_step = in->steps[found->first_event].number;
+            row->last_step = in->steps[found->last_event].number;
+            row->pattern = (uint8_t)(found->nevents == 1 ? TL_PATTERN_ONE_OFF : row->pattern);
+        }
         if (row->verdict != TL_VERDICT_OK || found->nflagged == 0 || !tl_verdict_suspects(row, straggler))
             continue;
         if (in->nsteps <= TOO_FEW_STEPS && found->share >= matters && is_last_often(in, straggler, row)) {

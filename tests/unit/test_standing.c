@@ -76,6 +76,9 @@ static void one_step_is_an_event_if_no_other_rank_comes_near(void)
     LOOK(0.9, "....8.....", ".1......2.", "..2....1..");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
     CU_ASSERT_EQUAL(of[0].nevents, 1);
+    CU_ASSERT(of[0].first_event == 4 && of[0].last_event == 4);
+    LOOK(0.9, ".2..8..9.2", ".1......2.", "..2....1..");
+    CU_ASSERT(of[0].nevents == 2 && of[0].first_event == 4 && of[0].last_event == 7);
     LOOK(0.9, "....8.....", ".1......4.", "..2....1..");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
     LOOK(0.9, "....3.....", "..........", "..........");
