@@ -314,10 +314,10 @@ static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *ke
             facts->uncompared++;
             continue;
         }
-        if (most >= 2)
-            compare_sums(c, &v[i], v + from, most);
-        else
+        if (most < 2)
             compare_sums(c, &v[i], v, n);
+        else if (!tl_whatif_compare_partly(c->w, &v[i], v + from, most))
+            return false;
         facts->by_sums++;
     }
     return true;

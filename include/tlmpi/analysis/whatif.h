@@ -16,7 +16,7 @@
  * is nobody's surplus, so no repair removes it.
  *
  * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
- * rank that did not do in a step what most of its role did is compared by the sums of the step (`by_sums`); a rank
+ * rank that did not do in a step what most of its role did is compared by its sums between what they share (`by_sums`); a rank
  * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
  * same.
  */
