@@ -172,7 +172,7 @@ static void read_head(look *l)
 /* Whether the keys of a trace have been seen. */
 static bool has_begun(const look *l)
 {
-    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
+    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base || l->meta.has_trace_keys;
 }
 
 /* What the head makes of the file: kind and why. */
@@ -203,8 +203,9 @@ static void judge(look *l)
                          (unsigned long long)tl_source_text_bytes(l->source));
         if (s->fault_at != UINT64_MAX)
             snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
-        tl_input_say_why(input, s->fault_at != UINT64_MAX && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
-                         reason);
+        else if (!s->complete)
+            snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
+        tl_input_say_why(input, !s->complete && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else {
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));

@@ -342,6 +342,8 @@ static int on_key(void *ctx, const unsigned char *text, size_t n)
     if (p->path[p->at] == DOCUMENT) {
         p->meta->has_schema = p->meta->has_schema || is_key(p, "schema");
         p->meta->has_nodes = p->meta->has_nodes || is_key(p, "nodes");
+        p->meta->has_trace_keys = p->meta->has_trace_keys || is_key(p, "traceName") || is_key(p, "deviceProperties") ||
+                                  is_key(p, "distributedInfo") || is_key(p, "baseTimeNanoseconds");
     }
     return p->path[p->at] != GROUP_MAP || go_on(p, keep_group_key(p, text, n));
 }

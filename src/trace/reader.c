@@ -182,14 +182,17 @@ static void take_entry(reading *r, const tl_piece *piece)
     }
 }
 
-/* The comma behind the last entry is missing, and nothing else. */
-static void take_comma(reading *r, const tl_piece *piece)
+/* Behind the last entry a comma is missing, or a brace too many, and nothing else. */
+static void take_loose(reading *r, const tl_piece *piece)
 {
     tl_read_report *report = &r->trace->report;
 
     if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
-    note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    if (piece->text.p[0] == '{')
+        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    else
+        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
 }
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
@@ -256,7 +259,7 @@ static void read_entries(reading *r, tl_source *source)
             drop(report, piece.fault, "expected ',' or ']' behind an entry, found it torn");
             break;
         case TL_PIECE_LOOSE:
-            take_comma(r, &piece);
+            take_loose(r, &piece);
             break;
         case TL_PIECE_RESTART:
             forget(r);

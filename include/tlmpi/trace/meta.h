@@ -30,6 +30,7 @@ typedef struct tl_meta {
     char host[128];                 /* host_name or the like; empty where absent */
     char trace_name[256];           /* traceName */
     bool has_schema, has_nodes;     /* top-level keys of an execution trace, which is no Kineto trace */
+    bool has_trace_keys;            /* top-level keys that nothing but a trace has */
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 
