@@ -80,6 +80,8 @@ def damages():
         document(r).replace(k + ",\n", k[:k.index('"dur": 5') + 8]), kernels=11, lost=1)
     yield "a comma missing", lambda r: Damage(document(r).replace(k + ",", k), repaired=1)
     yield "all commas missing", lambda r: Damage(head(r) + "\n".join(events()) + TAIL, repaired=2 * EVENTS - 1)
+    yield "a kernel as a begin and an end", lambda r: Damage(
+        document(r, replaced(11, kernel(5, ph="B") + ",\n" + kernel(5, ph="E", ts=59))), kernels=11, lost=2)
     yield "a brace too many", lambda r: Damage(document(r, replaced(11, k + "}")), repaired=1)
     yield "a semicolon for a comma", lambda r: Damage(document(r).replace(k + ",", k + ";"), lost=1)
     yield "the last bracket missing", lambda r: Damage(head(r) + ",\n".join(events()) + "}\n", document=True)

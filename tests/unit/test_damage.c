@@ -319,6 +319,20 @@ static void a_torn_entry_is_not_believed(void)
     tl_trace_free(&t);
 }
 
+/* A begin and an end are not two pieces of work without length; nor does a mark count as one. */
+static void device_work_is_a_complete_event(void)
+{
+    tl_trace t = read_text("[" K("a", 1) ",\n{\"ph\":\"B\",\"cat\":\"kernel\",\"ts\":5},{\"ph\":\"E\",\"cat\":\"kernel\",\"ts\":9},"
+                           "{\"ph\":\"i\",\"cat\":\"kernel\",\"ts\":9,\"dur\":1},{\"ph\":\"B\",\"cat\":\"cpu_op\",\"ts\":5},"
+                           "{\"cat\":\"kernel\",\"ts\":9,\"dur\":1}]");
+    CU_ASSERT_EQUAL(t.events.n, 2);
+    CU_ASSERT_EQUAL(t.report.dropped, 3);
+    CU_ASSERT_EQUAL(t.report.repaired, 0);
+    CU_ASSERT_EQUAL(t.report.first_bad_byte, (int64_t)strlen("[" K("a", 1) ",\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "complete event (ph X)"));
+    tl_trace_free(&t);
+}
+
 static void each_element_that_is_no_entry_counts(void)
 {
     static const struct {
@@ -442,6 +456,7 @@ int main(void)
         TEST(words_elsewhere_are_no_keys),
         TEST(a_text_with_its_own_ends_inside_is_read_to_its_end),
         TEST(a_torn_entry_is_not_believed),
+        TEST(device_work_is_a_complete_event),
         TEST(each_element_that_is_no_entry_counts),
         TEST(no_text_takes_long),
         TEST(without_memory_it_fails_and_says_so),
