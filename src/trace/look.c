@@ -92,6 +92,14 @@ static bool is_execution_trace(look *l)
     return l->meta.has_schema && l->meta.has_nodes;
 }
 
+/* Two bytes a letter, either first. */
+static bool is_utf16(const look *l)
+{
+    const char *doc = l->split.doc;
+    return l->split.ndoc > 1 && ((strchr("{[", doc[0]) != NULL && doc[0] != 0 && doc[1] == 0) ||
+                                 (doc[0] == 0 && (doc[1] == '{' || doc[1] == '[')));
+}
+
 static bool begins_as_no_json(const look *l)
 {
     return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
@@ -193,6 +201,8 @@ static void judge(look *l)
         tl_input_say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
     } else if (s->ndoc == 0) {
         tl_input_say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+    } else if (is_utf16(l)) {
+        tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected UTF-8, found UTF-16");
     } else if (begins_as_no_json(l)) {
         tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
                 "expected '{' or '[' at byte 0 of the text, found no JSON");

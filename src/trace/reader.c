@@ -279,6 +279,32 @@ static uint64_t first_byte(const tl_read_range *range)
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
 }
 
+/* What ended the bytes early also explains what has been wrong with the text: a flipped bit in compressed data makes other text of
+ * it long before it shows. */
+static void note_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
+{
+    const char *text = tl_source_reason(source, fault);
+    long long byte = (long long)report->first_bad_byte;
+
+    if (byte < 0) {
+        report->first_bad_byte = (int64_t)report->text_bytes;
+        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", text);
+    } else {
+        snprintf(report->first_bad, sizeof report->first_bad, "%.140s; wrong from byte %lld of the text on, kept every whole entry", text,
+                 byte);
+    }
+}
+
+void tl_report_meta(tl_read_report *report, const tl_meta *meta)
+{
+    if (!meta->bad_base)
+        return;
+    report->repaired++;
+    if (report->first_bad_byte < 0)
+        note_bad(report, 0, "expected a baseTimeNanoseconds from 0 to 2^61, found something else",
+                 meta->has_base ? "took the one before it" : "took times as they stand");
+}
+
 /* What the end of the file says about the whole. */
 static void read_end(reading *r, const tl_source *source)
 {
@@ -302,10 +328,8 @@ static void read_end(reading *r, const tl_source *source)
     report->whole_to = r->split.fault_at == UINT64_MAX ? r->split.whole_to : 0;
     tl_split_closing(&r->split, report->closing, sizeof report->closing - 1);
     report->source_fault = r->source_error.status != TL_OK;
-    if (report->source_fault && report->first_bad_byte < 0) {
-        report->first_bad_byte = (int64_t)report->text_bytes;
-        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
-    }
+    if (report->source_fault)
+        note_source(report, source, &r->source_error);
     report->source_fault |= r->split.nested;    /* a piece cannot tell whose array that is */
     if (r->split.fault_at != UINT64_MAX) {
         report->source_fault = true;
@@ -331,6 +355,7 @@ static void read_end(reading *r, const tl_source *source)
         report->source_fault = true;
         note_bad(report, 0, err.text, "kept what was read before it");
     }
+    tl_report_meta(report, &r->trace->meta);
 }
 
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)

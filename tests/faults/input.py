@@ -281,7 +281,14 @@ def gzips(checks, program):
             checks.that(row.get("intervals") == EVENTS and row.get("status") in ("damaged", "cut") and row.get("error"),
                         what + ": all is read, the fault is named", row)
         row = rows.get(5, {})
-        checks.that(row.get("status") in ("damaged", "cut", "unreadable") and row.get("error"), "a broken gzip stream", row)
+        checks.that(row.get("status") in ("damaged", "cut", "unreadable") and "gzip" in row.get("error", ""), "a broken gzip stream", row)
+        # The other text that a flipped bit makes of the data is not what is wrong.
+        for flipped in range(len(packed) // 3, len(packed) // 2, 7):
+            packed = bytearray(gzip.compress(document(6).encode()))
+            packed[flipped] ^= 4
+            run_of = Run(program, [write(folder, 6, bytes(packed), ".gz")], out + "-flipped", ("-f",))
+            checks.that("gzip" in run_of.stderr and run_of.stderr.count("rank-6.json.gz") <= 1 + run_of.stderr.count("\n"),
+                        "a bit flipped at byte %d: the gzip stream is named, once" % flipped, run_of.status, run_of.stderr[-400:])
         for rank, (at, inflated) in cuts.items():
             what, row = "gzip cut at byte %d" % at, rows.get(rank)
             # What comes out of the last block may differ by a few bytes from one library to another.
@@ -388,6 +395,8 @@ def files(checks, program):
         write(data, 4, gzip.compress(b""), ".gz")
         write(data, 5, json.dumps({"schema": "1.0.2-chakra", "nodes": [{"id": 1, "name": "x"}]}))
         write(data, 6, json.dumps({"some": ["other", "json"]}))
+        for rank, code in ((8, "utf-16"), (9, "utf-16-le"), (10, "utf-16-be")):
+            write(data, rank, document(rank).encode(code))
         os.chmod(folder, 0o755)
         prefix = ()
         write(data, 7, document(7))
@@ -411,6 +420,8 @@ def files(checks, program):
             if os.path.lexists(os.path.join(data, "rank-%d.json" % rank)) or rank == 4:
                 checks.that("rank-%d.json" % rank in words, what + ": is named", words[-600:])
                 checks.that(rank not in rows or rows[rank]["status"] == "unreadable", what + ": is unreadable", rows.get(rank))
+        for rank in (8, 9, 10):
+            checks.that("expected UTF-8, found UTF-16" in rows.get(rank, {}).get("error", ""), "UTF-16 is named", rows.get(rank))
         for rank in (5, 6):
             checks.that(rank not in rows, "other JSON is no rank", rows.get(rank))
 

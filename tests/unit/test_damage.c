@@ -218,6 +218,16 @@ static void words_elsewhere_are_no_keys(void)
     tl_trace_free(&t);
 }
 
+static void a_base_time_that_is_none_is_said(void)
+{
+    tl_trace t = read_text("{\"baseTimeNanoseconds\": \"soon\", \"traceEvents\": [" K("a", 1) "]}");
+    CU_ASSERT_EQUAL(t.events.n, 1);
+    CU_ASSERT_FALSE(t.meta.has_base);
+    CU_ASSERT_EQUAL(t.report.repaired, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "baseTimeNanoseconds"));
+    tl_trace_free(&t);
+}
+
 /* The end of a trace, or its beginning, in the middle of it: the entries on both sides are read. */
 static void a_text_with_its_own_ends_inside_is_read_to_its_end(void)
 {
@@ -454,6 +464,7 @@ int main(void)
         TEST(a_missing_bracket_in_the_head_is_put_back),
         TEST(a_damaged_tail_loses_neither_rank_nor_base),
         TEST(words_elsewhere_are_no_keys),
+        TEST(a_base_time_that_is_none_is_said),
         TEST(a_text_with_its_own_ends_inside_is_read_to_its_end),
         TEST(a_torn_entry_is_not_believed),
         TEST(device_work_is_a_complete_event),

@@ -24,6 +24,7 @@ typedef struct tl_meta {
     int64_t rank, world_size;       /* distributedInfo; -1 where absent */
     bool has_base;
     int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
+    bool bad_base;                  /* the last baseTimeNanoseconds is none: no whole number, or none that can be */
     int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
     char device[64];                /* name of the first of them, empty where absent */
     char backend[64];               /* distributedInfo.backend */
