@@ -15,13 +15,26 @@ enum { DEPTH_OF_CALLS = 100000 };
 /* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
 static const int64_t slack_ns = 25000;
 
+/* Where the last span of a name ends, on a thread. */
+typedef struct cover {
+    int64_t to_ns;
+    uint32_t walk;
+} cover;
+
 typedef struct gathering {
     const tl_rank_view *view;
     const tl_idle_span *idle;
     size_t nidle;
     const tl_activity *activity;
-    int64_t *before;            /* [nidle]: idle time of the host's doing before each */
-    int64_t *covered_to;        /* by name: where the last span of that name on this thread ends */
+    int64_t *before;  /* [nidle]: idle time of the host's doing before each */
+    int64_t *pauses;  /* idle time in one piece: where it begins */
+    int64_t *longest; /* how much of it is the host's doing; a tree: leaf i stands at npauses + i, a node has the larger
+                       * of its two */
+    size_t npauses;
+    uint32_t *working; /* launches of work */
+    size_t nworking;
+    cover *covered;             /* by name */
+    uint32_t nwalks;            /* threads that were begun */
     int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
     uint8_t *of_call, *of_op;
     tl_map places; /* (kind, step, name) -> index in rows */
@@ -149,15 +162,65 @@ static int64_t idle_before(const gathering *g, size_t at, int64_t t_ns)
     return g->before[at] + (part > 0 ? part : 0);
 }
 
+/* The first idle span from `at` on that ends after t: it is near, or far away. */
+static size_t idle_after_from(const gathering *g, size_t at, int64_t t_ns)
+{
+    size_t low = at, step = 1;
+    while (at < g->nidle && g->idle[at].end_ns <= t_ns) {
+        low = at + 1;
+        at = g->nidle - at > step ? at + step : g->nidle;
+        step *= 2;
+    }
+    while (low < at) {
+        size_t mid = low + (at - low) / 2;
+        if (g->idle[mid].end_ns <= t_ns)
+            low = mid + 1;
+        else
+            at = mid;
+    }
+    return low;
+}
+
 /* Idle time within [start, end); *at is the first idle span that ends after the start of the span before. */
 static int64_t idle_within(const gathering *g, size_t *at, int64_t start_ns, int64_t end_ns)
 {
-    while (*at < g->nidle && g->idle[*at].end_ns <= start_ns)
-        ++*at;
+    *at = idle_after_from(g, *at, start_ns);
     if (*at == g->nidle || g->idle[*at].start_ns >= end_ns)
         return 0;
     size_t last = g->idle[*at].end_ns > end_ns ? *at : idle_after(g, end_ns);
     return idle_before(g, last, end_ns) - idle_before(g, *at, start_ns);
+}
+
+/* Parts of one pause touch. */
+static bool list_pauses(gathering *g)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->nidle; i++)
+        n += i == 0 || g->idle[i].start_ns != g->idle[i - 1].end_ns;
+    g->pauses = tl_malloc((n + 1) * sizeof *g->pauses);
+    g->longest = tl_malloc((2 * n + 1) * sizeof *g->longest);
+    if (g->pauses == NULL || g->longest == NULL)
+        return false;
+    for (size_t i = 0, to; i < g->nidle; i = to) {
+        for (to = i + 1; to < g->nidle && g->idle[to].start_ns == g->idle[to - 1].end_ns; to++)
+            ;
+        g->longest[n + g->npauses] = g->before[to] - g->before[i];
+        g->pauses[g->npauses++] = g->idle[i].start_ns;
+    }
+    for (size_t i = n; i-- > 1;) {
+        int64_t a = g->longest[2 * i], b = g->longest[2 * i + 1];
+        g->longest[i] = a > b ? a : b;
+    }
+    return true;
+}
+
+static bool list_working(gathering *g)
+{
+    g->working = tl_malloc((g->view->nlaunches + 1) * sizeof *g->working);
+    for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
+        if (g->view->launches[i].nkernels > 0)
+            g->working[g->nworking++] = (uint32_t)i;
+    return g->working != NULL;
 }
 
 static bool prepare_host(gathering *g)
@@ -165,10 +228,10 @@ static bool prepare_host(gathering *g)
     size_t n = g->view->names->n + 1;
     int64_t sum = 0;
     g->before = tl_malloc((g->nidle + 1) * sizeof *g->before);
-    g->covered_to = tl_malloc(n * sizeof *g->covered_to);
+    g->covered = tl_calloc(n, sizeof *g->covered);
     g->of_call = tl_malloc(n);
     g->of_op = tl_malloc(n);
-    if (g->before == NULL || g->covered_to == NULL || g->of_call == NULL || g->of_op == NULL)
+    if (g->before == NULL || g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
         return false;
     for (size_t i = 0; i < g->nidle; i++) {
         g->before[i] = sum;
@@ -180,13 +243,13 @@ static bool prepare_host(gathering *g)
         g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
     }
-    return true;
+    return list_pauses(g) && list_working(g);
 }
 
-static void uncover(gathering *g)
+/* What is known to be covered is so on one thread. */
+static void begin_thread(gathering *g)
 {
-    for (size_t i = 0; i < g->view->names->n; i++)
-        g->covered_to[i] = INT64_MIN;
+    g->nwalks++;
     for (int part = 0; part < TL_NPARTS; part++)
         g->part_to[part] = INT64_MIN;
 }
@@ -207,9 +270,9 @@ static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns
                      uint32_t depth, bool frame)
 {
     uint32_t key = tl_name_key(g->view, name);
-    if (idle_ns <= 0 || start_ns < g->covered_to[key])
+    if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return true;
-    g->covered_to[key] = end_ns;
+    g->covered[key] = (cover){ end_ns, g->nwalks };
     return add(g, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start_ns), name, part,
                &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
@@ -221,7 +284,7 @@ static bool add_ops(gathering *g, const tl_thread *thread)
     size_t at = 0;
     bool whole = true;
 
-    uncover(g);
+    begin_thread(g);
     for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
         while (open.n > 0 && open.v[open.n - 1] <= start)
@@ -268,18 +331,16 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
 /* The first launch of work from t on; INT64_MAX where there is none. */
 static int64_t next_launch(const gathering *g, int64_t t_ns)
 {
-    const tl_rank_view *view = g->view;
-    size_t low = 0, high = view->nlaunches;
+    const tl_launch *launches = g->view->launches;
+    size_t low = 0, high = g->nworking;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (view->launches[mid].start_ns < t_ns)
+        if (launches[g->working[mid]].start_ns < t_ns)
             low = mid + 1;
         else
             high = mid;
     }
-    while (low < view->nlaunches && view->launches[low].nkernels == 0)
-        low++;
-    return low < view->nlaunches ? view->launches[low].start_ns : INT64_MAX;
+    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
 }
 
 /* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
@@ -290,19 +351,37 @@ static bool surely_waits(const gathering *g, uint32_t name)
     return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
 }
 
+/* How many pauses begin up to an instant. */
+static size_t pauses_to(const gathering *g, int64_t t_ns)
+{
+    size_t low = 0, high = g->npauses;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (g->pauses[mid] <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
  * waited, before the host launches anything again (until then communication may keep the device busy). */
 static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
     int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
     int64_t most = 0;
-    size_t to;
-    for (size_t at = idle_after(g, start_ns); at < g->nidle && g->idle[at].start_ns <= until; at = to) {
-        for (to = at + 1; to < g->nidle && g->idle[to].start_ns == g->idle[to - 1].end_ns; to++)
-            ; /* parts of one gap touch */
-        int64_t ns = g->before[to] - g->before[at];
-        if (g->idle[at].start_ns > start_ns && ns > most) /* else it was idle before */
-            most = ns;
+    size_t low = pauses_to(g, start_ns) + g->npauses, high = pauses_to(g, until) + g->npauses;
+
+    for (; low < high; low /= 2, high /= 2) {
+        if (low % 2 == 1) {
+            most = g->longest[low] > most ? g->longest[low] : most;
+            low++;
+        }
+        if (high % 2 == 1) {
+            high--;
+            most = g->longest[high] > most ? g->longest[high] : most;
+        }
     }
     return most;
 }
@@ -313,7 +392,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
     size_t at = 0, op_at = 0;
     bool whole = true;
 
-    uncover(g);
+    begin_thread(g);
     for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
         uint32_t name = calls->name[i];
@@ -334,12 +413,18 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
     return whole;
 }
 
+/* Threads stand in order of their tracks. */
 static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
 {
-    for (size_t i = 0; i < n; i++)
-        if (threads[i].track == track)
-            return &threads[i];
-    return NULL;
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (threads[mid].track < track)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && threads[low].track == track ? &threads[low] : NULL;
 }
 
 /* Threads that launch; what others do feeds no device. */
@@ -358,8 +443,11 @@ static bool add_host(gathering *g)
             whole = add_calls(g, &view->calls.threads[t],
                               thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
-    free(g->covered_to);
+    free(g->covered);
     free(g->before);
+    free(g->pauses);
+    free(g->longest);
+    free(g->working);
     free(g->of_call);
     free(g->of_op);
     return whole;

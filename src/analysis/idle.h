@@ -12,6 +12,7 @@
 #define TLMPI_ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
+#include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 
@@ -47,6 +48,13 @@ typedef struct tl_idle_hold {
     int64_t start_ns;       /* of the call */
 } tl_idle_hold;
 
+/* Waits by their ends, see idle_drain.c. */
+typedef struct tl_idle_ends {
+    uint32_t *wait;  /* by (device, end), where `apart` is set; else by end */
+    tl_below latest; /* over wait */
+    bool apart;
+} tl_idle_ends;
+
 /* One rank, while it is worked on. */
 typedef struct tl_idle_rank {
     const tl_rank_view *view;
@@ -55,11 +63,10 @@ typedef struct tl_idle_rank {
     int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
     tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_call_named */
     uint8_t *name_known;
-    TL_VEC(tl_idle_wait) waits; /* by (start, uid) */
-    int64_t *wait_ends;         /* a tree of the largest ends over waits, see idle_drain.c */
-    size_t wait_leaves;
-    TL_VEC(tl_idle_hold) holds; /* by (stream, start) */
-    TL_VEC(int64_t) under;      /* starts of graph launches that are under-recorded, ascending */
+    TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
+    tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
+    TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
+    TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
     size_t graph_launches;
     uint32_t main_track; /* thread that counts where nothing is launched; TL_NONE without any */
     bool has_ops;        /* there are operators or Python functions */

@@ -155,7 +155,7 @@ static bool add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t st
 {
     if (!tl_vec_room(&k->holds))
         return false;
-    k->holds.v[k->holds.n++] = (tl_idle_hold){ device, stream, start_ns };
+    k->holds.v[k->holds.n++] = (tl_idle_hold){ device >= 0 ? device : -1, stream, start_ns };
     return true;
 }
 
@@ -306,6 +306,8 @@ static int by_stream(const void *a, const void *b)
     const tl_idle_hold *x = a, *y = b;
     if (x->stream != y->stream)
         return x->stream < y->stream ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
@@ -392,7 +394,10 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->name);
     free(k->name_known);
     free(k->waits.v);
-    free(k->wait_ends);
+    free(k->of_all.wait);
+    free(k->of_device.wait);
+    tl_below_free(&k->of_all.latest);
+    tl_below_free(&k->of_device.latest);
     free(k->holds.v);
     free(k->under.v);
 }

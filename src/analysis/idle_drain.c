@@ -10,50 +10,84 @@
  * before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
 #include "idle.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* Ends of waits as a tree: leaf i stands at leaves + i, and a node has the larger of its two. */
-static bool make_tree(tl_idle_rank *k)
+/* The device whose waits it is among. */
+static int32_t device_of(const tl_idle_wait *w, bool apart)
 {
-    size_t leaves = 1;
-    while (leaves <= k->waits.n) /* one more than there are: a search may begin behind the last */
-        leaves *= 2;
-    k->wait_leaves = leaves;
-    k->wait_ends = tl_malloc(2 * leaves * sizeof *k->wait_ends);
-    if (k->wait_ends == NULL)
-        return false;
-    for (size_t i = 0; i < leaves; i++)
-        k->wait_ends[leaves + i] = i < k->waits.n ? k->waits.v[i].end_ns : INT64_MIN;
-    for (size_t i = leaves; i-- > 1;) {
-        int64_t a = k->wait_ends[2 * i], b = k->wait_ends[2 * i + 1];
-        k->wait_ends[i] = a > b ? a : b;
-    }
-    return true;
+    return apart && w->device >= 0 ? w->device : -1;
 }
 
-/* The last wait before the n-th that ends at or after the instant; SIZE_MAX for none. */
-static size_t last_ending(const tl_idle_rank *k, size_t n, int64_t from_ns)
+typedef struct ordering {
+    const tl_idle_wait *waits;
+    bool apart;
+} ordering;
+
+static int by_end(const void *context, uint32_t a, uint32_t b)
 {
-    size_t at = k->wait_leaves + n;
-    if (n == 0)
-        return SIZE_MAX;
-    /* Up while there is nothing to the left of the way, then down to the right. */
-    while (at > 1 && ((at & 1) == 0 || k->wait_ends[at - 1] < from_ns))
-        at /= 2;
-    if (at <= 1)
-        return SIZE_MAX;
-    at--;
-    while (at < k->wait_leaves)
-        at = k->wait_ends[2 * at + 1] >= from_ns ? 2 * at + 1 : 2 * at;
-    return at - k->wait_leaves;
+    const ordering *o = context;
+    const tl_idle_wait *x = &o->waits[a], *y = &o->waits[b];
+    int32_t dx = device_of(x, o->apart), dy = device_of(y, o->apart);
+    if (dx != dy)
+        return dx < dy ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static bool order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)
+{
+    ordering o = { k->waits.v, apart };
+    ends->apart = apart;
+    ends->wait = tl_malloc((k->waits.n + 1) * sizeof *ends->wait);
+    for (size_t i = 0; ends->wait != NULL && i < k->waits.n; i++)
+        ends->wait[i] = (uint32_t)i;
+    return ends->wait != NULL && tl_sort_index(ends->wait, k->waits.n, by_end, &o) &&
+           tl_below_make(&ends->latest, ends->wait, k->waits.n);
+}
+
+/* How many stand before those of the device that end at or after the instant; after: that end after it. */
+static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns, bool after)
+{
+    size_t low = 0, high = k->waits.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const tl_idle_wait *w = &k->waits.v[ends->wait[mid]];
+        int32_t other = device_of(w, ends->apart);
+        if (other < device || (other == device && (w->end_ns < ns || (after && w->end_ns == ns))))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Of the device's waits that end in [from_ns, to_ns] the last of the first n; TL_BELOW_NONE. */
+static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, size_t n, int64_t from_ns,
+                            int64_t to_ns)
+{
+    size_t low = ending_before(k, ends, device, from_ns, false), high = ending_before(k, ends, device, to_ns, true);
+    return tl_below_find(&ends->latest, low, high, (uint32_t)n);
+}
+
+/* The same of the waits that may be for the device, which are those for nobody knows which as well. */
+static uint32_t last_ending_for(const tl_idle_rank *k, int32_t device, size_t n, int64_t from_ns, int64_t to_ns)
+{
+    if (device < 0 || k->of_device.wait == NULL)
+        return last_ending(k, &k->of_all, -1, n, from_ns, to_ns);
+    uint32_t a = last_ending(k, &k->of_device, -1, n, from_ns, to_ns),
+             b = last_ending(k, &k->of_device, device, n, from_ns, to_ns);
+    return a == TL_BELOW_NONE || (b != TL_BELOW_NONE && b > a) ? b : a;
 }
 
 bool tl_idle_drain_prepare(tl_idle_rank *k)
 {
-    bool streams = false;
-    for (size_t i = 0; i < k->waits.n; i++)
+    bool streams = false, devices = false;
+    for (size_t i = 0; i < k->waits.n; i++) {
         streams |= k->waits.v[i].stream >= 0;
-    if (!make_tree(k))
+        devices |= k->waits.v[i].device >= 0;
+    }
+    if (!order_by_end(k, false, &k->of_all) ||
+        (devices && tl_idle_holds(k, TL_IDLE_DEVICES) && !order_by_end(k, true, &k->of_device)))
         return false;
     if (!streams)
         return true;
@@ -108,29 +142,42 @@ static int64_t waited_for(tl_idle_rank *k, const tl_idle_device *d, const tl_idl
 void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row)
 {
     const tl_calls *c = &k->view->calls;
-    int64_t lo = row->start_ns, from = lo - k->config->sync_ns;
+    int64_t lo = row->start_ns;
     int64_t launch = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : INT64_MAX;
-    size_t i = begun_before(k, lo);
 
     row->drain_type = TL_DRAIN_STARVED;
     row->sync_event = TL_NO_NAME;
     row->sync_correlation = row->sync_uid = -1;
-    while ((i = last_ending(k, i, from)) != SIZE_MAX) {
-        const tl_idle_wait *w = &k->waits.v[i];
-        bool elsewhere =
-            tl_idle_holds(k, TL_IDLE_DEVICES) && w->device >= 0 && d->device >= 0 && w->device != d->device;
-        if (w->end_ns > launch || elsewhere)
-            continue;
-        int64_t end = waited_for(k, d, g, w, lo);
-        row->sync_type = w->kind;
-        row->sync_event = c->name[w->call];
-        row->sync_dur_ns = c->dur_ns[w->call];
-        row->sync_correlation = c->correlation[w->call];
-        row->sync_uid = w->uid <= INT32_MAX ? (int32_t)w->uid : -1;
-        if (end != TL_TIME_UNKNOWN && end - w->start_ns > k->config->drain_ns)
-            row->drain_type = TL_DRAIN_SYNC;
+    uint32_t last = last_ending_for(k, d->device, begun_before(k, lo), lo - k->config->sync_ns, launch);
+    if (last == TL_BELOW_NONE)
         return;
+    const tl_idle_wait *w = &k->waits.v[last];
+    int64_t end = waited_for(k, d, g, w, lo);
+    row->sync_type = w->kind;
+    row->sync_event = c->name[w->call];
+    row->sync_dur_ns = c->dur_ns[w->call];
+    row->sync_correlation = c->correlation[w->call];
+    row->sync_uid = w->uid <= INT32_MAX ? (int32_t)w->uid : -1;
+    if (end != TL_TIME_UNKNOWN && end - w->start_ns > k->config->drain_ns)
+        row->drain_type = TL_DRAIN_SYNC;
+}
+
+/* Whether the stream of the device was made to wait within (from_ns, to_ns). */
+static bool held_between(const tl_idle_rank *k, int32_t device, int32_t stream, int64_t from_ns, int64_t to_ns)
+{
+    size_t low = 0, high = k->holds.n;
+
+    while (low < high) { /* the first hold of the stream at or after the launch, or of a later stream */
+        size_t mid = low + (high - low) / 2;
+        const tl_idle_hold *h = &k->holds.v[mid];
+        if (h->stream < stream ||
+            (h->stream == stream && (h->device < device || (h->device == device && h->start_ns < to_ns))))
+            low = mid + 1;
+        else
+            high = mid;
     }
+    const tl_idle_hold *last = low > 0 ? &k->holds.v[low - 1] : NULL;
+    return last != NULL && last->stream == stream && last->device == device && last->start_ns > from_ns;
 }
 
 bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g)
@@ -141,19 +188,7 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     bool follows = g->next > d->first && before->device == next->device && before->stream == next->stream;
     int64_t from = !follows ? INT64_MIN : before->launch != TL_NONE ? before->launch_ns : before->start_ns;
     int64_t to = k->view->launches[g->launch].start_ns;
-    size_t low = 0, high = k->holds.n;
-
-    while (low < high) { /* the first hold of the stream at or after the launch, or of a later stream */
-        size_t mid = low + (high - low) / 2;
-        const tl_idle_hold *h = &k->holds.v[mid];
-        if (h->stream < next->stream || (h->stream == next->stream && h->start_ns < to))
-            low = mid + 1;
-        else
-            high = mid;
-    }
     /* Streams of two devices may have one number. */
-    for (; low > 0 && k->holds.v[low - 1].stream == next->stream && k->holds.v[low - 1].start_ns > from; low--)
-        if (k->holds.v[low - 1].device < 0 || k->holds.v[low - 1].device == next->device)
-            return true;
-    return false;
+    return held_between(k, -1, next->stream, from, to) ||
+           (next->device >= 0 && held_between(k, next->device, next->stream, from, to));
 }

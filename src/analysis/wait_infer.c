@@ -17,6 +17,7 @@
 #define SILENCE_NS  (1000 * US) /* what is worth asking */
 #define HEAD_NS     (100 * US)  /* the same, before the first call */
 #define WAKE_NS     (200 * US)  /* from the end of the work to the first sign of the host */
+#define ASK_NS      (5000 * US) /* the same, where the host then asks how long the work took */
 #define CALL_END_NS (5 * US)    /* from the end of the work to the return of the call that waited for it */
 #define CLOCKS_NS   (20 * US)   /* by which clocks of host and device may differ */
 #define LONGEST_NS  (INT64_C(1) << 46)
@@ -44,20 +45,36 @@ static bool add_wait(tl_host_waits *waits, int64_t from_ns, int64_t to_ns)
     return true;
 }
 
+typedef TL_VEC(tl_span) span_list;
+
+static bool add_span(span_list *list, int64_t start_ns, int64_t end_ns)
+{
+    if (!tl_vec_room(list))
+        return false;
+    list->v[list->n++] = (tl_span){ start_ns, end_ns };
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const tl_span *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
 /* When one thread was busy: its calls, and pauses shorter than SILENCE_NS between them. */
-static bool thread_busy(const tl_calls *calls, const tl_thread *thread, tl_spans *out)
+static bool thread_busy(const tl_calls *calls, const tl_thread *thread, span_list *out)
 {
     int64_t from = calls->start_ns[thread->first], to = from;
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
         if (start - to >= SILENCE_NS) {
-            if (!tl_spans_add(out, from, to > from ? to : from + 1))
+            if (!add_span(out, from, to > from ? to : from + 1))
                 return false;
             from = start;
         }
         to = end > to ? end : to;
     }
-    return tl_spans_add(out, from, to > from ? to : from + 1);
+    return add_span(out, from, to > from ? to : from + 1);
 }
 
 /* When any thread that launches was busy. */
@@ -65,21 +82,21 @@ static bool host_busy(const tl_rank_view *view, tl_spans *busy)
 {
     const tl_calls *calls = &view->calls;
     tl_map launching = { 0 };
+    span_list all = { 0 };
     bool whole = true;
 
     for (size_t i = 0; whole && i < view->nlaunches; i++)
         whole = (i > 0 && view->launches[i].track == view->launches[i - 1].track) ||
                 tl_map_put(&launching, view->launches[i].track, 1) == 0;
-    for (size_t t = 0; whole && t < calls->nthreads; t++) {
-        tl_spans one = { 0 }, both = { 0 };
-        if (calls->threads[t].n == 0 || tl_map_get(&launching, calls->threads[t].track) == TL_MAP_NONE)
-            continue;
-        whole = thread_busy(calls, &calls->threads[t], &one) && tl_spans_union(&both, busy, &one);
-        tl_spans_free(&one);
-        tl_spans_free(busy);
-        *busy = both;
-    }
+    for (size_t t = 0; whole && t < calls->nthreads; t++)
+        if (calls->threads[t].n > 0 && tl_map_get(&launching, calls->threads[t].track) != TL_MAP_NONE)
+            whole = thread_busy(calls, &calls->threads[t], &all);
+    if (all.n > 1)
+        qsort(all.v, all.n, sizeof *all.v, by_start);
+    for (size_t i = 0; whole && i < all.n; i++)
+        whole = tl_spans_add(busy, all.v[i].start_ns, all.v[i].end_ns);
     tl_map_free(&launching);
+    free(all.v);
     return whole;
 }
 
@@ -110,6 +127,36 @@ static silence *silence_at(const silences *all, int64_t at_ns)
     return low < all->n && all->v[low].start_ns < at_ns ? &all->v[low] : NULL;
 }
 
+static bool asks_for_times(const tl_rank_view *view, int64_t at_ns)
+{
+    const tl_calls *calls = &view->calls;
+    for (size_t t = 0; t < calls->nthreads; t++) {
+        size_t low = calls->threads[t].first, end = low + calls->threads[t].n, high = end;
+        while (low < high) {
+            size_t mid = (low + high) / 2;
+            if (calls->start_ns[mid] < at_ns)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        for (; low < end && calls->start_ns[low] == at_ns; low++)
+            if (calls->name[low] != TL_NO_NAME &&
+                tl_text_has(tl_names_text(view->names, calls->name[low]), "EventElapsedTime"))
+                return true;
+    }
+    return false;
+}
+
+static bool was_wait(const tl_rank_view *view, const silence *s)
+{
+    int64_t ns = s->end_ns - s->start_ns, apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
+    if (s->nends == 0)
+        return false;
+    if (apart <= WAKE_NS && apart * UNLIKELY <= ns / (int64_t)s->nends)
+        return true;
+    return apart <= ASK_NS && apart <= ns / 2 && asks_for_times(view, s->end_ns);
+}
+
 static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
 {
     tl_spans busy = { 0 };
@@ -125,10 +172,7 @@ static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
     }
     for (size_t i = 0; whole && i < all.n; i++) {
         const silence *s = &all.v[i];
-        if (s->nends == 0 || s->end_ns - s->last_ns > WAKE_NS)
-            continue;
-        int64_t apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
-        if (apart * UNLIKELY <= (s->end_ns - s->start_ns) / (int64_t)s->nends)
+        if (was_wait(view, s))
             whole = add_wait(waits, s->start_ns, s->end_ns);
     }
     free(all.v);

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     /* A closed pipe and a file that may not grow are failures of a write, which are told. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    tl_leftover_catch();
+    tl_leftover_catch(tl_par_nprocs() > 1);
     tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PLACES = 16 };
@@ -37,15 +38,25 @@ void tl_leftover_remove(void)
     }
 }
 
+/* How long a process of a crowd goes on living: one that has a processor may be half a dozen time slices behind. */
+static const struct timespec grace = { .tv_nsec = 500000000 };
+static volatile sig_atomic_t in_crowd;
+
 /* The signal does what it does by default from here on (SA_RESETHAND), at once (SA_NODEFER). */
 static void on_signal(int number)
 {
     tl_leftover_remove();
+    if (in_crowd) {
+        (void)nanosleep(&grace, NULL);
+        tl_leftover_remove(); /* another thread may have begun the next file */
+    }
     (void)raise(number);
 }
 
-void tl_leftover_catch(void)
+void tl_leftover_catch(bool crowd)
 {
+    in_crowd = crowd;
+
     static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2 };
     struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, now;
 

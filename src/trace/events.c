@@ -259,7 +259,7 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
 #define WAIT_KEYS (BIT(TL_KEY_WAIT_ON_STREAM) | BIT(TL_KEY_WAIT_ON_CORR))
 #define COLL_KEYS                                                                                                      \
     (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
-     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ))
+     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ) | BIT(TL_KEY_SRC_RANK) | BIT(TL_KEY_DST_RANK))
 
 /* The direction of a copy; kernels have a kind, too, but no number. */
 static int32_t copy_kind_of(const tl_fields *f)

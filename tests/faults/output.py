@@ -109,7 +109,7 @@ def part_appears(path, child):
     return False
 
 
-def ended(checks, program, folder, big):
+def ended(checks, program, make_trace, folder, big):
     """A signal that can be caught leaves nothing half; what SIGKILL leaves is replaced by the next run."""
     endless = os.path.join(folder, "rank-9.json")       # a pipe that nobody writes: the run waits for it
     os.mkfifo(endless)
@@ -154,6 +154,27 @@ def ended(checks, program, folder, big):
         child.send_signal(signal.SIGTERM)
     checks.that(begun and child.returncode != 0, "SIGTERM to mpirun ends the job", begun, child.returncode)
     checks.that(not glob.glob(out + "*"), "SIGTERM to mpirun: nothing half is left", glob.glob(out + "*"))
+    os.remove(endless)
+    ended_at_work(checks, program, make_trace, folder)
+
+
+def ended_at_work(checks, program, make_trace, folder):
+    """mpirun kills the others once the first has ended by the signal: the one that writes needs a processor before that."""
+    data, out = os.path.join(folder, "slow"), os.path.join(folder, "at_work")
+    subprocess.run([make_trace, "-o", data, "--ranks", "3", "--mb", "120", "--plain"], check=True)
+    processor = str(min(os.sched_getaffinity(0)))       # that somebody else wants all of
+    proc = [program, "-f", "--parser=yajl", "--no-filter", "-o", out, data]
+    job = ["mpirun", "-q", "-n", "1", "nice", "-n", "10", "taskset", "-c", processor] + proc + [":", "-n", "2"] + proc
+    left, begun = [], 0
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with subprocess.Popen(["taskset", "-c", processor, sys.executable, "-c", "while True: pass"]) as busy:
+            with subprocess.Popen(job, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+                begun += part_appears(out + ".h5.part", child)
+                child.send_signal(number)
+            busy.kill()
+        left += glob.glob(out + "*")
+    shutil.rmtree(data)
+    checks.that(begun == 2 and not left, "a job at work that mpirun ends: nothing is left", begun, left)
 
 
 def file_size_limit(checks, program, folder, big):
@@ -176,7 +197,7 @@ def main():
         bad_disks(checks, program, folder, data, big)
         file_size_limit(checks, program, folder, big)
         killed(checks, program, folder, big)
-        ended(checks, program, folder, big)
+        ended(checks, program, make_trace, folder, big)
     checks.close()
 
 

@@ -149,6 +149,20 @@ static void a_wait_for_another_device_explains_nothing(void)
     drawing_free(d);
 }
 
+static void of_waits_for_the_device_and_for_an_unknown_one_the_last_begun_counts(void)
+{
+    static const char *const early = "=============", *const late = "..==========";
+    for (int known_is_last = 0; known_is_last < 2; known_is_last++) {
+        char known[64], unknown[64];
+        snprintf(known, sizeof known, "call 1 cudaDeviceSynchronize: .......%s", known_is_last ? late : early);
+        snprintf(unknown, sizeof unknown, "call 2 cudaStreamSynchronize: .......%s", known_is_last ? early : late);
+        drawing *d = draw("compute 0/7: ..AAAAAAAAAAAAAAAAAA..........CC", known, unknown, NULL);
+        draw_sync(d, drawn_call(d, "cudaDeviceSynchronize"), 0, -1, -1);
+        CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, known_is_last ? TL_WAIT_DEVICE : TL_WAIT_STREAM);
+        drawing_free(d);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- copies */
 
 static void a_copy_blocks_when_its_memory_is_pageable_or_its_call_lasts(void)
@@ -310,6 +324,7 @@ int main(void)
         TEST(a_wait_for_an_idle_stream_drained_nothing),
         TEST(devices_have_timelines_of_their_own),
         TEST(a_wait_for_another_device_explains_nothing),
+        TEST(of_waits_for_the_device_and_for_an_unknown_one_the_last_begun_counts),
         TEST(a_copy_blocks_when_its_memory_is_pageable_or_its_call_lasts),
         TEST(where_the_copy_says_nothing_the_call_tells_the_direction),
         TEST(queued_work_that_waits_for_another_stream_is_no_anomaly),

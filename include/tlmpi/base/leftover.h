@@ -6,9 +6,13 @@
 #ifndef TLMPI_BASE_LEFTOVER_H
 #define TLMPI_BASE_LEFTOVER_H
 
+#include <stdbool.h>
+
 /* Once, when the process has started: signals that would end it (HUP, INT, QUIT, TERM, XCPU, USR1, USR2, those alone
- * that are not ignored) first remove what is unfinished.  The process then ends by the signal as it would have. */
-void tl_leftover_catch(void);
+ * that are not ignored) first remove what is unfinished.  The process then ends by the signal as it would have.
+ * crowd: one of several that get the signal together.  A launcher that sees the first of them end kills the others
+ * outright, before they come to it: each waits half a second before it ends. */
+void tl_leftover_catch(bool crowd);
 
 /* The path is borrowed until it is done: renamed, or removed.  Of more than 16 at a time the rest is not looked after.
  */
