@@ -164,7 +164,7 @@ static tl_status show_file(const tl_cli *cli, tl_error *err)
     if (st == TL_OK)
         st = tl_result_open(cli->words[0], &result, err);
     if (st == TL_OK)
-        st = tl_outfile_open(&file, cli->run.output, cli->run.force, err);
+        st = tl_outfile_open(&file, cli->words[0], cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         if (cli->run.digest)
             st = tl_print_digests(file.out, result, err);
