@@ -190,6 +190,7 @@ rm listed
 mkdir host_only
 sed 's/"kernel"/"cpu_op"/g; s/"gpu_memcpy"/"cpu_op"/g' traces/rank-0.json > host_only/rank-0.json
 status 0 "$tlmpi" host_only
+says out "Next: tlmpi show host_only.h5 rank"
 status 0 "$tlmpi" show host_only.h5 rank --columns status --format csv
 says out "no_gpu_events"
 status 0 "$tlmpi" check host_only
@@ -353,6 +354,11 @@ python "intervals of two ranks" "
 assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1, 2)]"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
 lines 1 out
+says err "no rows of rank 7; it has ranks 0-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 7,9-10 --step 4 --sort rank
+says err "no rows of rank 7,9-10, step 4; it has ranks -1-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 1 --step 4 --sort rank
+silent err
 status 0 "$tlmpi" show traces.h5 interval --top 2 --format json
 python "the first two rows" "assert rows() == json.load(open('interval.json'))[:2]"
 for top in 1 4 26 27 100; do
@@ -369,6 +375,8 @@ python "a measure is sorted largest first" "assert (rows()[0]['rank'], rows()[0]
 status 2 "$tlmpi" show traces.h5 brekdown
 says err "did you mean breakdown?"
 says err "interval"
+status 2 "$tlmpi" show traces.h5 BREAKDOWN
+says err "did you mean breakdown?"
 status 2 "$tlmpi" show traces.h5 breakdown --columns rank,wall
 says err "idle_ns"
 status 2 "$tlmpi" show traces.h5 breakdown --sort wall_ns:up
