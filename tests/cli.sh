@@ -162,6 +162,23 @@ says out "rank 1"
 status 3 "$tlmpi" empty
 status 3 "$tlmpi" hopeless
 status 3 "$tlmpi" nowhere/at/all
+echo '{"hello": 1}' > hello.json
+mkdir greetings && cp hello.json greetings && cp -r traces mixed && cp hello.json mixed
+for vain in nowhere.json empty hello.json greetings /dev/null; do
+    status 1 "$tlmpi" -f -o other traces "$vain"
+    says err ": $vain: "
+    says out "3 traces, 3 of 3 ranks"
+    status 1 "$tlmpi" check traces "$vain"
+    says err ": $vain: "
+done
+status 1 "$tlmpi" augment -o other traces hello.json empty
+says err "empty: expected traces"
+status 1 "$tlmpi" compat hta -o tables traces hello.json
+status 3 "$tlmpi" -f -o other empty nowhere.json hello.json
+says err ": nowhere.json: "
+status 0 "$tlmpi" -f -o other mixed
+says err "left alone: mixed/hello.json: "
+rm -r hello.json greetings mixed other tables
 status 4 "$tlmpi" traces -o nowhere/at/all
 check "no file of a run that failed" test ! -e hopeless.h5 -a ! -e empty.h5
 mkdir show && cp traces/rank-0.json show
@@ -187,6 +204,59 @@ check "check lists the runs, too" cmp listed out
 status 0 "$tlmpi" check --run 1 runs
 says out "runs/one/rank-2.json"
 rm listed
+# A rank and a world that stand behind the events are known once these have been read; of two the first counts.
+mkdir behind
+python3 - <<'PYTHON'
+import gzip, json
+trace = json.load(open("traces/rank-0.json"))
+events = trace.pop("traceEvents")
+told = lambda rank, world: '"distributedInfo": {"rank": %d, "world_size": %d}' % (rank, world)
+text = '{"traceEvents": %s, %%s, "traceName": "t"}' % json.dumps(events)
+open("behind/one.json", "w").write(text % told(5, 8))
+gzip.open("behind/one.json.gz", "wt").write(text % told(5, 8))
+open("behind/two.json", "w").write(text % (told(1, 4) + ", " + told(6, 16)))
+open("behind/both.json", "w").write("{" + told(2, 4) + ", " + text[1:] % told(7, 16))
+PYTHON
+for trace in one.json one.json.gz; do
+    for procs in 1 3; do
+        status 0 mpirun -n "$procs" "$tlmpi" -f -o behind/result "behind/$trace"
+        says out "1 trace, 1 of 8 ranks"
+        says out "No trace of 7 ranks: 0-4, 6-7"
+    done
+done
+status 0 "$tlmpi" check behind/one.json
+says out "7 of 8 ranks have no trace here"
+for traces in behind/two.json behind/both.json "behind/two.json behind/both.json"; do
+    # shellcheck disable=SC2086  # one file or two
+    status 0 "$tlmpi" -f -o behind/result $traces
+    says out "of 4 ranks"
+    status 0 "$tlmpi" show behind/result.h5 rank --columns rank,world_size --format csv
+    check "the rank table has the first, too: $traces" sh -c '! grep -qvE "rank|^[12],4" out'
+done
+
+# A pipe has no name of its own: neither rank 63 nor 63.h5.  Several count in the order in which they are named.
+sed 's/"distributedInfo": {[^}]*}, //' traces/rank-0.json > behind/nobody.json
+mkfifo 63 62
+cat behind/nobody.json > 63 &
+status 0 "$tlmpi" ./63
+check "a pipe: tlmpi.h5" test -s tlmpi.h5 -a ! -e 63.h5
+says out "1 trace, 1 of 1 rank,"
+status 0 "$tlmpi" -f /dev/fd/9 9< behind/one.json
+says out "1 trace, 1 of 8 ranks"
+check "what is open: tlmpi.h5" test ! -e 9.h5
+status 0 "$tlmpi" -f /dev/fd/9 9< behind/nobody.json
+status 0 "$tlmpi" show tlmpi.h5 rank --columns rank,rank_from --format csv
+says out "0,order"
+cat traces/rank-1.json > 62 & cat traces/rank-0.json > 63 &
+status 0 "$tlmpi" -f -o behind/result ./63 ./62
+says out "2 traces, 2 of 3 ranks"
+status 0 "$tlmpi" show behind/result.h5 rank --columns rank,file --format csv
+says out "0,63"
+says out "1,62"
+cat traces/rank-2.json > 62 & cat traces/rank-0.json > 63 &
+status 0 "$tlmpi" -f -o behind/result ./63 ./62
+says err "62: counts as rank 1 by its place among the paths; the trace calls itself rank 2"
+rm -r behind 62 63 tlmpi.h5
 mkdir host_only
 sed 's/"kernel"/"cpu_op"/g; s/"gpu_memcpy"/"cpu_op"/g' traces/rank-0.json > host_only/rank-0.json
 status 0 "$tlmpi" host_only

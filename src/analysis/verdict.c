@@ -1,26 +1,26 @@
 /* verdict.c - charges by rank and step, tested, and put into words. */
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A loss below this share of the steps in which a rank stands out is nobody's verdict. */
-static const double least_share = 0.008;
 /* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on.
  */
 static const double least_of_most = 0.3;
 /* Ranks that are late in turn must cost this share together. */
 static const double together_share = 0.05;
-/* A step or two are an event, no straggler, unless they cost this share of themselves. */
-static const double event_share = 0.03;
-enum { EVENT_STEPS = 3 };
-/* Who is charged at least half of all waiting, and made others wait this share of its steps, is one whatever a replay
- * says: it knows nothing of what a trace does not show. */
-static const double waited_share = 0.05, most_of_all = 0.5;
-static const double significant = 0.05;
+/* Where a test of steps has nothing to stand on: last in this many collectives, and this many times its share of them.
+ */
+enum { TOO_FEW_STEPS = 2, LAST_LEAST = 10, LAST_TIMES = 2 };
+/* A replay knows nothing of what a trace does not show: who is charged at least half of all waiting, and made others
+ * wait this share of its steps, not just by chance, though a repair gains less than a tenth of that, is judged by the
+ * waits. */
+static const double waited_share = 0.05, most_of_all = 0.5, explained = 0.1;
+static const double significant = 0.01, matters = 0.01;
 /* A cause has this share of the charge, or it is mixed. */
 static const double cause_share = 0.8;
 
@@ -28,6 +28,8 @@ typedef struct judging {
     const tl_verdict_input *in;
     int64_t *charge; /* [nranks * nsteps] rank-seconds */
     double *wall;    /* the same as wall time */
+    double *tested;  /* what the tests look at: `wall`, or what repairs gain */
+    bool together;   /* ranks of all roles are compared with each other */
     double *z;
     bool *flagged;
     tl_persistence *found; /* [nranks] */
@@ -95,8 +97,8 @@ static void sum_charges(judging *j)
         j->charge[r * j->in->nsteps + s] = total;
         j->wall[r * j->in->nsteps + s] = squares / sum;
     }
-    if (j->in->wall_ns != NULL)
-        memcpy(j->wall, j->in->wall_ns, j->in->nranks * j->in->nsteps * sizeof *j->wall);
+    if (j->in->by_gain)
+        memcpy(j->wall, j->in->gain_ns, j->in->nranks * j->in->nsteps * sizeof *j->wall);
 }
 
 /* What one role after the other is tested in. */
@@ -117,11 +119,11 @@ static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
     for (size_t first = 0; st == TL_OK && first < nranks; first++) {
         size_t n = 0;
         for (size_t r = first; !w->done[first] && r < nranks; r++)
-            if (j->in->wall_ns != NULL || j->in->roles[r] == j->in->roles[first])
+            if (j->together || j->in->roles[r] == j->in->roles[first])
                 w->of[n++] = r;
         for (size_t i = 0; i < n; i++) {
             w->done[w->of[i]] = i > 0;
-            memcpy(w->charges + i * nsteps, j->wall + w->of[i] * nsteps, nsteps * sizeof *w->charges);
+            memcpy(w->charges + i * nsteps, j->tested + w->of[i] * nsteps, nsteps * sizeof *w->charges);
         }
         const tl_charges c = { w->charges, w->step_ns, n, nsteps };
         if (n > 0)
@@ -135,7 +137,8 @@ static tl_status test_each(judging *j, const role_scratch *w, tl_error *err)
     return st;
 }
 
-/* Ranks of each role by themselves; what a repair gains is measured against them already, and is comparable everywhere. */
+/* Ranks of each role by themselves; what a repair gains is measured against them already, and is comparable everywhere.
+ */
 static tl_status test_roles(judging *j, tl_error *err)
 {
     size_t nranks = j->in->nranks, nsteps = j->in->nsteps;
@@ -161,6 +164,43 @@ static tl_status test_roles(judging *j, tl_error *err)
     free(found);
     free(of);
     return st;
+}
+
+/* What a rank's steps took, others waited for it in them, and a repair would gain; what it is charged, and all are. */
+typedef struct explaining {
+    double steps_ns, waited_ns, gain_ns, blame_ns, all_ns;
+} explaining;
+
+/* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that. */
+static bool is_unexplained(const explaining *e, tl_pattern pattern, double p)
+{
+    bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
+    return always && e->waited_ns >= waited_share * e->steps_ns && e->gain_ns < explained * e->waited_ns &&
+           e->blame_ns >= most_of_all * e->all_ns;
+}
+
+/* What repairs gain, step by step, tells more exactly than waits who was late when: waits count a delay in each
+ * collective that it reaches, and start with whatever a recording begins with. */
+static tl_status test_gains(judging *j, tl_error *err)
+{
+    size_t nsteps = j->in->nsteps;
+    explaining e = { 0 };
+    for (size_t s = 0; s < nsteps; s++)
+        e.steps_ns += (double)j->in->steps[s].ns;
+    for (size_t i = 0; i < j->in->nranks * nsteps; i++)
+        e.all_ns += (double)j->charge[i];
+    for (size_t r = 0; r < j->in->nranks; r++) {
+        e.waited_ns = e.gain_ns = e.blame_ns = 0;
+        for (size_t i = r * nsteps; i < (r + 1) * nsteps; i++) {
+            e.waited_ns += j->wall[i];
+            e.gain_ns += j->in->gain_ns[i];
+            e.blame_ns += (double)j->charge[i];
+        }
+        const double *from = is_unexplained(&e, j->found[r].pattern, j->found[r].p_value) ? j->wall : j->in->gain_ns;
+        memcpy(j->tested + r * nsteps, from + r * nsteps, nsteps * sizeof *j->tested);
+    }
+    j->together = true;
+    return test_roles(j, err);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- causes */
@@ -232,8 +272,13 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
 
     for (size_t s = 0; s < in->nsteps; s++) {
         size_t at = r * in->nsteps + s;
-        tl_blame_step step = { in->ranks[r], in->steps[s].number, j->charge[at], (int64_t)llround(j->wall[at]),
-                               j->z[at],     j->flagged[at] };
+        tl_blame_step step = { in->ranks[r],
+                               in->steps[s].number,
+                               j->charge[at],
+                               (int64_t)llround(j->wall[at]),
+                               j->z[at],
+                               j->flagged[at],
+                               in->gain_ns != NULL ? (int64_t)llround(in->gain_ns[at]) : 0 };
         row.blame_ns += j->charge[at];
         if (!tl_table_append(blame_step, &step, 1))
             return false;
@@ -248,15 +293,21 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
     judging j = { .in = in,
                   .charge = tl_calloc(n, sizeof(int64_t)),
                   .wall = tl_calloc(n, sizeof(double)),
+                  .tested = tl_calloc(n, sizeof(double)),
+                  .together = in->by_gain,
                   .z = tl_calloc(n, sizeof(double)),
                   .flagged = tl_calloc(n, sizeof(bool)),
                   .found = tl_calloc(in->nranks + 1, sizeof(tl_persistence)) };
-    bool whole = j.charge != NULL && j.wall != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
+    bool whole =
+        j.charge != NULL && j.wall != NULL && j.tested != NULL && j.z != NULL && j.flagged != NULL && j.found != NULL;
     tl_status st = TL_OK;
 
     if (whole) {
         sum_charges(&j);
+        memcpy(j.tested, j.wall, n * sizeof *j.tested);
         st = test_roles(&j, err);
+        if (st == TL_OK && in->gain_ns != NULL && in->nsteps > TOO_FEW_STEPS)
+            st = test_gains(&j, err);
         for (size_t r = 0; st == TL_OK && r < in->nranks; r++)
             if (!add_rank(&j, r, blame_step, straggler))
                 st = tl_fail_memory(err, "the verdict");
@@ -265,6 +316,7 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
     }
     free(j.charge);
     free(j.wall);
+    free(j.tested);
     free(j.z);
     free(j.flagged);
     free(j.found);
@@ -273,28 +325,12 @@ tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_t
 
 /* -------------------------------------------------------------------------------------------------------- verdicts */
 
-/* What a rank's flagged steps took, and what others waited for it in them. */
-typedef struct loss {
-    size_t nflagged;
-    double flagged_ns, waited_ns, largest_share;
-} loss;
-
-static loss loss_of(const tl_verdict_input *in, const tl_table *blame_step, const tl_straggler *row)
-{
-    loss l = { 0 };
-    for (size_t i = 0; i < blame_step->n; i++) {
-        const tl_blame_step *step = tl_table_row(blame_step, i);
-        size_t s = index_of_step(in, step->step);
-        if (step->rank != row->rank || s == SIZE_MAX)
-            continue;
-        double ns = (double)in->steps[s].ns, share = (double)step->wall_ns / ns;
-        l.nflagged += step->flagged != 0;
-        l.flagged_ns += step->flagged ? ns : 0;
-        l.waited_ns += step->flagged ? (double)step->wall_ns : 0;
-        l.largest_share = share > l.largest_share ? share : l.largest_share;
-    }
-    return l;
-}
+/* What stands in the rows, as the test wants it. */
+typedef struct weighing {
+    double *cost_ns, *step_ns, *p_value;
+    bool *flagged;
+    tl_standing *found;
+} weighing;
 
 static int64_t most_blame(const tl_table *straggler)
 {
@@ -333,59 +369,138 @@ static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggle
     return suspects > 1 && alone < gains->together_ns / 2 && (double)gains->together_ns >= together_share * flagged_ns;
 }
 
-static tl_verdict judge(const tl_verdict_input *in, const tl_verdict_gains *gains, const loss *l,
-                        const tl_table *straggler, tl_straggler *row)
+/* Whether it comes last more often than is its share. */
+static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler, const tl_straggler *row)
 {
-    char *reason = row->reason;
-    size_t n = sizeof row->reason;
-    double lost = gains->simulated ? (double)row->gain_ns : l->waited_ns;
-    double share = l->flagged_ns > 0 ? lost / l->flagged_ns : 0;
-
-    if (in->uncertain) {
-        snprintf(reason, n, "most collectives may carry no verdict: see table quality");
-        return TL_VERDICT_INCONCLUSIVE;
-    }
-    if (l->nflagged == 0) {
-        snprintf(reason, n, "no step in which it stands out among its peers");
-        return TL_VERDICT_OK;
-    }
-    bool in_turn = gains->simulated && share < least_share && tl_verdict_suspects(row, straggler) &&
-                   late_in_turn(gains, straggler, l->flagged_ns);
-    bool dominant = l->waited_ns >= waited_share * l->flagged_ns &&
-                    (double)row->blame_ns >= most_of_all * (double)all_blame(straggler);
-    if (dominant && share < waited_share)
-        share = l->waited_ns / l->flagged_ns;
-    if (share < least_share && !in_turn) {
-        snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", l->nflagged, in->nsteps,
-                 100 * share);
-        return TL_VERDICT_OK;
-    }
-    if (l->nflagged <= EVENT_STEPS && l->nflagged < in->nsteps && share < event_share) {
-        snprintf(reason, n, "%zu of %zu steps alone, and %.1f %% of them", l->nflagged, in->nsteps, 100 * share);
-        return TL_VERDICT_OK;
-    }
-    if (row->pattern == TL_PATTERN_SPORADIC && row->p_value > significant) {
-        snprintf(reason, n, "%zu of %zu steps, as chance would have it (p = %.2f)", l->nflagged, in->nsteps,
-                 row->p_value);
-        return TL_VERDICT_OK;
-    }
-    int used = snprintf(reason, n, "%zu of %zu steps, ", l->nflagged, in->nsteps);
-    if (isnan(row->p_value))
-        used += snprintf(reason + used, n - (size_t)used, "too few steps for a test of significance");
-    else
-        used += snprintf(reason + used, n - (size_t)used, "p = %.4f", row->p_value);
-    if (in_turn)
-        snprintf(reason + used, n - (size_t)used, "; ranks late in turn: together they cost %.1f ms",
-                 (double)gains->together_ns / 1e6);
-    return TL_VERDICT_STRAGGLER;
+    int64_t all = 0;
+    for (size_t i = 0; i < straggler->n; i++)
+        all += ((const tl_straggler *)tl_table_row(straggler, i))->late_count;
+    return row->late_count >= LAST_LEAST && row->late_count * (int64_t)in->nranks >= LAST_TIMES * all;
 }
 
-void tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *gains, const tl_table *blame_step,
-                      tl_table *straggler)
+static explaining explain(const tl_verdict_input *in, const tl_blame_step *steps, const tl_straggler *row,
+                          int64_t all_ns)
 {
-    for (size_t i = 0; i < straggler->n; i++) {
-        tl_straggler *row = tl_table_row(straggler, i);
-        const loss l = loss_of(in, blame_step, row);
-        row->verdict = (uint8_t)judge(in, gains, &l, straggler, row);
+    explaining e = { .blame_ns = (double)row->blame_ns, .all_ns = (double)all_ns };
+    for (size_t s = 0; s < in->nsteps; s++) {
+        e.steps_ns += (double)in->steps[s].ns;
+        e.waited_ns += (double)steps[s].wall_ns;
+        e.gain_ns += (double)steps[s].gain_ns;
     }
+    return e;
+}
+
+static bool weighing_new(weighing *w, const tl_verdict_input *in)
+{
+    size_t n = in->nranks * in->nsteps + 1;
+    *w = (weighing){ tl_malloc(n * sizeof *w->cost_ns), tl_malloc((in->nsteps + 1) * sizeof *w->step_ns),
+                     tl_malloc((in->nranks + 1) * sizeof *w->p_value), tl_malloc(n * sizeof *w->flagged),
+                     tl_calloc(in->nranks + 1, sizeof *w->found) };
+    return w->cost_ns != NULL && w->step_ns != NULL && w->p_value != NULL && w->flagged != NULL && w->found != NULL;
+}
+
+static void weighing_free(weighing *w)
+{
+    free(w->cost_ns);
+    free(w->step_ns);
+    free(w->p_value);
+    free(w->flagged);
+    free(w->found);
+}
+
+/* Rows of both tables are those of tl_verdict_make, in its order. */
+static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *blame_step, const tl_table *straggler,
+                       tl_error *err)
+{
+    int64_t all_ns = all_blame(straggler);
+    for (size_t s = 0; s < in->nsteps; s++)
+        w->step_ns[s] = (double)in->steps[s].ns;
+    for (size_t r = 0; r < in->nranks; r++) {
+        const tl_straggler *row = tl_table_row(straggler, r);
+        const tl_blame_step *steps = tl_table_row(blame_step, r * in->nsteps);
+        const explaining e = explain(in, steps, row, all_ns);
+        bool waits = in->gain_ns == NULL || is_unexplained(&e, (tl_pattern)row->pattern, row->p_value);
+        w->p_value[r] = row->p_value;
+        for (size_t s = 0; s < in->nsteps; s++) {
+            w->cost_ns[r * in->nsteps + s] = (double)(waits ? steps[s].wall_ns : steps[s].gain_ns);
+            w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
+        }
+    }
+    const tl_costs costs = { w->cost_ns, w->step_ns, w->flagged, w->p_value, in->nranks, in->nsteps };
+    return tl_standing_of(&costs, w->found, err);
+}
+
+static double flagged_ns(const tl_verdict_input *in, const bool *flagged)
+{
+    double sum = 0;
+    for (size_t s = 0; s < in->nsteps; s++)
+        sum += flagged[s] ? (double)in->steps[s].ns : 0;
+    return sum;
+}
+
+static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, char *reason, size_t n)
+{
+    size_t steps = in->nsteps;
+    switch (found->ground) {
+    case TL_GROUND_NONE:
+        snprintf(reason, n, "no step in which it stands out among its peers");
+        return TL_VERDICT_OK;
+    case TL_GROUND_LITTLE:
+        snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", found->nflagged, steps,
+                 100 * found->share);
+        return TL_VERDICT_OK;
+    case TL_GROUND_CHANCE:
+        snprintf(reason, n, "stands out in %zu of %zu steps by %.1f %%, as others do by chance", found->nflagged, steps,
+                 100 * found->share);
+        return TL_VERDICT_OK;
+    case TL_GROUND_EVENT:
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
+                 100 * found->share);
+        return TL_VERDICT_STRAGGLER;
+    default:
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps, 100 * found->share,
+                 found->p);
+        return TL_VERDICT_STRAGGLER;
+    }
+}
+
+tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *gains, const tl_table *blame_step,
+                           tl_table *straggler, tl_error *err)
+{
+    weighing w;
+    tl_status st =
+        weighing_new(&w, in) ? weigh(&w, in, blame_step, straggler, err) : tl_fail_memory(err, "the verdict");
+
+    for (size_t i = 0; st == TL_OK && i < straggler->n; i++) {
+        tl_straggler *row = tl_table_row(straggler, i);
+        double ns = flagged_ns(in, w.flagged + i * in->nsteps);
+        if (in->uncertain) {
+            row->verdict = TL_VERDICT_INCONCLUSIVE;
+            snprintf(row->reason, sizeof row->reason, "most collectives may carry no verdict: see table quality");
+            continue;
+        }
+        const tl_standing *found = &w.found[i];
+        row->verdict = (uint8_t)say(in, found, row->reason, sizeof row->reason);
+        /* Other steps in which it was the last are like those of any rank. */
+        if (found->ground == TL_GROUND_EVENT) {
+            row->first_step = in->steps[found->first_event].number;
+            row->last_step = in->steps[found->last_event].number;
+            row->pattern = (uint8_t)(found->nevents == 1 ? TL_PATTERN_ONE_OFF : row->pattern);
+        }
+        if (row->verdict != TL_VERDICT_OK || found->nflagged == 0 || !tl_verdict_suspects(row, straggler))
+            continue;
+        if (in->nsteps <= TOO_FEW_STEPS && found->share >= matters && is_last_often(in, straggler, row)) {
+            row->verdict = TL_VERDICT_STRAGGLER;
+            snprintf(row->reason, sizeof row->reason,
+                     "last in %lld collectives, %.1f %% of %zu of %zu steps; too few steps for a test of significance",
+                     (long long)row->late_count, 100 * found->share, found->nflagged, in->nsteps);
+        } else if (row->p_value <= significant && gains->simulated && late_in_turn(gains, straggler, ns)) {
+            row->verdict = TL_VERDICT_STRAGGLER;
+            snprintf(row->reason, sizeof row->reason,
+                     "%zu of %zu steps, p = %.4f; ranks late in turn: together they cost %.1f ms", found->nflagged,
+                     in->nsteps, row->p_value, (double)gains->together_ns / 1e6);
+        }
+    }
+    weighing_free(&w);
+    return st;
 }

@@ -17,6 +17,7 @@
 #define SILENCE_NS  (1000 * US) /* what is worth asking */
 #define HEAD_NS     (100 * US)  /* the same, before the first call */
 #define WAKE_NS     (200 * US)  /* from the end of the work to the first sign of the host */
+#define ASK_NS      (5000 * US) /* the same, where the host then asks how long the work took */
 #define CALL_END_NS (5 * US)    /* from the end of the work to the return of the call that waited for it */
 #define CLOCKS_NS   (20 * US)   /* by which clocks of host and device may differ */
 #define LONGEST_NS  (INT64_C(1) << 46)
@@ -126,6 +127,36 @@ static silence *silence_at(const silences *all, int64_t at_ns)
     return low < all->n && all->v[low].start_ns < at_ns ? &all->v[low] : NULL;
 }
 
+static bool asks_for_times(const tl_rank_view *view, int64_t at_ns)
+{
+    const tl_calls *calls = &view->calls;
+    for (size_t t = 0; t < calls->nthreads; t++) {
+        size_t low = calls->threads[t].first, end = low + calls->threads[t].n, high = end;
+        while (low < high) {
+            size_t mid = (low + high) / 2;
+            if (calls->start_ns[mid] < at_ns)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        for (; low < end && calls->start_ns[low] == at_ns; low++)
+            if (calls->name[low] != TL_NO_NAME &&
+                tl_text_has(tl_names_text(view->names, calls->name[low]), "EventElapsedTime"))
+                return true;
+    }
+    return false;
+}
+
+static bool was_wait(const tl_rank_view *view, const silence *s)
+{
+    int64_t ns = s->end_ns - s->start_ns, apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
+    if (s->nends == 0)
+        return false;
+    if (apart <= WAKE_NS && apart * UNLIKELY <= ns / (int64_t)s->nends)
+        return true;
+    return apart <= ASK_NS && apart <= ns / 2 && asks_for_times(view, s->end_ns);
+}
+
 static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
 {
     tl_spans busy = { 0 };
@@ -141,10 +172,7 @@ static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
     }
     for (size_t i = 0; whole && i < all.n; i++) {
         const silence *s = &all.v[i];
-        if (s->nends == 0 || s->end_ns - s->last_ns > WAKE_NS)
-            continue;
-        int64_t apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
-        if (apart * UNLIKELY <= (s->end_ns - s->start_ns) / (int64_t)s->nends)
+        if (was_wait(view, s))
             whole = add_wait(waits, s->start_ns, s->end_ns);
     }
     free(all.v);

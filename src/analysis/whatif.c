@@ -300,6 +300,16 @@ void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts 
     }
 }
 
+int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
+{
+    int64_t sum = 0, work, host;
+    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
+        surplus_of(w, rank, i, 0, &work, &host);
+        sum = plus(sum, plus(work, host));
+    }
+    return sum;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- all ranks */
 
 /* Whether a program's references lead where they may. */

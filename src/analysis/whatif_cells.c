@@ -89,7 +89,7 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
         }
         tl_block *b = &blocks[*nblocks - 1];
         if (new_cell) {
-            w->cells[w->ncells++] = (tl_cell){ .first_segment = s, .medians = TL_NONE,
+            w->cells[w->ncells++] = (tl_cell){ .first_segment = s, .medians = TL_NONE, .collective = TL_NONE,
                                                .step = step_index(w, b->step), .kind = TL_NCOLLECTIVES };
             b->n++;
         }
@@ -103,6 +103,7 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
         new_cell = comm_of[s] != TL_NONE;
         if (new_cell) {
             cell->kind = p->comms[comm_of[s]].kind;
+            cell->collective = w->collective_of[w->comm_base[rank] + comm_of[s]];
             b->structure = hash(b->structure, cell->kind);
         }
     }

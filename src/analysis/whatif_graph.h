@@ -19,6 +19,7 @@ typedef struct tl_cell {
     uint32_t first_segment;             /* its segments end where those of the next cell begin */
     uint32_t medians;                   /* row of part medians, TL_NONE */
     uint32_t step;                      /* index + 1; 0 outside all steps */
+    uint32_t collective;                /* the one that ends it, TL_NONE: none does */
     uint8_t kind;                       /* of the collective that ends it, TL_NCOLLECTIVES: none does */
     uint32_t waits[TL_ASKED_WAITS];     /* how often its host asked to wait for the device, by tl_wait_kind */
     uint32_t waits_mid[TL_ASKED_WAITS]; /* median of all */

@@ -1,8 +1,8 @@
 /* whatif_peers.c - what others of a role needed for the same piece of a step.
  *
- *     rank 0   |  c0  |a|  c1  |b| c2 |      The k-th cells of a step are compared, if the steps of the ranks have the same
- *     rank 1   | c0 |a|   c1   |b|  c2  |    collectives in the same order; where a recording begins or ends in the step,
- *     rank 2      0 |a| c1 |b| c2 |          those that it has whole.
+ *     rank 0   |  c0  |a|  c1  |b| c2 |      The k-th cells of a step are compared, if the steps of the ranks have the
+ * same rank 1   | c0 |a|   c1   |b|  c2  |    collectives in the same order; where a recording begins or ends in the
+ * step, rank 2      0 |a| c1 |b| c2 |          those that it has whole.
  */
 #include "tlmpi/base/mem.h"
 #include "whatif_peers.h"
@@ -15,10 +15,11 @@ typedef struct comparing {
     struct number {
         int64_t ns;
         size_t of;
-    } *numbers; /* scratch, as many as there are cells or blocks */
+    } * numbers; /* scratch, as many as there are cells or blocks */
 } comparing;
 
-/* ----------------------------------------------------------------------------------------------------------- medians */
+/* ----------------------------------------------------------------------------------------------------------- medians
+ */
 
 static int by_number(const void *a, const void *b)
 {
@@ -90,9 +91,9 @@ static bool compare_cells(comparing *c, const tl_block *v, size_t n, size_t k, b
     return true;
 }
 
-/* Chance makes some cells of a step longer and others shorter.  How much shorter tells how much longer may be chance: what
- * is no more than NOISE times the median of that counts only as far as the shorter ones do not make up for it.  Fewer than
- * FEW tell nothing. */
+/* Chance makes some cells of a step longer and others shorter.  How much shorter tells how much longer may be chance:
+ * what is no more than NOISE times the median of that counts only as far as the shorter ones do not make up for it.
+ * Fewer than FEW tell nothing. */
 enum { NOISE = 3, FEW = 3 };
 
 static int64_t surplus(const tl_cell *cell, bool host)
@@ -150,17 +151,30 @@ static size_t whole_cells(const tl_block *b)
     return b->n > cut ? b->n - cut : 0;
 }
 
+static bool is_sent(uint8_t kind)
+{
+    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+/* What was launched before the recording may have no kind, or that of its kernel's name: any send or receive. */
+static bool may_be_same(uint8_t a, uint8_t b)
+{
+    return a == b || a == TL_COLL_UNKNOWN || b == TL_COLL_UNKNOWN ||
+           (is_sent(a) && is_sent(b) && (a == TL_SEND_RECV || b == TL_SEND_RECV));
+}
+
 /* Whether the cells that both have whole end with the same collectives. */
 static bool agree(const comparing *c, const tl_block *a, const tl_block *b, bool back)
 {
     size_t n = whole_cells(a) < whole_cells(b) ? whole_cells(a) : whole_cells(b);
     for (size_t k = 0; k < n; k++)
-        if (cell_at(c, a, k, back)->kind != cell_at(c, b, k, back)->kind)
+        if (!may_be_same(cell_at(c, a, k, back)->kind, cell_at(c, b, k, back)->kind))
             return false;
     return true;
 }
 
-/* A cell in which the recording begins or ends is shorter than it was: what it still has more than any other is a surplus. */
+/* A cell in which the recording begins or ends is shorter than it was: what it still has more than any other is a
+ * surplus. */
 static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, size_t n, bool back)
 {
     size_t k = whole_cells(own);
@@ -170,7 +184,7 @@ static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, s
         return;
     tl_cell *cell = cell_at(c, own, k, back);
     for (size_t i = 0; i < n; i++) {
-        if (v[i].first == own->first || v[i].n <= k || cell_at(c, &v[i], k, back)->kind != cell->kind)
+        if (v[i].first == own->first || v[i].n <= k || !may_be_same(cell_at(c, &v[i], k, back)->kind, cell->kind))
             continue;
         const tl_cell *other = cell_at(c, &v[i], k, back);
         work = other->work_ns > work ? other->work_ns : work;
@@ -182,8 +196,8 @@ static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, s
     }
 }
 
-/* A step in which some recordings begin, or end: compared from the other side, as far as each has it.  Those that do not
- * agree with the longest are left out. */
+/* A step in which some recordings begin, or end: compared from the other side, as far as each has it.  Those that do
+ * not agree with the longest are left out. */
 static bool compare_cut(comparing *c, const tl_block *v, size_t n)
 {
     size_t fronts = 0, backs = 0, ncommon = 0;
@@ -237,7 +251,8 @@ static void compare_sums(comparing *c, const tl_block *b, const tl_block *v, siz
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ who with whom */
+/* ------------------------------------------------------------------------------------------------------ who with whom
+ */
 
 #define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 
@@ -299,10 +314,10 @@ static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *ke
             facts->uncompared++;
             continue;
         }
-        if (most >= 2)
-            compare_sums(c, &v[i], v + from, most);
-        else
+        if (most < 2)
             compare_sums(c, &v[i], v, n);
+        else if (!tl_whatif_compare_partly(c->w, &v[i], v + from, most))
+            return false;
         facts->by_sums++;
     }
     return true;

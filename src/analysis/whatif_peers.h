@@ -25,4 +25,7 @@ bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
  * the blocks.  False when memory is out. */
 bool tl_whatif_compare_stages(tl_whatif *w, tl_block *blocks, size_t n);
 
+/* Compares one block against n >= 2 others that are alike and have been compared with each other.  False when memory is out. */
+bool tl_whatif_compare_partly(tl_whatif *w, const tl_block *b, const tl_block *v, size_t n);
+
 #endif

@@ -31,6 +31,13 @@ void *tl_malloc(size_t size)
     return denied() ? NULL : malloc(size > 0 ? size : 1);
 }
 
+bool tl_mem_has(size_t n)
+{
+    void *p = tl_malloc(n);
+    free(p);
+    return p != NULL;
+}
+
 void *tl_calloc(size_t n, size_t size)
 {
     if (denied() || (size > 0 && n > SIZE_MAX / size))

@@ -16,6 +16,7 @@
  * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
  */
 #include "tlmpi/base/bytes.h"
+#include "tracelens_cover.h"
 #include "tracelens_gap.h"
 #include <math.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #define RUNTIME_SHARE     0.25
 #define TRACED_SHARE      0.20
 #define TOLD_NAMES        3
+#define STEPS             64 /* a frame, before it is taken for a crowd in which many cross */
 #define MICRO             "\302\265"
 
 /* Events of one sort, and those of them that overlap the gap at hand. */
@@ -312,14 +314,16 @@ static bool take_frames(tl_lens_host *host, const tl_lens_gap *gap)
 /* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
  * its end. Behind one of them, all up to the next that ends later lie within it, too, and add nothing; behind one that
  * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
- * of descendants. */
-static double covered(const tl_lens_host *host, size_t i, size_t first)
+ * of descendants, and of those that cross it.  False: that is more than *steps, which grow less. */
+static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
 {
     const frame *v = host->frames.v;
     double sum = 0, from = 0, to = 0;
     bool open = false;
 
     for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
+        if (--*steps == 0)
+            return false;
         if (v[k].end > v[i].end) {
             k = v[k].sooner;
             continue;
@@ -334,24 +338,69 @@ static double covered(const tl_lens_host *host, size_t i, size_t first)
         }
         k = v[k].later;
     }
-    return sum + (open ? to - from : 0);
+    *us = sum + (open ? to - from : 0);
+    return true;
 }
 
-/* Self times of names to shares.  Frames of one extent stand side by side and do not contain each other. */
-static bool share_self_times(tl_lens_host *host)
+/* Behind all frames of the extent of frame i: these stand side by side and do not contain each other. */
+static size_t behind_extent(const tl_lens_host *host, size_t i)
 {
     const frame *v = host->frames.v;
+    size_t next = i + 1;
+    while (next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end)
+        next++;
+    return next;
+}
+
+/* The self times of all frames at once, in integers, where a pair at a time would take too long.  Sums then differ in
+ * their last digits from those in order.  The caller frees them; NULL: memory is out. */
+static int64_t *self_times_of_crowd(const tl_lens_host *host, const tl_lens_gap *gap, double scale)
+{
+    const frame *v = host->frames.v;
+    size_t n = host->frames.n;
+    tl_cover_span *spans = tl_malloc(n * sizeof *spans);
+    int64_t *self = tl_malloc(n * sizeof *self);
+
+    for (size_t i = 0, next; spans != NULL && i < n; i = next) {
+        next = behind_extent(host, i);
+        for (size_t k = i; k < next; k++)
+            spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
+                                        (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
+    }
+    if (spans == NULL || self == NULL || !tl_cover_find(spans, n, self)) {
+        free(self);
+        self = NULL;
+    }
+    for (size_t i = 0; self != NULL && i < n; i++)
+        self[i] = spans[i].to - spans[i].from - self[i];
+    free(spans);
+    return self;
+}
+
+/* Self times of names to shares. */
+static bool share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
+{
+    const frame *v = host->frames.v;
+    /* Millionths of a microsecond, or as many as there is room for. */
+    const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
+    size_t steps = STEPS * (host->frames.n + 1);
+    int64_t *crowd = NULL;
+    bool whole = true;
 
     forget_shares(host);
-    for (size_t i = 0, next; i < host->frames.n; i = next) {
-        for (next = i + 1; next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end;)
-            next++;
-        double self = (v[i].to - v[i].from) - covered(host, i, next);
-        for (size_t k = i; self > 0 && k < next; k++)
-            if (!add_share(host, v[k].name, self))
-                return false;
+    for (size_t i = 0, next; whole && i < host->frames.n; i = next) {
+        double us = 0;
+        next = behind_extent(host, i);
+        if (crowd == NULL && !covered(host, i, next, &steps, &us)) {
+            crowd = self_times_of_crowd(host, gap, scale);
+            whole = crowd != NULL;
+        }
+        double self = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
+        for (size_t k = i; whole && self > 0 && k < next; k++)
+            whole = add_share(host, v[k].name, self);
     }
-    return true;
+    free(crowd);
+    return whole;
 }
 
 static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
@@ -359,7 +408,7 @@ static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
     double dur = gap->hi - gap->lo, all = 0;
     const share *told[TOLD_NAMES] = { NULL };
 
-    if (!take_frames(host, gap) || !share_self_times(host))
+    if (!take_frames(host, gap) || !share_self_times(host, gap))
         return false;
     gap->cpu = TL_LENS_CPU_UNTRACED;
     if (host->shares.n == 0)

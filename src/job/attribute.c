@@ -4,7 +4,9 @@
 #include "gains.h"
 #include "links.h"
 #include "share.h"
+#include "steps.h"
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
@@ -218,43 +220,6 @@ static tl_status charge(attributing *a, tl_error *err)
 
 /* -------------------------------------------------------------------------------------------- proc 0: the verdicts */
 
-static int by_number(const void *a, const void *b)
-{
-    const tl_job_step *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* The steps of all ranks, each as long as it is in the middle; without steps one that is all of the time, -1. */
-static tl_job_step *list_steps(attributing *a, size_t *n)
-{
-    const tl_table *table = tl_tables_get(a->tables, &tl_step_schema),
-                   *ranks = tl_tables_get(a->tables, &tl_rank_schema);
-    tl_job_step *steps = tl_malloc((table->n + ranks->n + 1) * sizeof *steps);
-    size_t m = 0;
-
-    *n = 0;
-    for (size_t i = 0; steps != NULL && i < table->n; i++) {
-        const tl_step *row = tl_table_row(table, i);
-        if (row->end_ns > row->start_ns)
-            steps[m++] = (tl_job_step){ row->step, row->end_ns - row->start_ns };
-    }
-    for (size_t i = 0; steps != NULL && table->n == 0 && i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        if (row->intervals > 0 && row->last_ns > row->first_ns)
-            steps[m++] = (tl_job_step){ -1, row->last_ns - row->first_ns };
-    }
-    if (m > 1)
-        qsort(steps, m, sizeof *steps, by_number);
-    for (size_t i = 0, to; i < m; i = to) {
-        for (to = i; to < m && steps[to].number == steps[i].number; to++)
-            ;
-        steps[(*n)++] = steps[i + (to - i) / 2];
-    }
-    return steps;
-}
-
 /* Two ranks of a job of two are peers, unless one is said to send to the other. */
 static bool find_roles(attributing *a)
 {
@@ -279,13 +244,36 @@ static bool several_roles(const attributing *a)
     return false;
 }
 
+/* Where there are several hosts, and ranks that share them. */
+static tl_status judge_hosts(attributing *a, const tl_verdict_input *job, tl_gains *gains, tl_error *err)
+{
+    const tl_table *ranks = tl_tables_get(a->tables, &tl_rank_schema);
+    uint32_t *host_of = tl_malloc((a->nranks + 1) * sizeof *host_of);
+    int64_t *surplus_ns = tl_calloc(a->nranks + 1, sizeof *surplus_ns);
+    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : 0;
+    bool several = n > 1 && n < a->nranks && job->gain_ns != NULL && !job->uncertain;
+    double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
+    bool whole = host_of != NULL && surplus_ns != NULL && gain_ns != NULL;
+
+    if (whole && several)
+        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
+    const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
+    if (st == TL_OK && several)
+        st = tl_hosts_judge(&input, tl_tables_get(a->tables, &tl_straggler_schema), err);
+    free(host_of);
+    free(surplus_ns);
+    free(gain_ns);
+    return st;
+}
+
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
     tl_verdict_gains gained = { 0 };
-    tl_job_step *steps = list_steps(a, &nsteps);
-    double *wall_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *wall_ns);
-    bool whole = steps != NULL && wall_ns != NULL && find_roles(a);
+    tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
+    double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
+    bool whole = steps != NULL && gain_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {
@@ -303,21 +291,27 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 
     if (st == TL_OK)
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
-    if (st == TL_OK && several_roles(a) && tl_gains_by_step(gains, steps, nsteps, wall_ns))
-        input.wall_ns = wall_ns;
+    if (st == TL_OK && tl_gains_known(gains)) {
+        input.gain_ns = gain_ns;
+        input.by_gain = several_roles(a);
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns))
+            st = tl_fail_memory(err, "what each step would gain");
+    }
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
         st = tl_job_links_find(&links, &input, a->rows, a->nrows, a->tables, err);
     if (st == TL_OK)
         st = tl_gains_find(gains, &gained, err);
-    if (st == TL_OK) {
-        tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers);
+    if (st == TL_OK)
+        st = tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
+    if (st == TL_OK)
+        st = judge_hosts(a, &input, gains, err);
+    if (st == TL_OK)
         tl_job_links_judge(a->tables);
-    }
     tl_gains_close(gains);
     tl_job_links_free(&links);
-    free(wall_ns);
+    free(gain_ns);
     free(steps);
     return st;
 }

@@ -213,6 +213,9 @@ static int exit_of(const augmenting *a)
     tl_status worst = TL_OK;
     size_t copied = 0, damaged = 0;
 
+    for (size_t i = 0; i < a->plan.inventory.inputs.n; i++)
+        damaged += a->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER && a->plan.inventory.inputs.v[i].named;
+
     for (size_t i = 0; i < a->outcomes.n; i++) {
         tl_status st = (tl_status)a->outcomes.v[i].status;
         worst = st > worst ? st : worst;

@@ -154,8 +154,8 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
     return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
 }
 
-/* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance, unless
- * it is more than half as much again; a step may be late for what was done in the one before. */
+/* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance,
+ * unless it is more than half as much again; a step may be late for what was done in the one before. */
 static int64_t gain_of(tl_gains *g, const tl_straggler *row)
 {
     tl_scenario repaired = { .repaired = g->marked };
@@ -305,20 +305,6 @@ static int by_more(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* All that a rank had more than its peers. */
-static int64_t surplus_of(const tl_gains *g, uint32_t rank)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    int64_t sum = 0;
-    for (size_t s = 0; s < facts->nsteps; s++) {
-        tl_parts parts;
-        tl_whatif_surplus(g->whatif, rank, s, &parts);
-        for (int part = 0; part < TL_NPARTS; part++)
-            sum += parts.ns[part];
-    }
-    return sum;
-}
-
 /* gain_ns: of the replay's steps. */
 static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_step *steps, size_t nsteps,
                       double *wall_ns)
@@ -332,17 +318,20 @@ static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_st
     }
 }
 
+bool tl_gains_known(const tl_gains *g)
+{
+    return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
+}
+
 bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns)
 {
-    if (g == NULL || tl_whatif_facts_of(g->whatif)->state != TL_WHATIF_OK)
-        return false;
     size_t nranks = g->in->nranks;
     had_more *more = tl_malloc((nranks + 1) * sizeof *more);
     int64_t *gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *gain_ns);
     bool whole = more != NULL && gain_ns != NULL;
 
     for (uint32_t r = 0; whole && r < nranks; r++)
-        more[r] = (had_more){ surplus_of(g, r), r };
+        more[r] = (had_more){ tl_whatif_all_surplus(g->whatif, r), r };
     if (whole)
         qsort(more, nranks, sizeof *more, by_more);
     for (size_t i = 0; whole && i < nranks * nsteps; i++)
@@ -357,6 +346,25 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     free(more);
     free(gain_ns);
     return whole;
+}
+
+bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
+                      double *gain_ns, int64_t *surplus_ns)
+{
+    int64_t *step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *step_gain_ns);
+    if (step_gain_ns == NULL)
+        return false;
+    for (uint32_t r = 0; r < g->in->nranks; r++)
+        surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
+    for (uint32_t h = 0; h < nhosts; h++) {
+        for (size_t r = 0; r < g->in->nranks; r++)
+            g->marked[r] = host_of[r] == h;
+        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
+        put_steps(g, step_gain_ns, steps, nsteps, gain_ns + h * nsteps);
+    }
+    memset(g->marked, 0, g->in->nranks);
+    free(step_gain_ns);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */

@@ -23,10 +23,18 @@ typedef struct tl_gains tl_gains;
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err);
 void tl_gains_close(tl_gains *gains);
 
+/* Whether there is a replay, and it is to be trusted. */
+bool tl_gains_known(const tl_gains *gains);
+
 /* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
- * it, or before it, than its peers; 0 where it is not among the 32 that had most.  False where no replay is to be trusted:
- * then nothing is filled. */
+ * it, or before it, than its peers; 0 where it is not among the 32 that had most.  Only where gains are known.  False when
+ * memory is out. */
 bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns);
+
+/* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; host_of[rank] is less than nhosts.
+ * surplus_ns[rank]: all that a rank had more to do than its peers.  False when memory is out. */
+bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
+                      double *gain_ns, int64_t *surplus_ns);
 
 /* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
  * that stand out in some step, and those with most blame.  Where the model does not give the measured time, they stay 0

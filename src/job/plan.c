@@ -97,6 +97,8 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
             memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
             inventory->inputs.v[number].path = known.path;
             inventory->inputs.v[number].below = known.below;
+            inventory->inputs.v[number].word = known.word;
+            inventory->inputs.v[number].named = known.named;
         }
     }
 }
@@ -283,6 +285,12 @@ static tl_status spread_plan(bool written, buffer *message, tl_plan *plan, tl_er
     return st;
 }
 
+/* Collective: proc 0 adds what was named in vain. */
+static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
+{
+    return tl_par_agree(tl_par_proc() == 0 ? tl_inventory_close(inventory, err) : TL_OK, err);
+}
+
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
     buffer paths = { 0 }, looks = { 0 }, message = { 0 };
@@ -303,6 +311,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
             st = decide(options, &plan->inventory, err);
     }
     if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
+    if (st == TL_OK)
         st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
     free(paths.v);
     free(looks.v);
@@ -319,11 +329,36 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     if (st == TL_OK)
         st = look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory, err);
     if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
+    if (st == TL_OK)
         st = spread_plan(!first || write_every(&plan->inventory, &message), &message, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
     return st;
+}
+
+static int by_row_rank(const void *key, const void *row)
+{
+    int64_t rank = *(const int64_t *)key, other = ((const tl_rank *)row)->rank;
+    return (rank > other) - (rank < other);
+}
+
+tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *err)
+{
+    tl_inventory *inventory = &plan->inventory;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        tl_input *in = &inventory->inputs.v[i];
+        if (!plan->planned[i] || n == 0)
+            continue;
+        const tl_rank *row = plan->items[0].alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
+        if (row == NULL || row->status == TL_RANK_UNREADABLE)
+            continue;
+        in->rank = row->rank;
+        in->world_size = row->world_size;
+    }
+    return tl_inventory_learn(inventory, err);
 }
 
 void tl_plan_free(tl_plan *plan)

@@ -3,6 +3,7 @@
 #define TLMPI_JOB_PLAN_H
 
 #include "tlmpi/job/options.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/trace/discover.h"
 
 /* One trace to read. */
@@ -35,6 +36,10 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 /* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order: neither ranks
  * nor runs matter. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
+
+/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands behind the events or in a
+ * pipe, is known now.  TL_ENOMEM. */
+tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *err);
 
 void tl_plan_free(tl_plan *plan);
 

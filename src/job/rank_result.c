@@ -5,6 +5,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/link.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,12 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
         host_of_name(item->path, row->host, sizeof row->host);
     tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
+    if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 && meta->rank != item->rank) {
+        char words[128];        /* of a pipe, which cannot be asked before it is read */
+        snprintf(words, sizeof words, "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
+                 (long long)item->rank, (long long)meta->rank);
+        text_cell(row->error, sizeof row->error, words);
+    }
     row->status = report->cut                                   ? TL_RANK_CUT
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
                   : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
@@ -218,6 +225,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
         }
+        tl_trace_free(&trace);          /* and where memory is out, it may be this that has it */
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");

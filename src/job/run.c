@@ -179,6 +179,18 @@ static tl_status gather(job *j, tl_scope scope, tl_error *err)
     return st;
 }
 
+/* The rows of the ranks to proc 0, and what they tell of the job. */
+static tl_status gather_ranks(job *j, tl_error *err)
+{
+    tl_status st = gather(j, TL_SCOPE_RANK, err);
+
+    if (st == TL_OK && is_first()) {
+        const tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
+        st = tl_plan_learn(&j->plan, (const tl_rank *)(const void *)ranks->rows, ranks->n, err);
+    }
+    return tl_par_agree(st, err);
+}
+
 static tl_status reduce(job *j, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -291,7 +303,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = read_ranks(&j, true, &err);
     if (st == TL_OK)
-        st = gather(&j, TL_SCOPE_RANK, &err);
+        st = gather_ranks(&j, &err);
     if (st == TL_OK)
         st = tl_match_run(&j.participants, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
     if (st == TL_OK)
@@ -323,7 +335,7 @@ int tl_check(const tl_options *options)
     if (st == TL_OK)
         st = read_ranks(&j, false, &err);
     if (st == TL_OK)
-        st = gather(&j, TL_SCOPE_RANK, &err);
+        st = gather_ranks(&j, &err);
     if (st == TL_OK && is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

@@ -35,8 +35,10 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     size_t n, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);
 
-    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
-        damaged += plan->inventory.inputs.v[i].kind == TL_INPUT_UNREADABLE;
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++) {
+        const tl_input *in = &plan->inventory.inputs.v[i];
+        damaged += in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named);
+    }
 
     for (size_t i = 0; i < n; i++) {
         unreadable += ranks[i].status == TL_RANK_UNREADABLE;

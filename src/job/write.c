@@ -3,6 +3,7 @@
 #include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/trace/discover.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ char *tl_output_path(const tl_options *options)
     if (prefix != NULL) {
         n = without(prefix, strlen(prefix), written);
     } else {
-        const char *path = options->npaths == 1 ? options->paths[0] : "";
+        const char *path = options->npaths == 1 && tl_path_is_given(options->paths[0]) ? options->paths[0] : "";
         n = strlen(path);
         while (n > 0 && path[n - 1] == '/')
             n--;

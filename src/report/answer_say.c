@@ -46,7 +46,7 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
 
     say_name(w, c);
-    tl_wrap_words(w, "holds the job up");
+    tl_wrap_words(w, tl_is_several(c) ? "hold the job up together" : "holds the job up");
     if (c->link != NULL || c->nflagged > 0)
         memcpy(pattern.text + strlen(pattern.text), ":", 2);
     tl_say_phrase(w, pattern);
@@ -54,7 +54,7 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(c->link));
     } else if (c->nflagged > 0) {
-        tl_wrap_words(w, "it costs");
+        tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
         tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);
         tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
         tl_wrap_piece(w, "%s", tl_duration(c->step_ns).text);
@@ -101,7 +101,7 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
 
-    tl_wrap_words(w, "No rank holds the job up.");
+    tl_wrap_words(w, a->trust.missing > 0 ? "No rank that has a trace holds the job up." : "No rank holds the job up.");
     if (most == NULL) {
         tl_wrap_words(w, "No rank waits for another in a collective.");
         return;
@@ -114,6 +114,15 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     if (!isnan(most->p_value))
         tl_wrap_piece(w, "(p = %.2f);", most->p_value);
     say_reason(w, most->reason, sizeof most->reason);
+}
+
+static void say_blur(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "clocks are uncertain by");
+    tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    tl_wrap_words(w, "who came last cannot be told in");
+    tl_wrap_piece(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
+    tl_wrap_words(w, "collectives (table clock).");
 }
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
@@ -135,7 +144,10 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
         break;
     case TL_FOUND_NO_VERDICT:
         tl_wrap_words(w, "No verdict:");
-        say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        if (a->why != NULL)
+            say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+        else
+            say_blur(w, a);
         break;
     default:
         say_nobody(w, a);
@@ -150,7 +162,7 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     int64_t n = (int64_t)worst->nwaiters;
 
     tl_wrap_piece(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
-    tl_wrap_words(w, "for it,");
+    tl_wrap_words(w, tl_is_several(worst) ? "for them," : "for it,");
     tl_wrap_piece(w, "%s", tl_duration(worst->blame_ns).text);
     tl_wrap_words(w, n == 1 ? "in all" : "of their time together");
     if (a->nwaiters == worst->nwaiters && a->nwaiters > 0) {
@@ -161,7 +173,7 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 
 void tl_say_path(tl_wrap *w, const tl_culprit *c)
 {
-    tl_wrap_words(w, c->rank != NULL ? "it holds" : "the ranks at its ends hold");
+    tl_wrap_words(w, c->rank == NULL ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
     tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
     tl_wrap_words(w, "of the critical path");
 }
@@ -193,7 +205,10 @@ void tl_say_loss(tl_wrap *w, const tl_answers *a)
         return;
     /* Waiting may be hidden by compute, so it is not said to be a part of the loss. */
     tl_wrap_words(w, "(waiting for");
-    tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
+    if (tl_is_several(&a->culprits[0]))
+        tl_wrap_words(w, "them:");
+    else
+        tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
     tl_wrap_piece(w, "%s)", tl_share_in_words((double)a->culprits[0].blame_ns / (double)job->wall_ns).text);
 }
 

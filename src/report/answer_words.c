@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of a host's name is shown. */
-enum { HOST_BYTES = 64 };
+/* How much of a host's name is shown, and how many runs of ranks. */
+enum { HOST_BYTES = 64, NAMED_RUNS = 8 };
 
 static tl_phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -50,8 +50,33 @@ tl_phrase tl_cell_in_words(const char *cell, size_t size)
 
 /* ----------------------------------------------------------------------------------------------------------- who */
 
+/* "16-23", "1, 5-6 and 9 more". */
+static tl_phrase ranks_in_words(const int32_t *ranks, size_t n)
+{
+    tl_phrase out = phrase("%s", "");
+    size_t used = 0;
+    for (size_t i = 0, to, runs = 0; i < n; i = to, runs++) {
+        char run[48];
+        for (to = i + 1; to < n && ranks[to] == ranks[to - 1] + 1; to++)
+            ;
+        if (runs == NAMED_RUNS) {
+            snprintf(out.text + used, sizeof out.text - used, " and %zu more", n - i);
+            break;
+        }
+        if (to == i + 1)
+            snprintf(run, sizeof run, "%s%" PRId32, i > 0 ? ", " : "", ranks[i]);
+        else
+            snprintf(run, sizeof run, "%s%" PRId32 "-%" PRId32, i > 0 ? ", " : "", ranks[i], ranks[to - 1]);
+        memcpy(out.text + used, run, strlen(run) + 1);
+        used += strlen(run);
+    }
+    return out;
+}
+
 tl_phrase tl_culprit_in_words(const tl_culprit *c)
 {
+    if (tl_is_several(c))
+        return phrase("ranks %s", ranks_in_words(c->members, c->nmembers).text);
     if (c->rank != NULL)
         return phrase("rank %" PRId32, c->rank->rank);
     if (c->link->rank >= 0 && c->link->peer >= 0)
@@ -66,6 +91,8 @@ tl_phrase tl_place_of_culprit(const tl_culprit *c)
     if (of == NULL || (c->rank == NULL && peer == NULL))
         return phrase("%s", "");
     int host = of->host[0] != '\0' ? HOST_BYTES : 0;
+    if (tl_is_several(c))
+        return phrase(" (%s host %.*s)", c->whole_host ? "all of" : "on", host, of->host);
     if (c->rank != NULL && of->device >= 0)
         return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, of->host, host > 0 ? ", " : "",
                       of->device);
@@ -122,16 +149,16 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 const char *tl_cause_in_words(unsigned cause)
 {
     static const char *const words[] = {
-        [TL_CAUSE_UNKNOWN] = "nothing in its own time explains the delay",
-        [TL_CAUSE_COMPUTE_SLOW] = "some of its kernels take longer than the same ones of its peers",
-        [TL_CAUSE_THROTTLED] = "all of its kernels take longer than those of its peers: a slow device",
-        [TL_CAUSE_MORE_WORK] = "it has more kernels, or larger ones, than its peers",
-        [TL_CAUSE_HOST_LATE] = "its host launches late, and its device is idle meanwhile",
-        [TL_CAUSE_INPUT] = "its host waits for input data",
+        [TL_CAUSE_UNKNOWN] = "nothing in the rank's own time explains the delay",
+        [TL_CAUSE_COMPUTE_SLOW] = "some kernels take longer than the same ones of peers",
+        [TL_CAUSE_THROTTLED] = "all kernels take longer than those of peers: a slow device",
+        [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than peers have",
+        [TL_CAUSE_HOST_LATE] = "the host launches late, and the device is idle meanwhile",
+        [TL_CAUSE_INPUT] = "the host waits for input data",
         [TL_CAUSE_H2D] = "copies from host to device",
-        [TL_CAUSE_GC] = "its host collects garbage",
-        [TL_CAUSE_SYNC_DRAIN] = "its host waits for the device, which then runs dry",
-        [TL_CAUSE_ALLOCATOR] = "its host allocates or frees device memory",
+        [TL_CAUSE_GC] = "the host collects garbage",
+        [TL_CAUSE_SYNC_DRAIN] = "the host waits for the device, which then runs dry",
+        [TL_CAUSE_ALLOCATOR] = "the host allocates or frees device memory",
         [TL_CAUSE_SLOW_LINK] = "nobody comes late, but data move slowly",
         [TL_CAUSE_OTHER_GROUP] = "communication with others that could not be matched",
         [TL_CAUSE_MIXED] = "several causes, none of them alone",
@@ -165,10 +192,11 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
+    const char *without = c->rank == NULL ? "that" : tl_is_several(c) ? "their delays" : "its delay";
     if (c->gain_ns >= 0)
-        return phrase("without %s the job takes %s less (%s of %s), as simulated",
-                      c->rank != NULL ? "its delay" : "that", tl_duration(c->gain_ns).text,
-                      tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, tl_duration(a->wall_ns).text);
+        return phrase("without %s the job takes %s less (%s of %s), as simulated", without,
+                      tl_duration(c->gain_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text,
+                      tl_duration(a->wall_ns).text);
     const tl_phrase lost = tl_duration(c->lost_ns);
     if (a->trust.simulated)
         return phrase("not simulated, others cost more; %s of waiting in the steps concerned", lost.text);

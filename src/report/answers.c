@@ -228,6 +228,13 @@ static const tl_straggler *first_inconclusive(const tl_table *stragglers)
     return NULL;
 }
 
+/* Whether arrivals that clocks cannot tell apart may hide 1 % of the time. */
+static bool is_blurred(const tl_answers *a)
+{
+    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
+}
+
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
     const tl_straggler *open = first_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
@@ -244,9 +251,11 @@ static void find_finding(tl_tables *tables, tl_answers *out)
         out->finding = TL_FOUND_SILENCE;
     else if (out->trust.matched == 0)
         out->finding = TL_FOUND_UNMATCHED;
+    else if (is_blurred(out) && out->trust.blurred > out->trust.matched / 2)
+        out->finding = TL_FOUND_NO_VERDICT;
     else
         out->finding = TL_FOUND_NOBODY;
-    out->why = out->finding == TL_FOUND_NO_VERDICT ? open->reason : NULL;
+    out->why = out->finding == TL_FOUND_NO_VERDICT && open != NULL ? open->reason : NULL;
 }
 
 /* The rank that others waited for most. */
@@ -296,13 +305,6 @@ static unsigned doubts_of_data(const tl_trust *t)
     return doubts;
 }
 
-/* What arrivals that clocks cannot tell apart may hide. */
-static unsigned doubts_of_clocks(const tl_answers *a)
-{
-    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
-    return hidden >= 0.01 * (double)a->wall_ns && a->trust.blurred > 0 ? BIT(TL_DOUBT_CLOCKS) : 0;
-}
-
 static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
@@ -314,15 +316,17 @@ static unsigned doubts_of_cause(const tl_culprit *c)
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
-/* For a rank, by the others in the mean: wall time, where all meet again and again. */
+/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
 static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
 {
-    return c->rank != NULL && a->trust.nranks > 1 ? c->blame_ns / (int64_t)(a->trust.nranks - 1) : 0;
+    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers)
+                                                            : 0;
 }
 
 static void find_doubts(tl_answers *a)
 {
-    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust), clocks = doubts_of_clocks(a);
+    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
+             clocks = is_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
     unsigned lost = data & (BIT(TL_DOUBT_MISSING) | BIT(TL_DOUBT_DAMAGED)), rank = steps | data, phase = lost;
 
     if (a->finding > TL_FOUND_NOBODY) {
@@ -365,6 +369,7 @@ tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
 void tl_answers_free(tl_answers *answers)
 {
     free(answers->culprits);
+    free(answers->members);
     free(answers->waiters);
     *answers = (tl_answers){ 0 };
 }

@@ -140,6 +140,16 @@ static const char *const *tables_of(const tl_culprit *c, const char *rank_table)
     return words;
 }
 
+static void put_members(writer *j, const char *name, const tl_culprit *c)
+{
+    begin(j, name, '[');
+    j->flat = true;
+    for (size_t i = 0; i < c->nmembers; i++)
+        put_int(j, NULL, c->members[i]);
+    end(j, ']');
+    j->flat = false;
+}
+
 static void put_which_rank(writer *j, const tl_answers *a)
 {
     const tl_culprit *c = worst_of(a);
@@ -149,6 +159,7 @@ static void put_which_rank(writer *j, const tl_answers *a)
     put_confidence(j, &a->rank);
     begin(j, "evidence", '{');
     if (c != NULL) {
+        put_members(j, "ranks", c);
         put_known(j, "gain_ns", c->gain_ns);
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         put_known(j, "together_gain_ns", a->together_gain_ns);
@@ -268,14 +279,15 @@ static void put_persistent(writer *j, const tl_answers *a)
 static void put_culprit(writer *j, const tl_answers *a, const tl_culprit *c)
 {
     begin(j, NULL, '{');
-    put_word(j, "kind", c->rank != NULL ? "rank" : "link");
+    put_word(j, "kind", c->rank == NULL ? "link" : c->nmembers > 1 ? "ranks" : "rank");
+    put_members(j, "ranks", c);
     put_known(j, "rank", c->rank != NULL ? c->rank->rank : c->link->rank);
     put_known(j, "peer", c->link != NULL ? c->link->peer : -1);
     if (c->of != NULL)
         put_cell(j, "host", c->of->host, sizeof c->of->host);
     else
         put_null(j, "host");
-    put_known(j, "device", c->of != NULL ? c->of->device : -1);
+    put_known(j, "device", c->of != NULL && c->nmembers == 1 ? c->of->device : -1);
     put_word(j, "cause", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
     put_double(j, "cause_share", c->rank != NULL ? c->rank->cause_share : 1);
     put_cell(j, "place", c->rank != NULL ? c->rank->place : "", c->rank != NULL ? sizeof c->rank->place : 1);

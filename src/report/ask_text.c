@@ -78,7 +78,7 @@ static void say_others_too(const asking *q)
         tl_wrap_words(&w, "tables straggler and link have them.");
         tl_wrap_end(&w);
     }
-    if (a->nculprits > 1 && a->together_gain_ns >= 0) {
+    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
         tl_wrap w = paragraph(q, "Without the delays of all that stand out the job takes");
         tl_wrap_piece(&w, "%s less", tl_duration(a->together_gain_ns).text);
         tl_wrap_piece(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
@@ -90,7 +90,9 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = paragraph(q, "Evidence:");
     if (c->rank != NULL) {
-        tl_wrap_words(&w, "it comes last in");
+        if (tl_is_several(c))
+            tl_wrap_piece(&w, "rank %" PRId32, c->rank->rank);
+        tl_wrap_words(&w, tl_is_several(c) ? "alone comes last in" : "it comes last in");
         tl_wrap_piece(&w, "%s of %s", tl_grouped(c->rank->late_count).text, tl_grouped(q->a->trust.matched).text);
         tl_wrap_words(&w, "collectives;");
         tl_wrap_piece(&w, "z = %.1f", c->rank->z);
@@ -177,6 +179,8 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
 
     tl_wrap_piece(&w, "%s:", tl_cause_labels[row->cause]);
     tl_wrap_words(&w, tl_cause_in_words(row->cause));
+    if (!c->same_cause)
+        tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
     if (row->cause_share > 0)
         tl_wrap_piece(&w, "(%s)", tl_share_in_words(row->cause_share).text);
     if (row->place[0] != '\0') {
@@ -253,7 +257,7 @@ static void others_waiting(const asking *q)
         tl_wrap_piece(&w, "Yes:");
         tl_say_waiters(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
-        tl_wrap_words(&w, has_culprit(q) ? "Nobody is seen to wait for it." : "For no rank above the others.");
+        tl_wrap_words(&w, has_culprit(q) ? "Nobody is seen to wait." : "For no rank above the others.");
     } else {
         tl_say_no_culprit(&w, a);
     }
@@ -266,7 +270,7 @@ static void others_waiting(const asking *q)
         tl_wrap_words(&w, "of their time");
         if (has_culprit(q) && a->wait_ns > 0) {
             tl_wrap_piece(&w, "-");
-            tl_wrap_words(&w, "for it");
+            tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");
             tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
             tl_wrap_words(&w, "of that");
         }

@@ -132,7 +132,8 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         met = true;
         fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
         if (kind == TL_GATE_STRAGGLER && a->finding == TL_FOUND_STRAGGLER)
-            fprintf(err, " (rank %" PRId32 ")", a->culprits[0].rank->rank);
+            fprintf(err, " (%s %" PRId32 "%s)", a->culprits[0].nmembers > 1 ? "ranks" : "rank",
+                    a->culprits[0].members[0], a->culprits[0].nmembers > 1 ? " ..." : "");
         fputc('\n', err);
     }
     return met;

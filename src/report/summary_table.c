@@ -115,10 +115,9 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
 {
     for (size_t i = 0; i < a->nculprits && i < TL_CULPRITS_MARKED; i++) {
         const tl_culprit *c = &a->culprits[i];
-        if (c->rank != NULL && c->rank->rank == rank)
-            return "straggler";
-        if (c->link != NULL && (c->link->rank == rank || c->link->peer == rank))
-            return "slow link";
+        for (size_t k = 0; k < c->nmembers; k++)
+            if (c->members[k] == rank)
+                return c->rank != NULL ? "straggler" : "slow link";
     }
     return "";
 }
@@ -130,8 +129,9 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     qsort(lines, n, sizeof *lines, compare_loss);
     size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
     for (size_t i = 0; i < n; i++) {
-        marked += lines[i].mark[0] != '\0';
-        if (i < worst || lines[i].mark[0] != '\0')
+        bool shown = lines[i].mark[0] != '\0' && marked < TL_CULPRITS_MARKED;
+        marked += shown;
+        if (i < worst || shown)
             print_line(out, &lines[i], look);
     }
     if (n <= worst)
@@ -146,7 +146,7 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     tl_wrap_piece(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
     tl_wrap_piece(&w, "the %zu", worst);
     tl_wrap_words(&w, "with the most exposed comm + idle,");
-    tl_wrap_words(&w, marked > 0 ? "those that are marked, the median and the best." : "the median and the best.");
+    tl_wrap_words(&w, marked > 0 ? "some that are marked, the median and the best." : "the median and the best.");
     tl_wrap_end(&w);
 }
 

@@ -2,7 +2,7 @@
  *
  *     Rank 2 (host node0, device 2) holds the job up in every step (3 of 3, 4-6):
  *       it costs 1.01 s of a step of 1.06 s
- *       cause   host_late: its host launches late, and its device is idle meanwhile
+ *       cause   host_late: the host launches late, and the device is idle meanwhile
  *       where   "# running sparse arch"
  *       others  3 ranks wait for it, 9.11 s of their time together (ranks 0-1, 3)
  *       gain    without its delay the job takes 2.89 s less (87.7 % of 3.30 s), as simulated
@@ -34,6 +34,8 @@ static void say_cause(FILE *out, const tl_culprit *c)
 
     tl_wrap_piece(&w, "%s:", tl_cause_labels[row != NULL ? row->cause : TL_CAUSE_SLOW_LINK]);
     tl_wrap_words(&w, tl_cause_in_words(row != NULL ? row->cause : TL_CAUSE_SLOW_LINK));
+    if (row != NULL && !c->same_cause)
+        tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
     if (row != NULL && row->cause_share > 0 && row->cause_share < 0.995)
         tl_wrap_piece(&w, "(%s)", tl_share_in_words(row->cause_share).text);
     tl_wrap_end(&w);
@@ -49,7 +51,7 @@ static void say_gain(FILE *out, const tl_answers *a)
     tl_wrap w = label(out, "gain");
 
     tl_say_phrase(&w, tl_gain_in_words(a, &a->culprits[0]));
-    if (a->nculprits > 1 && a->together_gain_ns >= 0) {
+    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
         tl_wrap_piece(&w, "-");
         tl_wrap_words(&w, "all that stand out together");
         tl_wrap_piece(&w, "%s", tl_duration(a->together_gain_ns).text);

@@ -168,7 +168,7 @@ static tl_status walk_folder(walk *w, const folder *f)
         if (dir != NULL)
             (void)closedir(dir);
         if (f->level == 0)
-            return tl_fail(w->err, TL_EINPUT, "%s: cannot be read: %s", f->path, strerror(cause));
+            return tl_fail(w->err, TL_EINPUT, "%s", strerror(cause));
         tl_warn("%s: left out: cannot be read: %s", f->path, strerror(cause));
         return TL_OK;
     }
@@ -254,36 +254,96 @@ static char *tidy(const char *path)
     return copy;
 }
 
-tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
+/* A folder that was named and gives no trace. */
+static tl_status add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind, const char *reason,
+                            tl_error *err)
+{
+    tl_status st = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false, err);
+
+    if (st != TL_OK)
+        return st;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->no_file = input->named = true;
+    input->word = word;
+    tl_input_say_why(input, kind, reason);
+    return TL_OK;
+}
+
+/* What cannot be read at all is found out by the look at it, as of any file; but a folder is never looked at. */
+static tl_status add_folder_files(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
+{
+    tl_error why = { 0 };
+    char *copy = tl_strndup(path, strlen(path));
+    size_t from = inventory->inputs.n, below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
+
+    tl_status st = copy != NULL ? walk_all(inventory, copy, &why) : tl_fail_memory(&why, "the list of input files");
+    for (size_t i = from; i < inventory->inputs.n; i++) {
+        inventory->inputs.v[i].below = below;
+        inventory->inputs.v[i].word = word;
+    }
+    if (st == TL_EINPUT)
+        return add_folder(inventory, path, word, TL_INPUT_UNREADABLE, why.text, err);
+    if (st != TL_OK && err != NULL)
+        *err = why;
+    return st;
+}
+
+static tl_status add_named_file(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
 {
     struct stat st, link;
+    bool there = stat(path, &st) == 0, by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    const char *slash = strrchr(path, '/');
+    tl_status status = add_file(inventory, tl_strndup(path, strlen(path)), there ? &st : NULL, by_link, err);
 
-    if (stat(path, &st) != 0)
-        return tl_fail(err, TL_EINPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-        return tl_fail(err, TL_EINPUT, "%s: expected a folder, a file or a pipe, found %s", path,
-                       tl_source_word(st.st_mode));
-    char *copy = tidy(path);
-    if (copy == NULL)
+    if (status != TL_OK)
+        return status;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->below = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    input->named = true;
+    input->word = word;
+    input->pipe = there && S_ISFIFO(st.st_mode);
+    return TL_OK;
+}
+
+tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
+{
+    struct stat st;
+    char *copy = path[0] != '\0' ? tidy(path) : tl_strndup("", 0);
+    size_t word = inventory->words.n;
+
+    if (copy == NULL || !tl_vec_room(&inventory->words)) {
+        free(copy);
         return tl_fail_memory(err, "the list of input files");
+    }
+    inventory->words.v[inventory->words.n++] = (tl_named){ .path = copy };
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_folder_files(inventory, copy, word, err)
+                                                       : add_named_file(inventory, copy, word, err);
+}
 
-    bool by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-    size_t from = inventory->inputs.n, below = strlen(copy);
-    const char *slash = strrchr(copy, '/');
-    if (!S_ISDIR(st.st_mode))
-        below = slash != NULL ? (size_t)(slash + 1 - copy) : 0;
-    else
-        below = strcmp(copy, ".") == 0 ? 0 : below + (copy[below - 1] != '/');
-    tl_status status = S_ISDIR(st.st_mode) ? walk_all(inventory, copy, err) : add_file(inventory, copy, &st, by_link, err);
-    for (size_t i = from; i < inventory->inputs.n; i++)
-        inventory->inputs.v[i].below = below;
-    return status;
+tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
+{
+    bool *gives = tl_calloc(inventory->words.n + 1, sizeof *gives);
+    tl_status st = gives != NULL ? TL_OK : tl_fail_memory(err, "the list of input files");
+
+    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++) {
+        const tl_input *input = &inventory->inputs.v[i];
+        gives[input->word] |= input->named || input->kind != TL_INPUT_OTHER;
+    }
+    for (size_t i = 0; st == TL_OK && i < inventory->words.n; i++)
+        if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
+            st = add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
+                            "expected traces (.json, .json.gz) below this folder, found none", err);
+    free(gives);
+    return st;
 }
 
 void tl_inventory_free(tl_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->inputs.n; i++)
         free(inventory->inputs.v[i].path);
+    for (size_t i = 0; i < inventory->words.n; i++)
+        free(inventory->words.v[i].path);
+    free(inventory->words.v);
     free(inventory->inputs.v);
     free(inventory->missing.v);
     *inventory = (tl_inventory){ 0 };

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
+/* What yajl takes beside that. */
+#define YAJL_BYTES ((size_t)16 << 10)
+
 typedef struct reading {
     tl_yajl_scratch *scratch;
     tl_fields *f;
@@ -148,8 +151,9 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     f->seen = 0;
     *consumed = 0;
     scratch->used = 0;
-    /* A decoded text is never longer than its source. */
-    if (!tl_grow((void **)&scratch->text, &scratch->cap, text.n + 1, 1)) {
+    /* A decoded text is never longer than its source; yajl's own copy of one doubles until it fits, and its stack of brackets has a
+     * byte each. */
+    if (!tl_grow((void **)&scratch->text, &scratch->cap, text.n + 1, 1) || !tl_mem_has(4 * text.n + YAJL_BYTES)) {
         scratch->no_memory = true;
         return false;
     }

@@ -2,10 +2,43 @@
 #include "take.h"
 #include "tlmpi/base/decimal.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Times beyond this are no times: base + ts + dur then never overflows. */
 #define LARGEST_TIME_NS (INT64_C(1) << 61)
+
+/* What is kept of a text, and of one that lists a number a rank: names of kernels reach some 10 KB, the ranks of a group of
+ * 100,000 fit.  Memory then grows with the events, not with what somebody has written into them. */
+#define TEXT_MAX ((size_t)64 << 10)
+#define LIST_MAX ((size_t)1 << 20)
+
+/* ------------------------------------------------------------------------------------------------------- texts */
+
+/* The beginning of a text, and behind it the hash of the whole, so that different texts stay different. */
+static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
+{
+    size_t room = most + 32;
+    char *cut = tl_malloc(room);
+
+    e->ncut++;
+    if (cut == NULL)
+        return TL_NO_NAME;
+    while (most > 0 && ((unsigned char)t.p[most] & 0xc0) == 0x80)       /* not inside a character */
+        most--;
+    memcpy(cut, t.p, most);
+    int behind = snprintf(cut + most, room - most, "\xE2\x80\xA6%016llx", (unsigned long long)tl_hash_bytes(t.p, t.n));
+    uint32_t id = tl_names_intern(&e->names, cut, most + (size_t)behind);
+    free(cut);
+    return id;
+}
+
+static uint32_t keep_text(tl_events *e, tl_text t, size_t most)
+{
+    uint32_t id = t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
+    e->no_memory |= id == TL_NO_NAME;
+    return id;
+}
 
 /* -------------------------------------------------------------------------------------------------- categories */
 
@@ -79,7 +112,7 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
         if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)
             return *recent;
     }
-    uint32_t text = tl_names_intern(&e->names, cat->text.p, cat->text.n);
+    uint32_t text = keep_text(e, cat->text, TEXT_MAX);
     uint16_t found = text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
     *recent = found;
     return found;
@@ -97,7 +130,12 @@ static int64_t int_of(const tl_value *v, int64_t absent)
 /* The text of a string or number; TL_NO_NAME where there is none or memory is out. */
 static uint32_t name_of(tl_events *e, const tl_value *v)
 {
-    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : tl_names_intern(&e->names, v->text.p, v->text.n);
+    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : keep_text(e, v->text, TEXT_MAX);
+}
+
+static uint32_t list_of(tl_events *e, const tl_value *v)
+{
+    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : keep_text(e, v->text, LIST_MAX);
 }
 
 static double raw_of(const tl_value *v)
@@ -117,7 +155,7 @@ static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_
     *text = TL_NO_NAME;
     *number = v != NULL && v->type == TL_VALUE_NUMBER ? int_of(v, 0) : 0;
     if (v != NULL && v->type == TL_VALUE_STRING)
-        *text = tl_names_intern(&e->names, v->text.p, v->text.n);
+        *text = keep_text(e, v->text, TEXT_MAX);
 }
 
 static bool same_track(const tl_track *t, const tl_track *u)
@@ -221,7 +259,7 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
 #define WAIT_KEYS (BIT(TL_KEY_WAIT_ON_STREAM) | BIT(TL_KEY_WAIT_ON_CORR))
 #define COLL_KEYS                                                                                                      \
     (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
-     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ))
+     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ) | BIT(TL_KEY_SRC_RANK) | BIT(TL_KEY_DST_RANK))
 
 /* The direction of a copy; kernels have a kind, too, but no number. */
 static int32_t copy_kind_of(const tl_fields *f)
@@ -291,9 +329,9 @@ static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
             .dtype = name_of(e, tl_fields_get(f, TL_KEY_DTYPE)),
             .pg_name = name_of(e, tl_fields_get(f, TL_KEY_PG_NAME)),
             .pg_desc = name_of(e, tl_fields_get(f, TL_KEY_PG_DESC)),
-            .pg_ranks = name_of(e, tl_fields_get(f, TL_KEY_PG_RANKS)),
-            .in_split = name_of(e, tl_fields_get(f, TL_KEY_IN_SPLIT)),
-            .out_split = name_of(e, tl_fields_get(f, TL_KEY_OUT_SPLIT)),
+            .pg_ranks = list_of(e, tl_fields_get(f, TL_KEY_PG_RANKS)),
+            .in_split = list_of(e, tl_fields_get(f, TL_KEY_IN_SPLIT)),
+            .out_split = list_of(e, tl_fields_get(f, TL_KEY_OUT_SPLIT)),
             .in_nelems = int_of(tl_fields_get(f, TL_KEY_IN_NELEMS), -1),
             .out_nelems = int_of(tl_fields_get(f, TL_KEY_OUT_NELEMS), -1),
             .group_size = int_of(tl_fields_get(f, TL_KEY_GROUP_SIZE), -1),
@@ -316,7 +354,7 @@ static tl_ref ref_of(tl_events *e, const tl_value *v)
     bool number = v->type == TL_VALUE_NUMBER;
     if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
         return x;
-    uint32_t text = tl_names_intern(&e->names, v->text.p, v->text.n);
+    uint32_t text = keep_text(e, v->text, TEXT_MAX);
     return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
 }
 
@@ -324,7 +362,7 @@ static tl_ref ref_of(tl_events *e, const tl_value *v)
 static uint32_t json_of(tl_events *e, const tl_value *v)
 {
     return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
-                                                                      : tl_names_intern(&e->names, v->text.p, v->text.n);
+                                                                      : keep_text(e, v->text, LIST_MAX);
 }
 
 static bool is_there(const tl_fields *f, tl_key key)
@@ -372,6 +410,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     tl_taken taken = TL_TAKEN_KEPT;
     unsigned flags = 0;
     int64_t ts_ns = 0, dur_ns = 0;
+    uint64_t ncut = e->ncut;
 
     uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
     if (category == UINT16_MAX)
@@ -440,9 +479,13 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     }
     if (options->more)
         e->more[i] = more_of(e, f);
-    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !take_side(e, f, (uint32_t)i))
+    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !take_side(e, f, (uint32_t)i) || e->no_memory)
         return TL_TAKEN_NO_MEMORY;
     e->n++;
+    if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
+        *why = "expected a text of 64 KiB at most, cut a longer one";
+        taken = TL_TAKEN_REPAIRED;
+    }
     return taken;
 }
 

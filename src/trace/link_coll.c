@@ -95,9 +95,18 @@ static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *la
     return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
 }
 
-/* One kernel; `by_name` is what its name says of the collective. */
-static tl_coll describe(const tl_comm_evidence *evidence, const tl_launch *launch, const tl_coll_args *own,
-                        tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
+/* What goes between two ranks, as arguments name both, is sent by the one and received by the other. */
+static tl_collective between(tl_collective kind, const tl_coll_args *args, int32_t rank)
+{
+    if ((kind != TL_SEND_RECV && kind != TL_COLL_UNKNOWN) || args->src_rank < 0 || args->dst_rank < 0 ||
+        args->src_rank == args->dst_rank)
+        return kind;
+    return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
+}
+
+/* One kernel of the rank; `by_name` is what its name says of the collective. */
+static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl_launch *launch,
+                        const tl_coll_args *own, tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
 {
     const tl_names *names = &evidence->trace->events.names;
     *args = merge(own, call->args);
@@ -108,6 +117,7 @@ static tl_coll describe(const tl_comm_evidence *evidence, const tl_launch *launc
                                                               : TL_COLL_FROM_NAME;
     if (kind == TL_COLL_UNKNOWN)
         kind = call->collective;
+    kind = between(kind, args, rank);
     bool batched = kind == TL_COLL_UNKNOWN;
     if (batched) {
         kind = batch(evidence, launch, by_name, call);
@@ -162,8 +172,8 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
         tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
         tl_coll_args args;
         tl_coll *c = &out->colls[out->view.ncolls];
-        *c = describe(evidence, launch, tl_events_coll(&trace->events, events[i]), &call, (tl_collective)k->collective,
-                      &args);
+        *c = describe(evidence, out->view.rank, launch, tl_events_coll(&trace->events, events[i]), &call,
+                      (tl_collective)k->collective, &args);
         ends[out->view.ncolls] = call.ends;
         const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
                                        args.group_size, args.rank_start, args.rank_stride };

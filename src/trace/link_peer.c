@@ -7,6 +7,8 @@
  *
  * but writers of traces may mean ranks as well ("nccl:send 2->4").  What the annotation calls this rank itself tells
  * which; where that fits both, the others of the group do, and where all fit both, whichever is the nearer neighbour.
+ *
+ * In a group of two nobody needs to say.
  */
 #include "link_peer.h"
 #include "tlmpi/base/mem.h"
@@ -97,6 +99,14 @@ static bool are_ranks(int32_t rank, const tl_coll *colls, const tl_comm_ends *en
     return true;
 }
 
+/* The other one of two; -1 where the group is not of two, or not of this rank. */
+static int32_t other_of_two(const tl_group *g, int32_t rank)
+{
+    if (g->nmembers != 2 || place_in(g, rank) < 0)
+        return -1;
+    return g->members[g->members[0] == rank];
+}
+
 static uint32_t group_of_two(tl_group_book *book, int32_t a, int32_t b, bool *no_memory)
 {
     const int32_t members[2] = { a < b ? a : b, a < b ? b : a };
@@ -111,6 +121,11 @@ static void find_one(tl_group_book *book, int32_t rank, numbering how, bool rank
     } else if (is_numbered(&e) && c->group == TL_NONE && ranks) {
         e.src = e.src >= 0 ? e.src : e.from;
         e.dst = e.dst >= 0 ? e.dst : e.to;
+    }
+    if (is_known(book, c->group) && !e.several) {
+        int32_t other = other_of_two(&book->groups.v[c->group], rank);
+        e.src = e.src >= 0 ? e.src : other;
+        e.dst = e.dst >= 0 ? e.dst : other;
     }
     bool sends = c->kind != TL_RECV, receives = c->kind != TL_SEND;
     if (e.several || (sends && receives && e.src != e.dst))

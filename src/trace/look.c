@@ -252,6 +252,7 @@ void tl_input_look(tl_input *input, bool deep)
         tl_input_set_stat(input, &st);
         if (S_ISFIFO(st.st_mode)) {
             input->pipe = true;
+            input->name_rank = -1;
             input->kind = TL_INPUT_TRACE;
             input->begin_ns = input->mtime_ns;
             return;

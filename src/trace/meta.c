@@ -11,7 +11,8 @@
  *     GROUP         { pg_name, pg_desc, ranks: RANKS }
  *     RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]" in its stead
  *
- * Of equal keys the last counts.
+ * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head of a file,
+ * which is all that most files get before they are read, must find what the reading finds.
  */
 #include "tlmpi/trace/meta.h"
 #include "repair.h"
@@ -24,6 +25,10 @@
 /* What a hostile document may make us keep. */
 #define GROUPS_MAX ((size_t)65536)
 #define RANKS_MAX ((size_t)16 << 20)
+
+/* yajl takes memory without asking whether it got any: a copy of a text, which doubles until it fits, a byte for each bracket, and
+ * so much beside. */
+#define YAJL_BYTES ((size_t)16 << 10)
 
 typedef enum place {
     OUTSIDE,            /* around the outermost value */
@@ -51,6 +56,7 @@ typedef struct parsing {
     size_t ngroup_key, group_key_cap;
     tl_pg_config *group;            /* the one being read, NULL beyond the limit */
     size_t nranks;                  /* of all groups together */
+    bool told;                      /* a distributedInfo with a rank has ended */
     bool whole;                     /* the outermost value has ended */
     bool no_memory;
 } parsing;
@@ -255,7 +261,7 @@ static bool take_bracket(parsing *p, bool object, place *to)
             *to = p->root;
         return true;
     case DOCUMENT:
-        if (object && is_key(p, "distributedInfo")) {
+        if (object && !p->told && is_key(p, "distributedInfo")) {
             *to = DISTRIBUTED;
         } else if (!object && is_key(p, "deviceProperties")) {
             *to = DEVICES;
@@ -365,6 +371,8 @@ static int on_start_array(void *ctx)
 static int on_end(void *ctx)
 {
     parsing *p = ctx;
+    if (p->ignored == 0)
+        p->told = p->told || (p->path[p->at] == DISTRIBUTED && p->meta->rank >= 0);
     if (p->ignored > 0)
         p->ignored--;
     else
@@ -400,6 +408,8 @@ static tl_status parse_once(const char *text, size_t n, place root, tl_meta *met
     parsing p = { .meta = meta, .root = root };
 
     *refused = false;
+    if (n > SIZE_MAX / 8 || !tl_mem_has(4 * n + YAJL_BYTES))
+        return tl_fail_memory(err, "reading the metadata of a trace");
     yajl_handle h = yajl_alloc(&callbacks, NULL, &p);
     if (h == NULL)
         return tl_fail_memory(err, "reading the metadata of a trace");

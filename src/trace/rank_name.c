@@ -13,7 +13,7 @@
  *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
  *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
  *
- * The stem is the base name without .json, .gz, .trace, .pt.
+ * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .trace, .pt.
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write behind the host.
  */
@@ -175,8 +175,22 @@ static tl_text rank_word_in(tl_text part)
     return digits.n > 0 ? digits : number_after(part, "worker");
 }
 
+/* Below /dev/shm lie files like any others. */
+static bool is_of_system(const char *path)
+{
+    return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) || strncmp(path, "/proc/", 6) == 0;
+}
+
+bool tl_path_is_given(const char *path)
+{
+    struct stat st;
+    return !is_of_system(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 tl_text tl_rank_digits(const char *path)
 {
+    if (is_of_system(path))
+        return (tl_text){ path, 0 };
     tl_text left = { path, strlen(path) };
     tl_text base = last_part(left);
     tl_text stem = stem_of(base);

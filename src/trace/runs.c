@@ -376,6 +376,11 @@ static bool find_missing(tl_inventory *inventory)
     return fine;
 }
 
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err)
+{
+    return find_missing(inventory) ? TL_OK : tl_fail_memory(err, "the list of ranks");
+}
+
 tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
 {
     deciding d = { .inventory = inventory };

@@ -15,6 +15,17 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const tl_input *)a)->path, ((const tl_input *)b)->path);
 }
 
+/* The shell names pipes by falling numbers; the order in which they were written is what is meant. */
+static int by_kind_and_path(const void *a, const void *b)
+{
+    const tl_input *x = a, *y = b;
+    if (x->pipe != y->pipe)
+        return x->pipe - y->pipe;
+    if (x->pipe && x->word != y->word)
+        return x->word < y->word ? -1 : 1;
+    return by_path(a, b);
+}
+
 /* Names of one file side by side, the one to keep first. */
 static int by_file(const void *a, const void *b)
 {
@@ -67,6 +78,9 @@ static size_t merge(tl_inventory *inventory, bool (*same)(const tl_input *, cons
         bool shown = !counted && (*dropped == NULL || strcmp(v[n - 1].path, *kept) < 0);
         named_again += !counted;
         counted = true;
+        v[n - 1].named |= v[i].named;
+        if (v[i].word != v[n - 1].word)
+            inventory->words.v[v[i].word].shared = true;
         free(shown ? *dropped : v[i].path);
         if (shown) {
             *kept = v[n - 1].path;
@@ -99,5 +113,5 @@ void tl_inventory_sort(tl_inventory *inventory)
     else if (n > 1)
         tl_warn("%zu files have several names, as %s, which is %s: each is read once", n, dropped, kept);
     free(dropped);
-    qsort(inventory->inputs.v, inventory->inputs.n, sizeof *inventory->inputs.v, by_path);
+    qsort(inventory->inputs.v, inventory->inputs.n, sizeof *inventory->inputs.v, by_kind_and_path);
 }

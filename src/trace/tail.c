@@ -78,9 +78,10 @@ static size_t value_length(tl_text t, const char *begins)
     return over ? n : 0;
 }
 
-/* The value of a key of the document; empty where there is none. */
+/* The value of a key of the document, of several the first; empty where there is none. */
 static tl_text find(tl_text t, const char *key, const char *begins)
 {
+    tl_text found = { "", 0 };
     size_t end = t.n;
 
     for (int tries = 0; tries < TRIES_MAX; tries++) {
@@ -89,16 +90,16 @@ static tl_text find(tl_text t, const char *key, const char *begins)
             break;
         size_t n = value_length(rest, begins);
         if (n > 0 && closes_document((tl_text){ rest.p + n, rest.n - n }))
-            return (tl_text){ rest.p, n };
+            found = (tl_text){ rest.p, n };
     }
-    return (tl_text){ "", 0 };
+    return found;
 }
 
 void tl_tail_parse(tl_text t, tl_meta *meta)
 {
     tl_text info = find(t, "\"distributedInfo\"", "{"), base = find(t, "\"baseTimeNanoseconds\"", "\"0123456789");
 
-    if (info.n > 0)
+    if (info.n > 0 && meta->rank < 0)
         (void)tl_meta_parse_distributed(info.p, info.n, meta, NULL);
     if (base.n > 1 && base.p[0] == '"')
         base = (tl_text){ base.p + 1, base.n - 2 };

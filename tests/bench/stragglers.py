@@ -16,7 +16,9 @@ What is counted, over jobs with a fault whose rank has a trace:
     recall          the first of the ranks called straggler (by gain_ns, then blame_ns) is one of those that have the fault
     precision       of all ranks called straggler, those that have the fault; named on healthy jobs are wrong, too
     cause           of the jobs whose rank is named right, those whose cause is, too
-    window          ... those whose first_step and last_step are both within one step
+    window          ... those whose first_step and last_step are both within one step of the first and the last in which
+                    the fault cost the job 1 % of the step: what costs nothing in a step, because it falls where nobody
+                    waits for it, is not to be seen there
     gain            ... those whose gain_ns is within 10 % of the simulated one; faults of one rank.  Of steps in which a
                     recording begins or ends, the one before the first among them, nobody can know all: with them or
                     without is right
@@ -149,6 +151,16 @@ def grid(seed):
 # ------------------------------------------------------------------------------------------------------- one answer
 
 
+def window(truth):
+    """The first and the last step in which the fault cost 1 % of the step; as planned where it never did, or nobody knows."""
+    fault, job = truth["fault"], truth.get("job")
+    if job is None:
+        return fault["first_step"], fault["last_step"]
+    cost = [i + job["first_step"] for i, (a, b) in enumerate(zip(truth["step_ns"], truth["healthy_step_ns"])) if a - b >= 0.01 * b]
+    cost = [i for i in cost if fault["first_step"] <= i <= fault["last_step"]]
+    return (cost[0], cost[-1]) if cost else (fault["first_step"], fault["last_step"])
+
+
 def gain_of_whole_steps(truth):
     """The part of gain_ns in steps that all traces have from beginning to end."""
     begin = max((t["start_ns"] for t in truth["traces"]), default=0)
@@ -192,7 +204,8 @@ class Verdict:
         if self.recalled:
             row = self.named[0]
             self.cause_right = row["cause"] in fault["causes"]
-            self.window_error = max(abs(row["first_step"] - fault["first_step"]), abs(row["last_step"] - fault["last_step"]))
+            first, last = window(truth)
+            self.window_error = max(abs(row["first_step"] - first), abs(row["last_step"] - last))
             if fault["host"] is None and fault["gain_ns"] > 0:
                 self.gain_error = distance(row["gain_ns"], *sorted((gain_of_whole_steps(truth), gain_of_all(truth))))
 
@@ -365,6 +378,8 @@ def self_test():
             print("FAILED: " + what)
 
     job = Job("dp8 gc bounded 5 %", [])
+    hidden = dict(made_up(), job={"first_step": 3}, step_ns=[100, 100, 120, 120, 100], healthy_step_ns=[100] * 5)
+    check(window(hidden) == (5, 6) and window(made_up()) == (4, 6), "a window is that of the steps that cost something")
     v = Verdict(job, made_up(), [row(3), row(2, verdict="ok"), row(-1)])
     check(v.recalled and v.cause_right and v.window_error == 0 and v.gain_error == 0, "all right")
     check(len(v.named) == 1, "the row of the whole job and those of others do not count")

@@ -97,7 +97,7 @@ def damages():
         kernels=None, lost=None, repaired=None)
     yield "a million brackets that never close", lambda r: Damage(
         document(r, events() + ['{"args": ' + "[" * 10**6]), lost=None)
-    yield "a name of 100 kB", lambda r: Damage(document(r, replaced(11, kernel(5, name="gemm" * 25000))))
+    yield "a name of 100 kB", lambda r: Damage(document(r, replaced(11, kernel(5, name="gemm" * 25000))), repaired=1)
 
 
 def check_row(checks, what, row, damage):
@@ -316,6 +316,49 @@ def huge(checks, program):
             checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
 
 
+def names(checks, program):
+    """Names of megabytes, each another one, and then no memory: the one rank is read in little or given up, the others stay."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        path = os.path.join(data, "rank-1.json.gz")
+
+        def fill(entries):
+            with gzip.open(path, "wt", compresslevel=1) as f:
+                f.write(head(1))
+                f.writelines(entries)
+                f.write(events()[0] + TAIL)
+
+        fill(kernel(i, name="%d" % i + "n" * (4 << 20), args={"correlation": i}) + ",\n" for i in range(30))
+        runs = [Run(program, [data], out + str(i), options) for i, options in
+                enumerate(((), ("--parser", "yajl"), ("--no-filter",)))]
+        for run in runs:
+            row = run.ranks().get(1, {})
+            checks.that(run.status == 0 and row.get("intervals") == row.get("repaired") == 30, "long names are cut", row)
+            checks.that(run.rows("interval") == runs[0].rows("interval"), "long names are cut to the same texts")
+        checks.that(len({r["name"] for r in runs[0].rows("interval") if r["rank"] == 1}) == 30, "long names stay apart")
+        if "asan" in program:
+            return
+        checks.that(runs[0].peak_bytes < 150 << 20, "long names: less than 150 MB of memory", runs[0].peak_bytes)
+        fill(kernel(i, name="k%d" % i) + ",\n" for i in range(200000))
+
+        def limited(kilobytes, path):
+            prefix = ("sh", "-c", 'ulimit -v %d; exec "$@"' % kilobytes, "sh")
+            return Run(program, [path], out + str(kilobytes), ("-f",), prefix=prefix)
+
+        least = 20000           # what the program itself takes
+        while least < 10**6 and limited(least, os.path.join(data, "rank-0.json")).status != 0:
+            least += 10000
+        for more in (5000, 10000, 20000, 40000, 60000):
+            run = limited(least + more, data)
+            row = run.ranks().get(1, {})
+            what = "%d kB of memory" % (least + more)
+            checks.that(run.status == 1 and row.get("status") == "unreadable" and "memory is out" in row.get("error", ""),
+                        what + ": the rank is given up", run.status, row, run.stderr[-300:])
+            witness(checks, run, what)
+
+
 def files(checks, program):
     """What is no trace at all."""
     with tempfile.TemporaryDirectory() as folder:
@@ -455,6 +498,7 @@ def main():
     checks = Checks()
     program = os.path.abspath(sys.argv[1])
     crowds(checks, program)         # first: its bound on memory is the lowest
+    names(checks, program)
     for options in ((), ("--parser", "yajl"), ("--no-filter",)):
         texts(checks, program, options)
     heads(checks, program)

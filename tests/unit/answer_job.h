@@ -132,6 +132,13 @@ static inline void replay(answer_job *j, int64_t wall_ns, double error)
         put_row(j, &tl_whatif_row_schema, &row);
 }
 
+/* What the replay gains by repairing all suspects, or (its lowest rank named) a host. */
+static inline void gain_of(answer_job *j, tl_scenario_kind scenario, int32_t rank, int64_t gain_ns)
+{
+    tl_whatif_row row = { .scenario = (uint8_t)scenario, .rank = rank, .cause = TL_NPARTS, .gain_ns = gain_ns };
+    put_row(j, &tl_whatif_row_schema, &row);
+}
+
 /* A row of the critical path. */
 static inline void walk(answer_job *j, int32_t rank, int part, int64_t path_ns, int64_t imbalance_ns)
 {

@@ -37,8 +37,7 @@ static void the_largest_gain_comes_first(void)
     hold_up(j, 6, 3, 5, 90 * MS, 200 * MS);
     hold_up(j, 3, 1, 8, 20 * MS, 40 * MS);
     hold_up(j, 4, 1, 8, 20 * MS, 40 * MS);
-    put_row(j, &tl_whatif_row_schema,
-            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 300 * MS });
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 300 * MS);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL_FATAL(a->nculprits, 4);
     CU_ASSERT_EQUAL(a->culprits[0].rank->rank, 6);
@@ -48,6 +47,94 @@ static void the_largest_gain_comes_first(void)
     CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT_EQUAL(a->together_gain_ns, 300 * MS);
     CU_ASSERT_STRING_EQUAL(a->culprits[0].of->host, "node1");
+    job_free(j);
+}
+
+/* Each is late in its steps; the others wait in all of them. */
+static void ranks_late_in_turn_are_one_culprit(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 4, 30 * MS, 4 * MS)->p_value = 0.5;
+    hold_up(j, 2, 5, 8, 20 * MS, 5 * MS)->cause = TL_CAUSE_GC;
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
+    walk(j, -1, TL_PART_HOST, 800 * MS, 0);
+    walk(j, 1, TL_PART_HOST, 200 * MS, 0);
+    walk(j, 2, TL_PART_HOST, 300 * MS, 0);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    const tl_culprit *c = &a->culprits[0];
+    CU_ASSERT_EQUAL_FATAL(c->nmembers, 2);
+    CU_ASSERT(c->members[0] == 1 && c->members[1] == 2);
+    CU_ASSERT_EQUAL(c->rank->rank, 2); /* alone it gains more */
+    CU_ASSERT_FALSE(c->same_cause);
+    CU_ASSERT_EQUAL(c->gain_ns, 160 * MS);
+    CU_ASSERT_EQUAL(c->nflagged, 8);
+    CU_ASSERT_EQUAL(c->pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT(c->first_step == 1 && c->last_step == 8);
+    CU_ASSERT_EQUAL(c->step_cost_ns, 20 * MS);
+    CU_ASSERT_EQUAL(c->lost_ns, 200 * MS);
+    /* Ranks 0 and 3; what the two wait for each other does not count. */
+    CU_ASSERT_EQUAL(c->blame_ns, 2 * 200 * MS);
+    CU_ASSERT_EQUAL(a->nwaiters, 2);
+    CU_ASSERT_DOUBLE_EQUAL(c->path_share, 0.625, 1e-9);
+    CU_ASSERT_EQUAL(c->p_value, 0.5);
+    job_free(j);
+}
+
+static void a_rank_that_gains_half_of_all_stands_for_itself(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 4, 30 * MS, 80 * MS);
+    hold_up(j, 2, 5, 8, 20 * MS, 5 * MS);
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 1);
+    verdict_of(j, 1)->gain_ns = 81 * MS;
+    ((tl_whatif_row *)tl_table_row(tl_tables_get(&j->tables, &tl_whatif_row_schema), 2))->gain_ns = 81 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 2);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nmembers, 1);
+    job_free(j);
+}
+
+static void all_ranks_of_a_host_are_the_host(void)
+{
+    answer_job *j = job_of(8, 8);
+    replay(j, 800 * MS, 0);
+    for (int32_t r = 4; r < 8; r++)
+        hold_up(j, r, 3, 5, 30 * MS, 3 * MS);
+    gain_of(j, TL_SCENARIO_HOST, 0, 0);
+    gain_of(j, TL_SCENARIO_HOST, 4, 90 * MS);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    CU_ASSERT_EQUAL(a->culprits[0].nmembers, 4);
+    CU_ASSERT_TRUE(a->culprits[0].whole_host);
+    CU_ASSERT_TRUE(a->culprits[0].same_cause);
+    CU_ASSERT_STRING_EQUAL(a->culprits[0].of->host, "node1");
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 90 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 30 * MS);
+    /* A member may stand out in no step by itself. */
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++)
+        if (((tl_blame_step *)tl_table_row(steps, i))->rank == 6)
+            ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    verdict_of(j, 6)->first_step = verdict_of(j, 6)->last_step = -1;
+    verdict_of(j, 6)->pattern = TL_PATTERN_NONE;
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].first_step, 3);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nmembers, 4);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].pattern, TL_PATTERN_BOUNDED);
+    for (size_t i = 0; i < steps->n; i++)
+        ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].first_step, -1);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].pattern, TL_PATTERN_NONE);
+    /* Without one of them it is not the host; without a joint repair they stand alone. */
+    verdict_of(j, 7)->verdict = TL_VERDICT_OK;
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 3);
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 60 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 1);
+    CU_ASSERT_FALSE(j->answers.culprits[0].whole_host);
+    CU_ASSERT_PTR_NOT_NULL(j->answers.culprits[0].of); /* on that host, all the same */
     job_free(j);
 }
 
@@ -82,6 +169,23 @@ static void waiters_without_names_are_counted(void)
     CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 39);
     CU_ASSERT_EQUAL(a->nwaiters, 0);
     CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 8 * 39 * 30 * MS);
+    job_free(j);
+}
+
+/* Of 40 ranks 39 waited for each of two: at most 38 of them are others. */
+static void members_are_no_waiters(void)
+{
+    answer_job *j = job_of(40, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 7, 1, 8, 30 * MS, 4 * MS);
+    hold_up(j, 9, 1, 8, 30 * MS, 4 * MS);
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
+    tl_tables_get(&j->tables, &tl_blame_schema)->n = 0;
+    for (int32_t rank = 7; rank <= 9; rank += 2)
+        put_row(j, &tl_blame_schema,
+                &(tl_blame){ .to_rank = rank, .step = 1, .from_rank = -1, .waiters = 39, .direct_ns = 30 * MS });
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].nmembers, 2);
+    CU_ASSERT_EQUAL(j->answers.culprits[0].nwaiters, 38);
     job_free(j);
 }
 
@@ -311,8 +415,13 @@ static void clocks_may_hide_somebody(void)
     count_check(j, TL_CHECK_INCONCLUSIVE, 16, 16);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* one clock */
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
-    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT); /* in no collective */
+    CU_ASSERT_PTR_NULL(j->answers.why);
     CU_ASSERT_EQUAL(j->answers.trust.clock_uncertainty_ns, 250000);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
+    ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->offset_ns = 500000;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* in half of them */
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
     ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->applied = 1;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
     job_free(j);
@@ -382,8 +491,12 @@ static void without_memory_there_is_no_answer(void)
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(the_largest_gain_comes_first),
+    TEST(ranks_late_in_turn_are_one_culprit),
+    TEST(a_rank_that_gains_half_of_all_stands_for_itself),
+    TEST(all_ranks_of_a_host_are_the_host),
     TEST(who_hardly_waits_is_no_waiter),
     TEST(waiters_without_names_are_counted),
+    TEST(members_are_no_waiters),
     TEST(a_slow_link_is_one_culprit_and_not_two_ranks),
     TEST(a_link_that_costs_nothing_is_nobodys_verdict),
     TEST(who_was_not_repaired_has_no_gain),

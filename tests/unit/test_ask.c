@@ -39,31 +39,32 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     row->p_value = 0.0001;
     row->late_count = 15;
     row->z = 48.37;
-    CU_ASSERT_STRING_EQUAL(asked(j), "Which rank holds the job up?\n"
-                                     "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
-                                     "  costs 25.0 ms of a step of 100 ms\n"
-                                     "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
-                                     "  simulated\n"
-                                     "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
-                                     "  traces.h5 straggler)\n"
-                                     "  Confidence: high\n"
-                                     "\n"
-                                     "In which phase, and why?\n"
-                                     "  host_late: its host launches late, and its device is idle meanwhile (100.0 %)\n"
-                                     "  - most of it in \"forward\"\n"
-                                     "  Evidence: of 720 ms of waiting: 720 ms host_late (tlmpi show traces.h5 blame)\n"
-                                     "  Confidence: high\n"
-                                     "\n"
-                                     "Do others wait?\n"
-                                     "  Yes: 3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
-                                     "  Evidence: all ranks together wait 720 ms, 22.5 % of their time - for it\n"
-                                     "  100.0 % of that (tlmpi show traces.h5 blame)\n"
-                                     "  Confidence: high\n"
-                                     "\n"
-                                     "Always, or only for a while?\n"
-                                     "  persistent: in every step (8 of 8, 1-8)\n"
-                                     "  Evidence: 8 of 8 steps flagged; p = 0.0001 (tlmpi show traces.h5 blame_step)\n"
-                                     "  Confidence: high\n");
+    CU_ASSERT_STRING_EQUAL(asked(j),
+                           "Which rank holds the job up?\n"
+                           "  Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
+                           "  costs 25.0 ms of a step of 100 ms\n"
+                           "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
+                           "  simulated\n"
+                           "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
+                           "  traces.h5 straggler)\n"
+                           "  Confidence: high\n"
+                           "\n"
+                           "In which phase, and why?\n"
+                           "  host_late: the host launches late, and the device is idle meanwhile (100.0 %)\n"
+                           "  - most of it in \"forward\"\n"
+                           "  Evidence: of 720 ms of waiting: 720 ms host_late (tlmpi show traces.h5 blame)\n"
+                           "  Confidence: high\n"
+                           "\n"
+                           "Do others wait?\n"
+                           "  Yes: 3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
+                           "  Evidence: all ranks together wait 720 ms, 22.5 % of their time - for it\n"
+                           "  100.0 % of that (tlmpi show traces.h5 blame)\n"
+                           "  Confidence: high\n"
+                           "\n"
+                           "Always, or only for a while?\n"
+                           "  persistent: in every step (8 of 8, 1-8)\n"
+                           "  Evidence: 8 of 8 steps flagged; p = 0.0001 (tlmpi show traces.h5 blame_step)\n"
+                           "  Confidence: high\n");
     job_free(j);
 }
 
@@ -88,16 +89,34 @@ static void others_that_hold_the_job_up_are_named_too(void)
     replay(j, 800 * MS, 0);
     for (int32_t r = 0; r < 7; r++)
         hold_up(j, r, 1, 8, 30 * MS, (100 + r) * MS);
-    put_row(j, &tl_whatif_row_schema,
-            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 300 * MS });
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 200 * MS);
     const char *text = asked(j);
     expect(text, "  Rank 6 (host node1, device 2) holds");
     expect(text,
            "  Also: rank 5 (host node1, device 1) in every step (8 of 8, 1-8) - host_late,\n  gain 105 ms (13.1 %)\n");
     expect(text, "  Also: rank 2 ");
     expect(text, "  Also: 2 more; tables straggler and link have them.\n");
-    expect(text, "  Without the delays of all that stand out the job takes 300 ms less (37.5 %).\n");
+    expect(text, "  Without the delays of all that stand out the job takes 200 ms less (25.0 %).\n");
     CU_ASSERT_PTR_NULL(strstr(text, "Also: rank 1 "));
+    job_free(j);
+}
+
+static void ranks_together_are_one_answer(void)
+{
+    answer_job *j = job_of(8, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 4, 30 * MS, 4 * MS);
+    hold_up(j, 6, 5, 8, 20 * MS, 5 * MS)->cause = TL_CAUSE_GC;
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
+    const char *text = asked(j);
+    expect(text, "  Ranks 1, 6 hold the job up together in every step (8 of 8, 1-8): they cost\n  20.0 ms of a step of "
+                 "100 ms\n");
+    expect(text, "  Cost: without their delays the job takes 160 ms less (20.0 % of 800 ms), as\n");
+    expect(text, "  gc: the host collects garbage (rank 6)");
+    expect(text, "  Yes: 6 ranks wait for them,");
+    text = print(j, tl_print_answers_json, "x");
+    expect(text, "\"kind\": \"ranks\",\n      \"ranks\": [1, 6],\n      \"rank\": 6,\n      \"peer\": null,\n      "
+                 "\"host\": null,\n");
     job_free(j);
 }
 
@@ -161,7 +180,7 @@ static void programs_get_numbers(void)
     const char *text = print(j, tl_print_answers_json, "traces.h5");
     expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
                  "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
-                 "    \"evidence\": {\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
+                 "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
                  "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
                  "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
                  "\"path_share\": null\n    },\n"
@@ -199,6 +218,7 @@ static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
     TEST(parts_of_the_delay_are_named_largest_first),
     TEST(others_that_hold_the_job_up_are_named_too),
+    TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),

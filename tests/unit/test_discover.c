@@ -20,6 +20,10 @@ static void names_tell_ranks(void)
         int64_t rank;
     } cases[] = {
         { "rank-0.json.gz", 0 },
+        { "/dev/shm/run/rank-3.json", 3 },
+        { "/dev/fd/63", -1 },
+        { "/dev/rank-3.json", -1 },
+        { "/proc/self/fd/7", -1 },
         { "rank0.json", 0 },
         { "rank_17.json", 17 },
         { "rank[3].json", 3 },
@@ -395,17 +399,70 @@ static void folders_are_searched_for_traces(void)
     tl_inventory_free(&inventory);
     tl_inventory_sort(&inventory);
 
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/absent"), &err), TL_EINPUT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "set/absent"));
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/dangling.json"), &err), TL_EINPUT);
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/loop.json"), &err), TL_EINPUT);
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "", &err), TL_EINPUT);
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, "/dev/null", &err), TL_EINPUT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "found a device"));
-    CU_ASSERT_EQUAL(inventory.inputs.n, 0);
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/pipe.json"), &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
     CU_ASSERT_FALSE(inventory.inputs.v[0].no_file);     /* it was asked for */
+    tl_inventory_free(&inventory);
+}
+
+/* Adds the path, and looks at what it names as the program does. */
+static void name(tl_inventory *inventory, const char *path)
+{
+    size_t from = inventory->inputs.n;
+    CU_ASSERT_EQUAL(tl_inventory_add(inventory, path, &err), TL_OK);
+    for (size_t i = from; i < inventory->inputs.n; i++)
+        if (!inventory->inputs.v[i].no_file)
+            tl_input_look(&inventory->inputs.v[i], false);
+}
+
+static void what_is_named_in_vain_is_listed_with_its_reason(void)
+{
+    static const struct {
+        const char *path, *why;
+        tl_input_kind kind;
+    } vain[] = {
+        { "vain/absent.json", "No such file", TL_INPUT_UNREADABLE },
+        { "vain/dangling.json", "No such file", TL_INPUT_UNREADABLE },
+        { "vain/loop.json", "symbolic links", TL_INPUT_UNREADABLE },
+        { "/dev/null", "found a device", TL_INPUT_UNREADABLE },
+        { "", "No such file", TL_INPUT_UNREADABLE },
+        { "vain/hello.json", "found none in 2 bytes", TL_INPUT_OTHER },
+        { "vain/empty", "expected traces", TL_INPUT_OTHER },
+        { "vain/others", "expected traces", TL_INPUT_OTHER },
+    };
+    enum { NVAIN = sizeof vain / sizeof vain[0] };
+    tl_inventory inventory = { 0 };
+    size_t reasons[NVAIN] = { 0 }, named = 0;
+
+    make_folder("vain");
+    make_folder("vain/empty");
+    make_folder("vain/others");
+    make_folder("vain/mixed");
+    scratch_text("vain/hello.json", "{}");
+    scratch_text("vain/others/hello.json", "{}");
+    scratch_text("vain/mixed/hello.json", "{}");
+    scratch_text("vain/mixed/rank_0.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}]}");
+    CU_ASSERT_EQUAL(symlink("nowhere", scratch_path("vain/dangling.json")), 0);
+    CU_ASSERT_EQUAL(symlink("loop.json", scratch_path("vain/loop.json")), 0);
+    CU_ASSERT_EQUAL(symlink("mixed", scratch_path("vain/again")), 0);
+
+    name(&inventory, scratch_path("vain/mixed"));
+    name(&inventory, scratch_path("vain/again"));           /* gives what the one before has given */
+    for (size_t k = 0; k < NVAIN; k++)
+        name(&inventory, vain[k].path[0] == 'v' ? scratch_path(vain[k].path) : vain[k].path);
+    tl_inventory_sort(&inventory);
+    CU_ASSERT_EQUAL(tl_inventory_close(&inventory, &err), TL_OK);
+    for (size_t i = 0; i < inventory.inputs.n; i++) {
+        const tl_input *in = &inventory.inputs.v[i];
+        const char *path = in->path[0] == '/' && strstr(in->path, "vain/") != NULL ? strstr(in->path, "vain/") : in->path;
+        named += in->named;
+        for (size_t k = 0; k < NVAIN; k++)
+            reasons[k] += in->named && strcmp(path, vain[k].path) == 0 && in->kind == vain[k].kind &&
+                          strstr(in->why, vain[k].why) != NULL;
+    }
+    CU_ASSERT_EQUAL(named, NVAIN);
+    for (size_t k = 0; k < NVAIN; k++)
+        CU_ASSERT_EQUAL(reasons[k], 1);
     tl_inventory_free(&inventory);
 }
 
@@ -521,6 +578,7 @@ int main(void)
     CU_ADD_TEST(s, a_cut_gzip_is_a_trace_once_it_begins);
     CU_ADD_TEST(s, what_cannot_be_opened_says_so);
     CU_ADD_TEST(s, folders_are_searched_for_traces);
+    CU_ADD_TEST(s, what_is_named_in_vain_is_listed_with_its_reason);
     CU_ADD_TEST(s, the_working_directory_goes_unsaid);
     CU_ADD_TEST(s, too_deep_folders_are_left_out);
     CU_ADD_TEST(s, ten_thousand_files_are_quick);

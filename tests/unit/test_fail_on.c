@@ -84,11 +84,12 @@ static void several_count_together(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     hold_up(j, 1, 1, 4, 30 * MS, 4 * MS);
-    put_row(j, &tl_whatif_row_schema,
-            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 160 * MS });
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
     CU_ASSERT_FALSE(met(j, "straggler>1%", NULL));
     hold_up(j, 2, 5, 8, 30 * MS, 4 * MS);
-    CU_ASSERT_TRUE(met(j, "straggler>19%", NULL));
+    const char *said;
+    CU_ASSERT_TRUE(met(j, "straggler>19%", &said));
+    CU_ASSERT_STRING_EQUAL(said, "tlmpi: --fail-on straggler>19%: 20.0 % (ranks 1 ...)\n");
     CU_ASSERT_FALSE(met(j, "straggler>21%", NULL));
     job_free(j);
 }

@@ -337,6 +337,33 @@ static void who_is_in_no_group_is_one_of_two(void)
     forget();
 }
 
+static void who_sends_and_who_receives_is_known_by_both_ranks(void)
+{
+    const tl_rank_view *v =
+        view_of(KERNEL(SENDRECV, 50, 1, ",\"Src Rank\":3,\"Dst Rank\":6") "," KERNEL(
+                    SENDRECV, 60, 2, ",\"Src Rank\":6,\"Dst Rank\":3") "," KERNEL(SENDRECV, 70, 3,
+                                                                                  ",\"Src Rank\":6,\"Dst Rank\":7"),
+                "");
+    CU_ASSERT_EQUAL(coll(v, 0)->kind, TL_SEND);
+    CU_ASSERT_EQUAL(coll(v, 0)->dst, 6);
+    CU_ASSERT_EQUAL(coll(v, 1)->kind, TL_RECV);
+    CU_ASSERT_EQUAL(coll(v, 1)->src, 6);
+    CU_ASSERT_EQUAL(coll(v, 2)->kind, TL_SEND_RECV); /* not this rank's */
+    forget();
+}
+
+static void of_two_the_other_is_the_other_one(void)
+{
+    const tl_rank_view *v =
+        view_of(KERNEL(SENDRECV, 50, 1, ",\"Collective name\":\"send\"," GROUP("8", "[3, 11]", 2)) "," KERNEL(
+                    SENDRECV, 60, 2, ",\"Collective name\":\"recv\"," GROUP("9", "[5, 11]", 2)),
+                "");
+    CU_ASSERT_EQUAL(coll(v, 0)->dst, 11);
+    CU_ASSERT_EQUAL(coll(v, 0)->src, -1);
+    CU_ASSERT_EQUAL(coll(v, 1)->src, -1); /* rank 3 is none of them */
+    forget();
+}
+
 #define BATCHED(more, name)                                                                                            \
     HOST("cpu_op", "record_param_comms", 10, 2,                                                                        \
          "\"Collective name\":\"send\",\"dtype\":\"Half\",\"In msg "                                                   \
@@ -407,6 +434,8 @@ int main(void)
         TEST(what_fits_both_is_what_the_others_of_its_group_are),
         TEST(what_fits_both_alone_is_the_nearer_neighbour),
         TEST(who_is_in_no_group_is_one_of_two),
+        TEST(who_sends_and_who_receives_is_known_by_both_ranks),
+        TEST(of_two_the_other_is_the_other_one),
         TEST(a_batch_is_what_stands_before_its_launch),
         TEST(annotations_before_the_launch_are_a_batch_as_well),
     };

@@ -168,6 +168,19 @@ static void of_equal_keys_the_last_counts(void)
     tl_meta_free(&m);
 }
 
+static void the_first_rank_that_is_told_counts(void)
+{
+    tl_meta m;
+    CU_ASSERT_EQUAL(parse("{\"distributedInfo\": {\"world_size\": 3}, \"distributedInfo\": {\"rank\": 1, \"world_size\": 4},"
+                          " \"traceEvents\": [], \"distributedInfo\": {\"rank\": 5, \"world_size\": 16, \"pg_config\": [{}]}}",
+                          &m),
+                    TL_OK);
+    CU_ASSERT_EQUAL(m.rank, 1);
+    CU_ASSERT_EQUAL(m.world_size, 4);
+    CU_ASSERT_EQUAL(m.groups.n, 0);
+    tl_meta_free(&m);
+}
+
 static void keys_count_only_where_they_belong(void)
 {
     tl_meta m;
@@ -344,6 +357,7 @@ int main(void)
     CU_ADD_TEST(s, lists_of_ranks_may_be_texts);
     CU_ADD_TEST(s, groups_may_be_a_map);
     CU_ADD_TEST(s, of_equal_keys_the_last_counts);
+    CU_ADD_TEST(s, the_first_rank_that_is_told_counts);
     CU_ADD_TEST(s, keys_count_only_where_they_belong);
     CU_ADD_TEST(s, what_was_read_before_a_fault_stays);
     CU_ADD_TEST(s, almost_json_is_read);

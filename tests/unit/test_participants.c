@@ -189,7 +189,7 @@ static void what_goes_both_ways_counts_both_ways(void)
     drawing *d = draw("host:   abcd........", "comm 7: ..AA.BBCC.DD", NULL);
     static const tl_collective kinds[] = { TL_SEND, TL_RECV, TL_SEND_RECV, TL_SEND };
     for (int i = 0; i < 4; i++) {
-        d->colls[i].kind = kinds[i];
+        d->colls[i].kind = (uint8_t)kinds[i];
         d->colls[i].p2p = true;
         d->colls[i].dst = kinds[i] != TL_RECV ? 3 : -1;
         d->colls[i].src = kinds[i] != TL_SEND ? 3 : -1;

@@ -32,7 +32,8 @@ static const tl_straggler *judge(const double *wall_ns, int32_t rank)
                                      .nranks = RANKS,
                                      .steps = job_steps,
                                      .nsteps = STEPS,
-                                     .wall_ns = wall_ns };
+                                     .gain_ns = wall_ns,
+                                     .by_gain = wall_ns != NULL };
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &steps, &stragglers, &err), TL_OK);
     return tl_table_row(&stragglers, (size_t)rank);
 }

@@ -539,6 +539,13 @@ static void a_host_that_goes_on_right_after_its_device_had_waited(void)
     CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
                                   "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 20 * US, &wait), 0);
 #undef SILENT
+    /* but who then asks how long it took has waited, 1 ms ago */
+    static const char *const asked[] = { "call 1 cudaEventElapsedTime: .........................................=.",
+                                         "call 1 cudaEventQuery:       .........................................=." };
+    for (size_t i = 0; i < COUNT(asked); i++)
+        CU_ASSERT_EQUAL(inferred(draw("launch 1 cudaLaunchKernel:   a.b........................................", asked[i],
+                                      "compute 7: AA......................................",
+                                      "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 1000 * US, &wait), 1 - i);
 }
 
 static void waits_that_overlap_are_one(void)

@@ -49,7 +49,7 @@ static void a_straggler_is_a_paragraph(void)
     CU_ASSERT_STRING_EQUAL(verdict(j),
                            "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
                            "  costs 25.0 ms of a step of 100 ms\n"
-                           "  cause   host_late: its host launches late, and its device is idle meanwhile\n"
+                           "  cause   host_late: the host launches late, and the device is idle meanwhile\n"
                            "  where   \"forward\"\n"
                            "  others  3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n"
                            "  gain    without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
@@ -90,17 +90,39 @@ static void several_are_told_worst_first_and_then_counted(void)
     replay(j, 800 * MS, 0);
     for (int32_t r = 1; r < 6; r++)
         hold_up(j, r, 1, 8, 30 * MS, (100 + r) * MS);
-    put_row(j, &tl_whatif_row_schema,
-            &(tl_whatif_row){ .scenario = TL_SCENARIO_SUSPECTS, .rank = -1, .gain_ns = 300 * MS });
+    gain_of(j, TL_SCENARIO_SUSPECTS, -1, 200 * MS);
     const char *text = verdict(j);
     CU_ASSERT_NSTRING_EQUAL(text, "Rank 5 (host node1, device 1) ", 30);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "- all that stand out together 300 ms\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "- all that stand out together 200 ms\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text,
                                   "  also    rank 4 (host node1, device 0) in every step (8 of 8, 1-8) - host_late,\n"
                                   "          gain 104 ms (13.0 %)\n"
                                   "          rank 3 (host node0, device 3) in every step (8 of 8, 1-8) - host_late,\n"
                                   "          gain 103 ms (12.9 %)\n"
                                   "          and 2 more (tables straggler, link)\n"));
+    job_free(j);
+}
+
+static void a_slow_host_is_told_by_its_ranks(void)
+{
+    answer_job *j = job_of(12, 8);
+    replay(j, 800 * MS, 0);
+    for (int32_t r = 4; r < 8; r++)
+        hold_up(j, r, 1, 8, 30 * MS, 3 * MS);
+    gain_of(j, TL_SCENARIO_HOST, 4, 160 * MS);
+    const char *text = verdict(j);
+    static const char expected[] = "Ranks 4-7 (all of host node1) hold the job up together in every step (8 of 8,\n"
+                                   "  1-8): they cost 20.0 ms of a step of 100 ms\n"
+                                   "  cause   host_late: the host launches late, and the device is idle meanwhile\n"
+                                   "  where   \"forward\"\n"
+                                   "  others  8 ranks wait for them, 7.68 s of their time together - ranks 0-3, 8-11\n"
+                                   "  gain    without their delays the job takes 160 ms less (20.0 % of 800 ms), as\n"
+                                   "          simulated\n";
+    CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
+    CU_ASSERT_PTR_NULL(strstr(text, "also"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "(waiting for them: 80.0 %)\n"));
+    verdict_of(j, 5)->cause = TL_CAUSE_GC;
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "meanwhile\n          (rank 4)\n"));
     job_free(j);
 }
 
@@ -148,6 +170,16 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     job_free(j);
 }
 
+static void ranks_without_a_trace_are_not_acquitted(void)
+{
+    answer_job *j = job_of(4, 8);
+    ((tl_rank *)tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3))->world_size = 6;
+    const char *text = verdict(j);
+    CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank waits", 56);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "  trust   medium - 2 ranks have no trace; 16 of 16"));
+    job_free(j);
+}
+
 static void without_a_verdict_the_loss_is_said_all_the_same(void)
 {
     answer_job *j = job_of(4, 8);
@@ -156,6 +188,11 @@ static void without_a_verdict_the_loss_is_said_all_the_same(void)
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: none of the 16 collectives could be matched across ranks (table\n"
                                        "  quality).\n" LOSS "\n");
     matched->count = 16;
+    count_check(j, TL_CHECK_INCONCLUSIVE, 15, 16);
+    put_row(j, &tl_clock_schema, &(tl_clock){ .offset_ns = 5060000 });
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: clocks are uncertain by 5.06 ms; who came last cannot be told in\n"
+                                       "  15 of 16 collectives (table clock).\n" LOSS "\n");
     verdict_of(j, 0)->verdict = TL_VERDICT_INCONCLUSIVE;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: no step in which it stands out among its peers.\n" LOSS "\n");
     job_free(j);
@@ -181,8 +218,10 @@ static const unit_test tests[] = {
     TEST(a_straggler_is_a_paragraph),
     TEST(doubts_stand_before_what_it_rests_on),
     TEST(several_are_told_worst_first_and_then_counted),
+    TEST(a_slow_host_is_told_by_its_ranks),
     TEST(a_slow_link_is_a_verdict),
     TEST(no_rank_stands_out_is_an_answer_with_the_loss_behind_it),
+    TEST(ranks_without_a_trace_are_not_acquitted),
     TEST(without_a_verdict_the_loss_is_said_all_the_same),
     TEST(whatever_the_names_the_lines_fit),
 };

@@ -1,6 +1,7 @@
 /* test_tracelens.c - TraceLens' rules, each on a trace of a few lines. */
 #include "../../src/compat/tracelens.h"
 #include "../../src/compat/tracelens_coll.h"
+#include "../../src/compat/tracelens_cover.h"
 #include "scratch.h"
 #include "unit.h"
 #include <math.h>
@@ -416,6 +417,58 @@ static void self_times_are_those_of_all_pairs(void)
         CU_ASSERT_EQUAL(self[strtoul(op + 1, NULL, 10)], best);
         unload(&r);
     }
+}
+
+static void covered_is_what_lies_within_each(void)
+{
+    enum { MOST = 60, LENGTH = 40 };
+    uint64_t seed = 5;
+    int wrong = 0;
+    for (int round = 0; round < 2000; round++) {
+        tl_cover_span v[MOST];
+        int64_t covered[MOST];
+        size_t n = 1 + unit_below(&seed, MOST);
+        for (size_t i = 0; i < n; i++) {
+            int64_t from = i > 0 ? v[i - 1].from + (int64_t)unit_below(&seed, 2) : 0;
+            int64_t to = from + 1 + (int64_t)unit_below(&seed, unit_below(&seed, 2) ? 4 : LENGTH);
+            v[i] = (tl_cover_span){ from, to, (double)(to + (int64_t)unit_below(&seed, 2)),
+                                    i + 1 + (i + 1 < n ? unit_below(&seed, 2) : 0) };
+        }
+        CU_ASSERT_TRUE_FATAL(tl_cover_find(v, n, covered));
+        for (size_t i = 0; i < n; i++) {
+            int64_t expected = 0;
+            for (int64_t t = 0; t < MOST + LENGTH + 4; t++) {
+                bool any = false;
+                for (size_t k = v[i].first; k < n; k++)
+                    any |= v[k].end <= v[i].end && v[k].from <= t && t < v[k].to;
+                expected += any;
+            }
+            wrong += covered[i] != expected;
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* 2,000 operators that cross and 2,000 within all of them: pair by pair they are two million steps. */
+static void a_crowd_that_crosses_has_its_self_times(void)
+{
+    enum { N = 2000 };
+    size_t size = 4 * N * 100, at = 0;
+    char *text = malloc(size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    at += (size_t)snprintf(text + at, size - at, "{\"traceEvents\": [");
+    for (int i = 0; i < 2 * N; i++)
+        at += (size_t)snprintf(text + at, size - at,
+                               "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":%d},",
+                               i < N ? "long" : "short", i, i < N ? 100 + i : 100 + 2 * i - N, i < N ? 4 * N : 1);
+    snprintf(text + at, size - at, "%s", KERNEL("a", "1", "0", "100") "," KERNEL("b", "2", "12100", "10") "]}");
+    rank r;
+    load(&r, text);
+    /* Each long one has 8,000 less the 2,000 of the short ones; the gap is 12,000. */
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[0].op), "long");
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[0].detail), "long: 100000%, short: 17%");
+    unload(&r);
+    free(text);
 }
 
 /* ------------------------------------------------------------------------------------------------------ timeline */
@@ -835,6 +888,8 @@ static const unit_test tests[] = {
     TEST(runtime_calls_that_fill_a_quarter_dominate),
     TEST(self_time_is_what_children_leave),
     TEST(operators_that_cross_are_no_children),
+    TEST(covered_is_what_lies_within_each),
+    TEST(a_crowd_that_crosses_has_its_self_times),
     TEST(self_times_are_those_of_all_pairs),
     TEST(what_is_not_hidden_is_exposed),
     TEST(names_tell_communication_in_any_case),

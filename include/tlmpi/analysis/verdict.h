@@ -8,8 +8,8 @@
  * so that one large wait in a small group counts as what it cost there, and a thousand ranks that wait for the same
  * delay do not make it longer.
  *
- * In a pipeline much of all waiting is the schedule's, and falls on whoever the schedule makes come last; there it is what
- * the step would have gained without the rank's lateness that is tested.
+ * In a pipeline much of all waiting is the schedule's, and falls on whoever the schedule makes come last; there it is
+ * what the step would have gained without the rank's lateness that is tested.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
@@ -21,7 +21,7 @@
 /* A step of the job. */
 typedef struct tl_job_step {
     int32_t number;
-    int64_t ns; /* its duration, the median over ranks; > 0 */
+    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
 } tl_job_step;
 
 typedef struct tl_verdict_input {
@@ -32,8 +32,10 @@ typedef struct tl_verdict_input {
     size_t nranks;
     const tl_job_step *steps; /* ascending */
     size_t nsteps;
-    const double *wall_ns; /* [nranks * nsteps] what is tested in place of the charges as wall time; NULL: these */
-    bool uncertain; /* most collectives may carry no verdict */
+    const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
+                            * known, then the charges as wall time stand for it */
+    bool by_gain;          /* test that in place of the charges: a pipeline */
+    bool uncertain;        /* most collectives may carry no verdict */
 } tl_verdict_input;
 
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
@@ -50,8 +52,9 @@ typedef struct tl_verdict_gains {
  * rank is. */
 bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
 
-/* Then: verdict and reason, from what stands in the rows. */
-void tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,
-                      tl_table *straggler);
+/* Then: verdict and reason, from what stands in the rows of both tables, which are those of tl_verdict_make.
+ * TL_ENOMEM. */
+tl_status tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,
+                           tl_table *straggler, tl_error *err);
 
 #endif

@@ -16,7 +16,7 @@
  * is nobody's surplus, so no repair removes it.
  *
  * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
- * rank that did not do in a step what most of its role did is compared by the sums of the step (`by_sums`); a rank
+ * rank that did not do in a step what most of its role did is compared by its sums between what they share (`by_sums`); a rank
  * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
  * same.
  */
@@ -98,5 +98,8 @@ int64_t tl_whatif_gain(tl_whatif *whatif, const tl_scenario *scenario, int64_t *
 /* One step of a rank by its parts: what it took beyond its peers, where it did; 0 in the other parts.  For choosing whom to
  * repair.  `step` is an index. */
 void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
+
+/* All that a rank took beyond its peers, work and host, in all of its time.  O(segments of the rank). */
+int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
 
 #endif

@@ -22,6 +22,9 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
 /* A copy of the first n bytes of text with a 0 behind it; NULL when memory is out. */
 char *tl_strndup(const char *text, size_t n);
 
+/* Whether n bytes are to be had just now: for a library that takes memory without asking whether it got any. */
+bool tl_mem_has(size_t n);
+
 /* For tests: allocations through this header fail from the n-th on (1 is the next); 0 turns it off. */
 void tl_mem_fail_after(size_t n);
 

@@ -81,8 +81,12 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
       "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
       "the others of its stage")                                                                                       \
-    F(T, F64, z, MEASURE, "", "robust z of wall_ns among the ranks")                                                   \
-    F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and wall_ns 1 % of the step or more")
+    F(T, F64, z, MEASURE, "",                                                                                          \
+      "robust z among the ranks of gain_ns; of wall_ns where no replay is to be trusted or explains the waits")        \
+    F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and what it is of 1 % of the step or more")                  \
+    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
+      "by how much the step would have been shorter without what the rank had more to do than its peers, simulated; "  \
+      "0 for all but the 32 ranks that had most")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
 typedef enum tl_scenario_kind {

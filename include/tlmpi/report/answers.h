@@ -23,7 +23,7 @@ typedef enum tl_finding {
     TL_FOUND_ONE_RANK,   /* nobody to compare with */
     TL_FOUND_SILENCE,    /* several ranks, and no communication in their traces */
     TL_FOUND_UNMATCHED,  /* several ranks communicate, and nothing could be matched across them */
-    TL_FOUND_NO_VERDICT, /* the tables forbid one */
+    TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell who came last in most collectives */
     TL_FOUND_NOBODY,     /* no rank stands out */
     TL_FOUND_LINK,       /* the worst is a link between ranks */
     TL_FOUND_STRAGGLER   /* the worst is a rank */
@@ -60,11 +60,16 @@ typedef struct tl_answer {
     unsigned doubts;
 } tl_answer;
 
-/* A rank or a link that holds the job up. */
+/* A rank, a link, or several ranks together that hold the job up. */
 typedef struct tl_culprit {
-    const tl_straggler *rank;      /* NULL: a link */
-    const tl_slow_link_row *link;  /* NULL: a rank */
-    const tl_rank *of, *peer;      /* of a rank: its trace; of a link: those at its ends.  NULL where not known */
+    const tl_straggler *rank;      /* NULL: a link; of several ranks the one that alone costs most */
+    const tl_slow_link_row *link;  /* NULL: no link */
+    const int32_t *members;        /* the rank, the ranks, or those at the ends of the link; ascending */
+    size_t nmembers;               /* 0: a link whose ends are not known */
+    bool same_cause;               /* of all members */
+    bool whole_host;               /* they are all ranks of `of`'s host, and there are others */
+    const tl_rank *of, *peer;      /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
+                                    * are several: one of them.  NULL where not known */
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
@@ -114,13 +119,16 @@ typedef struct tl_path_facts {
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    tl_culprit *culprits;                   /* by gain, then by wait, largest first; of equals the lower rank */
+    tl_culprit *culprits;                   /* by gain, then by wait, largest first; of equals the lower rank.  Ranks whose
+                                             * joint repair gains twice as much as any of them alone are one */
     size_t nculprits;
+    int32_t *members;                       /* of all of them */
     int64_t *waiters;                       /* ranks that waited for the first of them, ascending; of some groups not known */
     size_t nwaiters;
     const tl_straggler *most;               /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
     int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
-    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size */
+    const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
+                                             * NULL: the clocks are it */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
     int64_t wall_ns;                        /* of the traced window: replayed where that is to be trusted, else measured_ns */

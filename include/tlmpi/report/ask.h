@@ -16,14 +16,15 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *     verdict        "straggler", "slow_link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  *                    "no_device_work"
  *     which_rank, which_phase, others_waiting, persistent      an object each:
- *         answer         the rank, or null; the cause, or of no culprit the largest loss; true, false or null; the pattern, or
- *                        null
+ *         answer         the rank (of several together the one that alone costs most; ranks in the evidence has all), the cause
+ *                        (without a culprit the largest loss), true or false, the pattern; or null
  *         confidence     "high", "medium", "low"
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
  *         tables         array: where the evidence stands
- *     culprits       array, worst first; each with kind ("rank", "link"), rank, peer (of a link), host, device, cause,
- *                    cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
+ *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
+ *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
+ *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
  *                    path_share, lost_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share

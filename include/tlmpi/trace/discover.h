@@ -34,7 +34,9 @@ typedef struct tl_input {
     int64_t world_size;         /* -1 where absent */
     int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
     bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
-    bool no_file;               /* found in a folder, and no regular file: never opened, and not to be looked at */
+    size_t word;                /* which of the paths that were named has it, from 0 */
+    bool no_file;               /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
+    bool named;                 /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
     uint64_t bytes;             /* size of the file */
     uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
     bool by_link;               /* a link leads to it: from the path as given, or below */
@@ -44,8 +46,15 @@ typedef struct tl_input {
     int32_t run;                /* 0 = oldest; decided likewise; -1 for what is no trace */
 } tl_input;
 
+/* A path that was named. */
+typedef struct tl_named {
+    char *path;                 /* owned */
+    bool shared;                /* a file of it was named before, by another path */
+} tl_named;
+
 typedef struct tl_inventory {
-    TL_VEC(tl_input) inputs;    /* in path order (strcmp) */
+    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes behind them as they were named */
+    TL_VEC(tl_named) words;     /* the paths that were named */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */
     TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
@@ -56,8 +65,9 @@ typedef struct tl_inventory {
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
  * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
- * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason.  kind and ranks of the others are
- * not yet filled in.  TL_EINPUT: the path does not exist, cannot be read, or is a socket or device. */
+ * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a folder that was named
+ * and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind and ranks of the others are
+ * not yet filled in.  TL_ENOMEM. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
 /* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
@@ -72,10 +82,22 @@ void tl_input_look(tl_input *input, bool deep);
  * TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
+/* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or should be, a
+ * trace.  So everything that was named is a trace or holds one, or is there with its reason.  TL_ENOMEM. */
+tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
+
+/* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
+
 void tl_inventory_free(tl_inventory *inventory);
 
+/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for what is open
+ * (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be called. */
+bool tl_path_is_given(const char *path);
+
 /* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
- * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names or time stamps. */
+ * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a system's
+ * names for what is open. */
 int64_t tl_rank_of_name(const char *path);
 
 #endif

@@ -145,6 +145,8 @@ typedef struct tl_events {
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */
     uint16_t recent_category[TL_RECENT];
+    uint64_t ncut;                  /* texts that were too long, and are kept as a beginning and a hash */
+    bool no_memory;                 /* a text could not be kept */
 } tl_events;
 
 void tl_events_free(tl_events *events);

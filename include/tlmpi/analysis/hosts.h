@@ -1,0 +1,26 @@
+/* hosts.h - a whole host that holds the job up: its ranks come late alike, none of them alone. */
+#ifndef TLMPI_ANALYSIS_HOSTS_H
+#define TLMPI_ANALYSIS_HOSTS_H
+
+#include "tlmpi/analysis/verdict.h"
+
+/* host_of[nranks]: a number for the host of each of these ranks, ascending by its lowest rank; how many there are.
+ * Hosts are those of table rank; where no trace tells, ranks in a row whose devices count up are one.  0 where they are
+ * not told apart. */
+size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint32_t *host_of);
+
+typedef struct tl_host_input {
+    const tl_verdict_input *job; /* gain_ns is known */
+    const tl_table *ranks;       /* table rank */
+    const uint32_t *host_of;
+    size_t nhosts;
+    const double *gain_ns;     /* [nhosts * nsteps] as that of ranks, all ranks of a host repaired together */
+    const int64_t *surplus_ns; /* [nranks] all that a rank had more to do than its peers */
+} tl_host_input;
+
+/* After tl_verdict_judge.  Where the ranks of a host together cost the job what they do not one by one, each of them
+ * that had more to do than its peers is a straggler: its row gets the host's pattern, steps and p, and a reason that
+ * names the host.  TL_ENOMEM. */
+tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* standing.h - does a rank cost more than the job's own noise does?
+ *
+ * Some rank comes last in every step, and by chance some rank does so more often than others.  The noise of a job is
+ * what the ranks cost that nothing is said against.  A rank stands out on one of these grounds:
+ *
+ *     labels    relabelled at random within each step, ranks would hardly ever show as much (p of persistence.h)
+ *     steady    step after step it costs more than the worst of the others, by Student's test of the difference: tells
+ * with few ranks or few steps, where labels cannot event     in some step it costs several times what any of the others
+ * does in any step
+ *
+ * and what it costs has to matter.  The first recorded step is no event: recordings do not begin at the same instant,
+ * and what was queued before is not known.
+ *
+ * Units may be ranks or hosts.  A pure function of numbers.
+ */
+#ifndef TLMPI_ANALYSIS_STANDING_H
+#define TLMPI_ANALYSIS_STANDING_H
+
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct tl_costs {
+    const double *cost_ns; /* [nunits * nsteps] by how much each made a step longer, a unit's steps together */
+    const double *step_ns; /* [nsteps] how long they were; > 0 */
+    const bool *flagged;   /* [nunits * nsteps] steps in which it was the late one */
+    const double *p_value; /* [nunits] of persistence.h; NaN: not known */
+    size_t nunits, nsteps;
+} tl_costs;
+
+typedef enum tl_ground {
+    TL_GROUND_NONE,   /* no step is flagged */
+    TL_GROUND_LITTLE, /* what it costs does not matter */
+    TL_GROUND_CHANCE, /* others cost as much */
+    TL_GROUND_LABELS,
+    TL_GROUND_STEADY,
+    TL_GROUND_EVENT
+} tl_ground;
+
+typedef struct tl_standing {
+    tl_ground ground;
+    double share;   /* of the flagged steps, as they would be without it, that it costs */
+    double overall; /* the same of all steps */
+    double usual;   /* what the worst of the others costs of a step in the middle */
+    double p;       /* of the ground labels or steady, else NaN */
+    size_t nflagged;
+    size_t nevents;                 /* steps that are one, if that is the ground */
+    size_t first_event, last_event; /* indices of steps, where there are events */
+} tl_standing;
+
+static inline bool tl_stands_out(const tl_standing *s)
+{
+    return s->ground >= TL_GROUND_LABELS;
+}
+
+/* Fills out[nunits].  TL_ENOMEM. */
+tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err);
+
+/* How likely Student's t with so many degrees of freedom is larger. */
+double tl_student_tail(double t, size_t freedom);
+
+#endif

@@ -1,0 +1,182 @@
+/* hosts.c - see tlmpi/analysis/hosts.h.
+ *
+ *     rank                  0  1  2  3 | 4  5  6  7 | 8 ...
+ *     late by, ms           0  0  1  0 | 9 10  9 10 | 0
+ *     gain, repaired alone  0  0  .1 0 | 0  .3 0 .2 | 0      somebody else of the host is as late
+ *     all of the host            .1    |     9      | 0      what is tested, by the tests for ranks
+ */
+#include "tlmpi/analysis/hosts.h"
+#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/standing.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/tables.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks that come late by chance, each in steps of its own, gain together what they gain one by one; of ranks that come
+ * late alike each gains next to nothing alone. */
+enum { TIMES_ALONE = 2 };
+/* A rank of the host has this part of what any of them has more than its peers. */
+static const double part_of_most = 0.5;
+
+typedef struct hosting {
+    const tl_host_input *in;
+    const tl_verdict_input *job;
+    tl_table *stragglers;
+    double *step_ns; /* [nsteps] */
+    bool *flagged;   /* [nhosts * nsteps] */
+    double *p_value; /* [nhosts] */
+    tl_persistence *found;
+    tl_standing *standing;
+} hosting;
+
+/* ----------------------------------------------------------------------------------------------------------- hosts */
+
+static const tl_rank *row_of(const tl_table *ranks, int32_t rank)
+{
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        if (row->rank == rank && row->intervals > 0)
+            return row;
+    }
+    return NULL;
+}
+
+size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint32_t *host_of)
+{
+    bool named = true;
+    size_t n = 0;
+    int32_t device = INT32_MAX;
+
+    for (size_t r = 0; r < nranks; r++) {
+        const tl_rank *row = row_of(ranks, of[r]);
+        named = named && row != NULL && row->host[0] != 0;
+    }
+    for (size_t r = 0; r < nranks; r++) {
+        const tl_rank *row = row_of(ranks, of[r]);
+        host_of[r] = (uint32_t)n;
+        for (size_t q = 0; named && q < r; q++)
+            if (memcmp(row->host, row_of(ranks, of[q])->host, sizeof row->host) == 0) {
+                host_of[r] = host_of[q];
+                break;
+            }
+        /* Launchers number the devices of a host as they number its ranks. */
+        if (!named) {
+            if (row == NULL || row->device < 0)
+                return 0;
+            n += row->device <= device;
+            device = row->device;
+            host_of[r] = (uint32_t)n - 1;
+        } else if (host_of[r] == n) {
+            n++;
+        }
+    }
+    return n;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- tests */
+
+static tl_status look(hosting *h, tl_error *err)
+{
+    size_t nsteps = h->job->nsteps;
+    for (size_t s = 0; s < nsteps; s++)
+        h->step_ns[s] = (double)h->job->steps[s].ns;
+    const tl_charges charges = { h->in->gain_ns, h->step_ns, h->in->nhosts, nsteps };
+    tl_status st = tl_persistence_of(&charges, h->found, NULL, h->flagged, err);
+    for (size_t i = 0; st == TL_OK && i < h->in->nhosts; i++)
+        h->p_value[i] = h->found[i].p_value;
+    const tl_costs costs = { h->in->gain_ns, h->step_ns, h->flagged, h->p_value, h->in->nhosts, nsteps };
+    return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
+}
+
+static double total(const double *ns, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += ns[i];
+    return sum;
+}
+
+/* Its ranks are late alike. */
+static bool is_whole_host(const hosting *h, uint32_t host)
+{
+    size_t nsteps = h->job->nsteps, ranks = 0;
+    double together = total(h->in->gain_ns + host * nsteps, nsteps), alone = 0;
+    for (size_t r = 0; r < h->job->nranks; r++)
+        if (h->in->host_of[r] == host) {
+            alone += total(h->job->gain_ns + r * nsteps, nsteps);
+            ranks++;
+        }
+    return ranks > 1 && together >= TIMES_ALONE * alone;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- names */
+
+static void name_rank(const hosting *h, uint32_t host, const char *name, size_t members, tl_straggler *row)
+{
+    const tl_persistence *p = &h->found[host];
+    const tl_standing *s = &h->standing[host];
+    row->verdict = TL_VERDICT_STRAGGLER;
+    row->pattern = (uint8_t)p->pattern;
+    row->share_steps = p->share_steps;
+    row->first_step = h->job->steps[p->first].number;
+    row->last_step = h->job->steps[p->last].number;
+    row->p_value = p->p_value;
+    snprintf(row->reason, sizeof row->reason,
+             "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name,
+             total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6, 100 * s->share, s->nflagged,
+             h->job->nsteps);
+}
+
+static void name_host(const hosting *h, uint32_t host)
+{
+    int64_t most = 0;
+    size_t members = 0;
+    char number[16];
+    const char *name = "";
+
+    for (size_t r = 0; r < h->job->nranks; r++)
+        if (h->in->host_of[r] == host)
+            most = h->in->surplus_ns[r] > most ? h->in->surplus_ns[r] : most;
+    for (size_t r = 0; r < h->job->nranks; r++)
+        members += h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most;
+    if (most == 0 || members < 2)
+        return;
+    for (size_t r = h->job->nranks; r-- > 0;)
+        if (h->in->host_of[r] == host)
+            name = row_of(h->in->ranks, h->job->ranks[r])->host;
+    if (name[0] == 0) {
+        snprintf(number, sizeof number, "%u", (unsigned)host);
+        name = number;
+    }
+    for (size_t r = 0; r < h->job->nranks; r++)
+        if (h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most)
+            name_rank(h, host, name, members, tl_table_row(h->stragglers, r));
+}
+
+/* ------------------------------------------------------------------------------------------------------------- all */
+
+tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_error *err)
+{
+    size_t nhosts = input->nhosts, nsteps = input->job->nsteps;
+    hosting h = { .in = input,
+                  .job = input->job,
+                  .stragglers = stragglers,
+                  .step_ns = tl_calloc(nsteps + 1, sizeof(double)),
+                  .flagged = tl_calloc(nhosts * nsteps + 1, sizeof(bool)),
+                  .p_value = tl_calloc(nhosts + 1, sizeof(double)),
+                  .found = tl_calloc(nhosts + 1, sizeof(tl_persistence)),
+                  .standing = tl_calloc(nhosts + 1, sizeof(tl_standing)) };
+    bool whole = h.step_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
+    tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
+
+    for (uint32_t i = 0; st == TL_OK && i < nhosts; i++)
+        if (tl_stands_out(&h.standing[i]) && is_whole_host(&h, i))
+            name_host(&h, i);
+    void *all[] = { h.step_ns, h.flagged, h.p_value, h.found, h.standing };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    return st;
+}

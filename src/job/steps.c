@@ -1,0 +1,111 @@
+/* steps.c - see steps.h.
+ *
+ *     host      |  mark 1  |  mark 2  |  mark 3  |
+ *     device    ......[ work of 1 ][c][ work of 2 ][c][ work of 3 ][c]
+ *                                     |<-- step 2 -->|
+ *
+ * A mark is the host's.  Where it runs ahead of its device its marks may be much shorter than what the device takes for
+ * a step: a step is as long as from the last end of a collective of the step before to that of its own.  Steps without
+ * one, and the next, are equal parts; the first with one counts as its mark, if that is longer than its collectives.
+ */
+#include "steps.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/tables.h"
+#include <stdlib.h>
+
+static int by_number(const void *a, const void *b)
+{
+    const tl_job_step *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Each number once, with the middle of its lengths. */
+static size_t unite(tl_job_step *steps, size_t m)
+{
+    size_t n = 0;
+    if (m > 1)
+        qsort(steps, m, sizeof *steps, by_number);
+    for (size_t i = 0, to; i < m; i = to) {
+        for (to = i; to < m && steps[to].number == steps[i].number; to++)
+            ;
+        steps[n++] = steps[i + (to - i) / 2];
+    }
+    return n;
+}
+
+/* Of the collectives of one step. */
+typedef struct extent {
+    int64_t first_ns, last_ns;
+    bool any;
+} extent;
+
+static void find_extents(const tl_job_step *steps, size_t n, const tl_late_row *rows, size_t nrows, extent *of)
+{
+    for (size_t i = 0; i < nrows; i++) {
+        size_t low = 0, high = n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (steps[mid].number < rows[i].step)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low == n || steps[low].number != rows[i].step || !rows[i].fits)
+            continue;
+        extent *e = &of[low];
+        e->first_ns = !e->any || rows[i].start_ns < e->first_ns ? rows[i].start_ns : e->first_ns;
+        e->last_ns = !e->any || rows[i].end_ns > e->last_ns ? rows[i].end_ns : e->last_ns;
+        e->any = true;
+    }
+}
+
+static bool measure(tl_job_step *steps, size_t n, const tl_late_row *rows, size_t nrows)
+{
+    extent *of = tl_calloc(n + 1, sizeof *of);
+    size_t before = SIZE_MAX;
+    if (of == NULL)
+        return false;
+    find_extents(steps, n, rows, nrows, of);
+    for (size_t s = 0; s < n; s++) {
+        if (!of[s].any)
+            continue;
+        int64_t ns = tl_ns_between(of[s].last_ns, before == SIZE_MAX ? of[s].first_ns : of[before].last_ns);
+        if (before == SIZE_MAX)
+            steps[s].ns = ns > steps[s].ns ? ns : steps[s].ns;
+        else if (ns >= (int64_t)(s - before))
+            for (size_t i = before + 1; i <= s; i++)
+                steps[i].ns = ns / (int64_t)(s - before);
+        before = s;
+    }
+    free(of);
+    return true;
+}
+
+tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_t nrows, size_t *n)
+{
+    const tl_table *marks = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
+    tl_job_step *steps = tl_malloc((marks->n + ranks->n + 1) * sizeof *steps);
+    size_t m = 0;
+
+    *n = 0;
+    for (size_t i = 0; steps != NULL && i < marks->n; i++) {
+        const tl_step *row = tl_table_row(marks, i);
+        if (row->end_ns > row->start_ns)
+            steps[m++] = (tl_job_step){ row->step, row->end_ns - row->start_ns };
+    }
+    for (size_t i = 0; steps != NULL && marks->n == 0 && i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        if (row->intervals > 0 && row->last_ns > row->first_ns)
+            steps[m++] = (tl_job_step){ -1, row->last_ns - row->first_ns };
+    }
+    if (steps != NULL)
+        *n = unite(steps, m);
+    if (steps != NULL && marks->n > 0 && !measure(steps, *n, rows, nrows)) {
+        free(steps);
+        return NULL;
+    }
+    return steps;
+}

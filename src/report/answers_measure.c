@@ -1,0 +1,240 @@
+/* answers_measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
+ * critical path. */
+#include "answers_find.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
+enum { LEAST_OF_MEAN = 10 };
+
+/* The first row of a rank, in a table whose rows are in the order of ranks: their first cell. */
+static size_t first_of(const tl_table *table, int32_t rank)
+{
+    size_t low = 0, high = table->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const int32_t *of = tl_table_row(table, mid);
+        if (*of < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static size_t row_of(const tl_table *ranks, int32_t rank)
+{
+    size_t row = first_of(ranks, rank);
+    return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
+}
+
+const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    size_t row = row_of(ranks, rank);
+    return row < ranks->n ? tl_table_row(ranks, row) : NULL;
+}
+
+/* Members are in ascending order. */
+static bool is_member(const tl_culprit *c, int32_t rank)
+{
+    size_t low = 0, high = c->nmembers;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->members[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < c->nmembers && c->members[low] == rank;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+static int by_number(const void *a, const void *b)
+{
+    const tl_step_cost *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->length_ns > y->length_ns) - (x->length_ns < y->length_ns);
+}
+
+bool tl_measures_begin(tl_measures *m)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_step_schema);
+    size_t n = 0;
+
+    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
+    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
+    m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
+    if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
+        return false;
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_step *row = tl_table_row(table, i);
+        if (row->end_ns > row->start_ns)
+            m->steps[n++] = (tl_step_cost){ .step = row->step, .length_ns = tl_ns_between(row->end_ns, row->start_ns) };
+    }
+    if (n > 1)
+        qsort(m->steps, n, sizeof *m->steps, by_number);
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i; to < n && m->steps[to].step == m->steps[i].step; to++)
+            ;
+        m->steps[m->nsteps++] = m->steps[i + (to - i) / 2];
+    }
+    m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
+    return true;
+}
+
+void tl_measures_free(tl_measures *m)
+{
+    free(m->steps);
+    free(m->flagged);
+    free(m->waits);
+}
+
+/* That of all others where the job has no such step. */
+static tl_step_cost *step_of(tl_measures *m, int32_t step)
+{
+    size_t low = 0, high = m->nsteps;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->steps[mid].step < step)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < m->nsteps && m->steps[low].step == step ? &m->steps[low] : &m->steps[m->nsteps];
+}
+
+/* In each step what the worst of the members costs, but no more than the step takes. */
+static void take_costs(tl_measures *m, int32_t rank)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+
+    for (size_t i = first_of(table, rank); i < table->n; i++) {
+        const tl_blame_step *row = tl_table_row(table, i);
+        if (row->rank != rank)
+            break;
+        if (!row->flagged)
+            continue;
+        tl_step_cost *step = step_of(m, row->step);
+        int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
+        step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
+        step->flagged = true;
+    }
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const tl_step_cost *x = a, *y = b;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns < y->cost_ns ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static void measure_steps(tl_measures *m, tl_culprit *c)
+{
+    for (size_t s = 0; s <= m->nsteps; s++) {
+        m->steps[s].flagged = false;
+        m->steps[s].cost_ns = 0;
+    }
+    for (size_t i = 0; i < c->nmembers; i++)
+        take_costs(m, c->members[i]);
+    for (size_t s = 0; s <= m->nsteps; s++) {
+        if (!m->steps[s].flagged)
+            continue;
+        m->flagged[c->nflagged++] = m->steps[s];
+        c->lost_ns = tl_ns_add(c->lost_ns, m->steps[s].cost_ns);
+    }
+    if (c->nflagged == 0)
+        return;
+    qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
+    const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
+    c->step_cost_ns = c->gain_ns >= 0 ? c->gain_ns / (int64_t)c->nflagged : middle->cost_ns;
+    c->step_ns = middle->length_ns;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- waiting */
+
+/* The waits for one member; what members waited for each other is left out.  Returns how many waited that are not
+ * named. */
+static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
+{
+    const tl_table *blame = tl_tables_get(m->tables, &tl_blame_schema),
+                   *ranks = tl_tables_get(m->tables, &tl_rank_schema);
+    int32_t unnamed = 0;
+
+    for (size_t i = first_of(blame, to_rank); i < blame->n; i++) {
+        const tl_blame *row = tl_table_row(blame, i);
+        if (row->to_rank != to_rank)
+            break;
+        if (row->from_rank >= 0 && is_member(c, row->from_rank))
+            continue;
+        int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
+        size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
+        c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        if (row->cause <= TL_NPARTS)
+            c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
+        if (at < ranks->n)
+            m->waits[at] = tl_ns_add(m->waits[at], ns);
+        else if (ns > 0 && row->waiters > unnamed)
+            unnamed = row->waiters;
+    }
+    return unnamed;
+}
+
+static int64_t count_waiters(tl_measures *m, tl_culprit *c)
+{
+    size_t nranks = tl_tables_get(m->tables, &tl_rank_schema)->n;
+    int32_t unnamed = 0;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < nranks; i++)
+        m->waits[i] = 0;
+    for (size_t i = 0; i < c->nmembers; i++) {
+        int32_t more = add_waits(m, c, c->members[i]);
+        unnamed = more > unnamed ? more : unnamed;
+    }
+    for (size_t i = 0; i < nranks; i++)
+        sum = tl_ns_add(sum, m->waits[i]);
+    int64_t least = nranks > 0 ? sum / (int64_t)nranks / LEAST_OF_MEAN + 1 : 1;
+    for (size_t i = 0; i < nranks; i++)
+        c->nwaiters += m->waits[i] >= least;
+    /* Those that are not named may be members. */
+    size_t others = m->answers->trust.nranks > c->nmembers ? m->answers->trust.nranks - c->nmembers : 0;
+    if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
+        c->nwaiters = (size_t)unnamed < others ? (size_t)unnamed : others;
+    return least;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- path */
+
+static int64_t path_of(tl_measures *m, int32_t rank)
+{
+    const tl_table *path = tl_tables_get(m->tables, &tl_path_row_schema);
+    int64_t ns = 0;
+
+    for (size_t i = first_of(path, rank); i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        if (row->rank != rank)
+            break;
+        ns = tl_ns_add(ns, row->path_ns);
+    }
+    return ns;
+}
+
+int64_t tl_culprit_measure(tl_measures *m, tl_culprit *c)
+{
+    int64_t path_ns = 0;
+
+    if (c->rank != NULL)
+        measure_steps(m, c);
+    for (size_t i = 0; i < c->nmembers; i++)
+        path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
+    c->path_share = m->answers->path.ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->answers->path.ns : NAN;
+    return count_waiters(m, c);
+}

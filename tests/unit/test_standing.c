@@ -1,0 +1,159 @@
+/* test_standing.c - who costs more than the job's own noise does.
+ *
+ * A drawing has a line for each rank and a digit for each step: what the rank costs of it, in percent.  All that is 2 %
+ * or more is flagged.  p of the labels is given. */
+#include "tlmpi/analysis/standing.h"
+#include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <math.h>
+#include <string.h>
+
+enum { RANKS_MAX = 16, STEPS_MAX = 32 };
+
+static tl_standing of[RANKS_MAX];
+static double step[STEPS_MAX], cost[RANKS_MAX * STEPS_MAX], p_value[RANKS_MAX];
+static bool flagged[RANKS_MAX * STEPS_MAX];
+
+static tl_costs draw_costs(const char *const *lines)
+{
+    tl_costs c = { cost, step, flagged, p_value, 0, strlen(lines[0]) };
+    for (; lines[c.nunits] != NULL; c.nunits++)
+        for (size_t i = 0; i < c.nsteps; i++) {
+            char digit = lines[c.nunits][i];
+            double percent = digit == '.' ? 0 : digit == '#' ? 40 : digit - '0';
+            step[i] = 1e6;
+            cost[c.nunits * c.nsteps + i] = 1e4 * percent;
+            flagged[c.nunits * c.nsteps + i] = percent >= 2;
+        }
+    return c;
+}
+
+static void look(double p, const char *const *lines)
+{
+    tl_error err;
+    tl_costs c = draw_costs(lines);
+    for (size_t r = 0; r < c.nunits; r++)
+        p_value[r] = r == 0 ? p : 1;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+}
+
+#define LOOK(p, ...) look(p, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void whose_labels_tell_stands_out_if_it_matters(void)
+{
+    LOOK(0.0001, "3232323232", "....1.....", "..1.......");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS);
+    CU_ASSERT_EQUAL(of[0].nflagged, 10);
+    CU_ASSERT(fabs(of[0].share - 0.0256) < 0.0005); /* of the steps without it */
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_NONE);
+    /* Late in two steps of twelve by two percent: significant, and nothing. */
+    LOOK(0.0001, "2.....2.....", "....1.......", "..1.........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LITTLE);
+}
+
+/* Batches of random length: each is late now and then, by as much as the others. */
+static void what_others_cost_too_is_chance(void)
+{
+    LOOK(0.2, "..9....7..6.", "8...9.......", ".7.6...8...9", "...........7");
+    for (int r = 0; r < 3; r++)
+        CU_ASSERT_EQUAL(of[r].ground, TL_GROUND_CHANCE);
+}
+
+static void of_two_ranks_or_in_three_steps_steadiness_tells(void)
+{
+    LOOK(NAN, "555", ".1.", "1..", "..1");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_STEADY);
+    CU_ASSERT(of[0].p < 0.01);
+    LOOK(0.1, "43534", "....1");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_STEADY);
+    /* On average as much, but not steadily. */
+    LOOK(NAN, ".8.", "1.6", "6.1");
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+}
+
+static void one_step_is_an_event_if_no_other_rank_comes_near(void)
+{
+    LOOK(0.9, "....8.....", ".1......2.", "..2....1..");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_EQUAL(of[0].nevents, 1);
+    CU_ASSERT(of[0].first_event == 4 && of[0].last_event == 4);
+    LOOK(0.9, ".2..8..9.2", ".1......2.", "..2....1..");
+    CU_ASSERT(of[0].nevents == 2 && of[0].first_event == 4 && of[0].last_event == 7);
+    LOOK(0.9, "....8.....", ".1......4.", "..2....1..");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+    LOOK(0.9, "....3.....", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* too little for a step alone */
+}
+
+static void how_a_recording_begins_is_no_event(void)
+{
+    LOOK(0.9, "#.........", "..........", "..........");
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.9, "....8.....", "#.........", ".........."); /* nor noise */
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+}
+
+/* A rank that is known to be late is not what the others are measured by. */
+static void a_straggler_is_no_noise(void)
+{
+    tl_error err;
+    tl_costs c = draw_costs((const char *const[]){ "9999999999", "...8......", "..1...1...", NULL });
+    p_value[0] = 0.0001;
+    p_value[1] = p_value[2] = 1;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
+}
+
+/* A step that the recording has only a piece of is as long as the others. */
+static void a_piece_of_a_step_is_measured_by_a_whole_one(void)
+{
+    tl_error err;
+    tl_costs c = draw_costs((const char *const[]){ "........3.", "..........", "..........", NULL });
+    for (int r = 0; r < 3; r++)
+        p_value[r] = 1;
+    step[8] = 1e5;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    CU_ASSERT(of[0].share < 0.04);
+}
+
+static void students_tail_is_that_of_the_tables(void)
+{
+    CU_ASSERT(fabs(tl_student_tail(2.920, 2) - 0.05) < 1e-4);
+    CU_ASSERT(fabs(tl_student_tail(4.541, 3) - 0.01) < 1e-4);
+    CU_ASSERT(fabs(tl_student_tail(2.764, 10) - 0.01) < 1e-4);
+    CU_ASSERT(fabs(tl_student_tail(6.314, 1) - 0.05) < 1e-4);
+    CU_ASSERT(fabs(tl_student_tail(1.699, 29) - 0.05) < 1e-4);
+    CU_ASSERT(tl_student_tail(-1, 5) == 0.5);
+    CU_ASSERT(tl_student_tail(1e9, 9) >= 0);
+}
+
+static void without_memory_it_says_so(void)
+{
+    tl_error err;
+    tl_costs c = draw_costs((const char *const[]){ "99", "..", NULL });
+    bool failed = true;
+    for (size_t n = 1; failed && n < 100; n++) {
+        tl_mem_fail_after(n);
+        failed = tl_standing_of(&c, of, &err) == TL_ENOMEM;
+        tl_mem_fail_after(0);
+    }
+    CU_ASSERT_FALSE(failed);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(whose_labels_tell_stands_out_if_it_matters),
+        TEST(what_others_cost_too_is_chance),
+        TEST(of_two_ranks_or_in_three_steps_steadiness_tells),
+        TEST(one_step_is_an_event_if_no_other_rank_comes_near),
+        TEST(how_a_recording_begins_is_no_event),
+        TEST(a_straggler_is_no_noise),
+        TEST(a_piece_of_a_step_is_measured_by_a_whole_one),
+        TEST(students_tail_is_that_of_the_tables),
+        TEST(without_memory_it_says_so),
+    };
+    return unit_main("standing", tests, COUNT(tests));
+}

@@ -1,0 +1,131 @@
+/* test_verdict.c - from charges and what repairs gain to a verdict.
+ *
+ * A drawing has two lines for each rank and a digit for each step of 100 ms: what others waited for it, and what its
+ * repair gains, in ms. */
+#include "tlmpi/analysis/verdict.h"
+#include "unit.h"
+#include <math.h>
+#include <string.h>
+
+enum { RANKS_MAX = 8, STEPS_MAX = 32 };
+
+static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema = &tl_blame_step_schema },
+                stragglers = { .schema = &tl_straggler_schema };
+
+static int64_t ms(char digit)
+{
+    return digit == '.' ? 0 : (digit - '0') * INT64_C(1000000);
+}
+
+static const tl_straggler *verdict_of(size_t rank)
+{
+    return tl_table_row(&stragglers, rank);
+}
+
+static void judge(const int64_t *late_counts, const char *const *lines)
+{
+    static const int32_t ranks[RANKS_MAX] = { 0, 1, 2, 3, 4, 5, 6, 7 }, roles[RANKS_MAX] = { 0 };
+    static tl_job_step steps[STEPS_MAX];
+    static double gain[RANKS_MAX * STEPS_MAX];
+    size_t nranks = 0, nsteps = strlen(lines[0]);
+    tl_error err;
+
+    tl_table_free(&blame);
+    tl_table_free(&blame_step);
+    tl_table_free(&stragglers);
+    for (; lines[2 * nranks] != NULL; nranks++)
+        for (size_t s = 0; s < nsteps; s++) {
+            int32_t to = (int32_t)nranks;
+            tl_blame row = { .to_rank = to,
+                             .step = (int32_t)s,
+                             .from_rank = to == 0 ? 1 : 0,
+                             .cause = TL_PART_COMPUTE,
+                             .waiters = 1,
+                             .direct_ns = ms(lines[2 * nranks][s]) };
+            if (row.direct_ns > 0)
+                CU_ASSERT_FATAL(tl_table_append(&blame, &row, 1));
+            gain[nranks * nsteps + s] = (double)ms(lines[2 * nranks + 1][s]);
+        }
+    for (size_t s = 0; s < nsteps; s++)
+        steps[s] = (tl_job_step){ (int32_t)s, 100000000 };
+    const tl_verdict_input input = { .blame = &blame,
+                                     .ranks = ranks,
+                                     .roles = roles,
+                                     .late_counts = late_counts,
+                                     .nranks = nranks,
+                                     .steps = steps,
+                                     .nsteps = nsteps,
+                                     .gain_ns = gain };
+    const tl_verdict_gains gains = { true, 0 };
+    CU_ASSERT_FATAL(tl_table_sort(&blame));
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_judge(&input, &gains, &blame_step, &stragglers, &err), TL_OK);
+}
+
+static const int64_t none[RANKS_MAX] = { 0 };
+
+#define JUDGE(counts, ...) judge(counts, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* Rank 0 makes others wait in many steps, but only from 4 to 7 would the job have been faster without. */
+static void what_a_repair_gains_tells_when_it_acted(void)
+{
+    JUDGE(none, "33..8888.3.3", /* */
+          "....7777....", "..3......3..", "............", ".3......3...", "............");
+    const tl_straggler *row = verdict_of(0);
+    CU_ASSERT_EQUAL(row->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(row->pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT(row->first_step == 4 && row->last_step == 7);
+    CU_ASSERT_EQUAL(verdict_of(1)->verdict, TL_VERDICT_OK);
+}
+
+/* Nobody's repair gains anything: some come last, as some must. */
+static void waits_that_cost_nothing_are_nobodys_fault(void)
+{
+    JUDGE(none, "3.4.3..3..4.", /* */
+          "............", ".3...4..3..3", "............", "..3.4.3..3..", "............");
+    for (size_t r = 0; r < 3; r++)
+        CU_ASSERT_EQUAL(verdict_of(r)->verdict, TL_VERDICT_OK);
+}
+
+/* Always, by far the most, and the replay does not see it: what it waited for has no trace. */
+static void waits_that_no_replay_explains_are_believed(void)
+{
+    JUDGE(none, "988989898989", /* */
+          "............", ".......1....", "............", "...1........", "............");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(verdict_of(0)->pattern, TL_PATTERN_PERSISTENT);
+}
+
+static void one_step_far_above_all_others_is_one_off(void)
+{
+    JUDGE(none, ".2....9..3..", /* */
+          ".2....9..2..", "..3........2", "..1........1", ".....2......", ".....1......");
+    const tl_straggler *row = verdict_of(0);
+    CU_ASSERT_EQUAL(row->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(row->pattern, TL_PATTERN_ONE_OFF);
+    CU_ASSERT(row->first_step == 6 && row->last_step == 6);
+}
+
+/* Of one step nothing can be tested; who is last in most of its collectives is named. */
+static void in_one_step_its_collectives_tell(void)
+{
+    static const int64_t often[RANKS_MAX] = { 30, 2, 3, 1 }, even[RANKS_MAX] = { 9, 9, 8, 10 };
+    JUDGE(often, "9", "2", ".", ".", ".", ".", ".", ".");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_STRAGGLER);
+    JUDGE(even, "9", "2", ".", ".", ".", ".", ".", ".");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(what_a_repair_gains_tells_when_it_acted),    TEST(waits_that_cost_nothing_are_nobodys_fault),
+        TEST(waits_that_no_replay_explains_are_believed), TEST(one_step_far_above_all_others_is_one_off),
+        TEST(in_one_step_its_collectives_tell),
+    };
+    int failed = unit_main("verdict", tests, COUNT(tests));
+    tl_table_free(&blame);
+    tl_table_free(&blame_step);
+    tl_table_free(&stragglers);
+    return failed;
+}
