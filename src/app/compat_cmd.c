@@ -125,15 +125,11 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
         tl_warn("%s", input->why);
         *left_out += input->kind == TL_INPUT_UNREADABLE || input->named;
     }
-<<<<<<< HEAD
-    return cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, err) : TL_OK;
-=======
     size_t looked_at = inventory->inputs.n;
     st = tl_inventory_close(inventory, err);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
         tl_warn("%s", inventory->inputs.v[i].why);
-    return st;
->>>>>>> main
+    return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, err) : st;
 }
 
 static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
