@@ -100,6 +100,14 @@ status 2 "$tlmpi" -X traces
 status 2 "$tlmpi" traces --force=yes
 status 2 "$tlmpi" traces -o
 says err "--output wants a value"
+for option in output rules run idle fail-on; do
+    status 2 "$tlmpi" traces "--$option" ""
+    says err "--$option wants a value"
+done
+status 2 "$tlmpi" show x.h5 breakdown --rank ""
+says err "--rank wants a value"
+status 2 "$tlmpi" show x.h5 breakdown -o ""
+says err "--output wants a value"
 status 2 "$tlmpi" traces --output --force
 says err "--output wants a value"
 status 2 "$tlmpi" traces --run=0
@@ -183,6 +191,19 @@ rm -f traces/tlmpi.h5
 status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
+mkdir -p runs/one runs/two
+cp traces/rank-*.json runs/one
+for rank in 0 1 2; do
+    sed 's/"baseTimeNanoseconds": 17/"baseTimeNanoseconds": 18/' "traces/rank-$rank.json" > "runs/two/rank-$rank.json"
+done
+status 0 "$tlmpi" --run list runs
+lines 3 out
+cp out listed
+status 0 "$tlmpi" check --run list runs
+check "check lists the runs, too" cmp listed out
+status 0 "$tlmpi" check --run 1 runs
+says out "runs/one/rank-2.json"
+rm listed
 # A rank and a world that stand behind the events are known once these have been read; of two the first counts.
 mkdir behind
 python3 - <<'PYTHON'
@@ -239,6 +260,7 @@ rm -r behind 62 63 tlmpi.h5
 mkdir host_only
 sed 's/"kernel"/"cpu_op"/g; s/"gpu_memcpy"/"cpu_op"/g' traces/rank-0.json > host_only/rank-0.json
 status 0 "$tlmpi" host_only
+says out "Next: tlmpi show host_only.h5 rank"
 status 0 "$tlmpi" show host_only.h5 rank --columns status --format csv
 says out "no_gpu_events"
 status 0 "$tlmpi" check host_only
@@ -266,6 +288,17 @@ status 0 "$tlmpi" -f --rules rules.json traces
 status 0 "$tlmpi" show traces.h5 interval --format json
 python "a rule of one's own" "assert {r['kind'] for r in rows() if r['name'].startswith('gemm')} == {'comm'}"
 status 0 "$tlmpi" -f traces
+cp traces/rank-0.json itself.h5
+cp traces/rank-0.json other.h5.part
+ln traces/rank-1.json linked.h5
+for words in "itself itself.h5" "other other.h5.part" "linked traces"; do
+    # shellcheck disable=SC2086  # two words
+    status 2 "$tlmpi" -f -o $words
+    says err "would be written over"
+done
+check "what is read is as it was" cmp traces/rank-0.json itself.h5
+check "what is read is not taken for a rest" test -s other.h5.part -a -s linked.h5
+rm itself.h5 other.h5.part linked.h5
 
 echo "-- ask"
 status 0 "$tlmpi" ask traces.h5
@@ -391,6 +424,11 @@ python "intervals of two ranks" "
 assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1, 2)]"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
 lines 1 out
+says err "no rows of rank 7; it has ranks 0-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 7,9-10 --step 4 --sort rank
+says err "no rows of rank 7,9-10, step 4; it has ranks -1-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 1 --step 4 --sort rank
+silent err
 status 0 "$tlmpi" show traces.h5 interval --top 2 --format json
 python "the first two rows" "assert rows() == json.load(open('interval.json'))[:2]"
 for top in 1 4 26 27 100; do
@@ -407,6 +445,8 @@ python "a measure is sorted largest first" "assert (rows()[0]['rank'], rows()[0]
 status 2 "$tlmpi" show traces.h5 brekdown
 says err "did you mean breakdown?"
 says err "interval"
+status 2 "$tlmpi" show traces.h5 BREAKDOWN
+says err "did you mean breakdown?"
 status 2 "$tlmpi" show traces.h5 breakdown --columns rank,wall
 says err "idle_ns"
 status 2 "$tlmpi" show traces.h5 breakdown --sort wall_ns:up
@@ -420,6 +460,16 @@ silent out
 lines 10 step.csv
 status 4 "$tlmpi" show traces.h5 step --format csv -o step.csv
 status 0 "$tlmpi" show traces.h5 step --format csv -f -o step.csv
+cp traces.h5 kept.h5
+ln -s traces.h5 linked
+for output in traces.h5 ./traces.h5 linked; do
+    status 2 "$tlmpi" show traces.h5 breakdown -f -o "$output"
+    says err "would write over traces.h5"
+    status 2 "$tlmpi" ask traces.h5 -f -o "$output"
+    says err "would write over traces.h5"
+done
+check "what is shown is as it was" cmp traces.h5 kept.h5
+rm kept.h5 linked
 status 0 "$tlmpi" show traces.h5 step --format csv -o -
 check "- is standard output" cmp out step.csv
 check "a closed pipe is no failure" sh -c '
@@ -458,6 +508,29 @@ status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
 status 3 "$tlmpi" compat hta empty -o hta/none
 status 2 "$tlmpi" compat
 says err "no tool named"
+status 1 "$tlmpi" compat hta cut -o hta/cut
+says err "warning: rank 1: cut/rank-1.json: "
+says err "hta/cut/notes.txt"
+status 1 "$tlmpi" compat tracelens cut -o lens/cut
+says err "warning: rank 1: cut/rank-1.json: "
+says err "lens/cut/notes.txt"
+status 1 "$tlmpi" compat hta runs -o hta/runs
+says err "runs/one/rank-2.json: left out, a later file is of this rank, too"
+status 0 "$tlmpi" compat hta runs --run list
+lines 3 out
+status 0 "$tlmpi" compat hta runs --run 1 -o hta/first
+silent err
+check "the tables of the first run" cmp hta/deep/temporal_breakdown.csv hta/first/temporal_breakdown.csv
+status 0 "$tlmpi" compat tracelens runs --run newest -o lens/newest
+silent err
+status 2 "$tlmpi" compat tracelens runs --run 3 -o lens/third
+says err "there is no run 3"
+cp traces/rank-0.json hta/deep/notes.txt
+status 2 "$tlmpi" compat hta traces/rank-1.json hta/deep/notes.txt -f -o hta/deep
+says err "hta/deep/notes.txt might be written over"
+check "an input among tables is as it was" cmp traces/rank-0.json hta/deep/notes.txt
+status 0 "$tlmpi" compat hta traces -f -o hta/deep
+rm -r hta/cut hta/runs hta/first lens/cut lens/newest
 status 0 "$tlmpi" compat tracelens traces -o lens
 check "TraceLens' tables, of each rank" test -s lens/rank0/idle_overview.csv -a -s lens/rank2/kernel_summary.csv
 check "and of all" test -s lens/nccl_long.csv -a ! -e lens/idle_overview.csv

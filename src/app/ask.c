@@ -38,7 +38,7 @@ static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
     if (st == TL_OK)
         st = tl_answers_find(&tables, &answers, err);
     if (st == TL_OK)
-        st = tl_outfile_open(&file, cli->run.output, cli->run.force, err);
+        st = tl_outfile_open(&file, path, cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         if (cli->run.json)
             tl_print_answers_json(file.out, &answers, path);

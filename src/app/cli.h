@@ -28,6 +28,8 @@ enum {
     TL_FOR_ALL = 127
 };
 
+enum { TL_ALL_RUNS = -2 };
+
 typedef struct tl_command {
     const char *name;
     unsigned bit;
@@ -52,6 +54,7 @@ struct tl_cli {
     tl_ranges ranks, steps;         /* show */
     const char *columns, *sort;     /* show; NULL for the table's own */
     bool ns, include_last_step;     /* compat hta */
+    int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: what the other tool does of itself */
     int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
     char *command_line, *settings;  /* owned; run points to them */
 };

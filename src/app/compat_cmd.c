@@ -9,9 +9,11 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const faces[] = { "hta", "tracelens" };
 
+enum { LIST = -1 };
 enum { HTA, NFACES = sizeof faces / sizeof faces[0] };
 
 /* `hta diff` stands for what is to come: it names no path today.  A path of that name is written ./diff. */
@@ -20,14 +22,15 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta|tracelens PATH... -o DIR");
     if (strcmp(cli->words[0], "hta") == 0 && cli->nwords > 1 && strcmp(cli->words[1], "diff") == 0)
-        return tl_fail(err, TL_EUSAGE, "this version has no compat hta diff yet; it has: tlmpi compat hta PATH... -o DIR");
+        return tl_fail(err, TL_EUSAGE,
+                       "this version has no compat hta diff yet; it has: tlmpi compat hta PATH... -o DIR");
     if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
         return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
     for (size_t i = 0; i < NFACES; i++)
         if (strcmp(cli->words[0], faces[i]) == 0) {
             if (cli->nwords == 1)
                 return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi compat %s PATH... -o DIR", faces[i]);
-            if (cli->run.output == NULL)
+            if (cli->run.output == NULL && cli->compat_run != LIST)
                 return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
                                faces[i]);
             if (i != HTA && (cli->ns || cli->include_last_step))
@@ -54,6 +57,52 @@ tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err)
     return st;
 }
 
+static bool is_table(const char *name)
+{
+    static const char *const ends[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part" };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t n = strlen(name), m = strlen(ends[i]);
+        if (n >= m && strcmp(name + n - m, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* No trace lies in the folder, or in that of a rank below it, where a table may come to be. */
+static tl_status spare_inputs(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
+{
+    tl_status st = TL_OK;
+    struct stat there;
+    DIR *open = opendir(folder);
+    if (open == NULL)
+        return TL_OK;
+    for (const struct dirent *entry; st == TL_OK && (entry = readdir(open)) != NULL;) {
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path || stat(path, &there) != 0)
+            continue;
+        if (S_ISDIR(there.st_mode) && !below && strncmp(entry->d_name, "rank", 4) == 0)
+            st = spare_inputs(inventory, path, true, err);
+        for (size_t i = 0; st == TL_OK && is_table(entry->d_name) && i < inventory->inputs.n; i++) {
+            const tl_input *in = &inventory->inputs.v[i];
+            if (in->inode == (uint64_t)there.st_ino && in->device == (uint64_t)there.st_dev && in->inode != 0)
+                st = tl_fail(err, TL_EUSAGE, "%s might be written over, and is read: choose another folder with -o",
+                             path);
+        }
+    }
+    closedir(open);
+    return st;
+}
+
+/* Takes the traces of one run; those of others are none of ours. */
+static tl_status choose_run(tl_inventory *inventory, int run, tl_error *err)
+{
+    tl_status st = tl_inventory_decide(inventory, run, err);
+    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run != inventory->run && inventory->inputs.v[i].kind == TL_INPUT_TRACE)
+            inventory->inputs.v[i].kind = TL_INPUT_OTHER;
+    return st;
+}
+
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -62,10 +111,13 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     if (st != TL_OK)
         return st;
     tl_inventory_sort(inventory);
+    st = spare_inputs(inventory, cli->run.output, false, err);
+    if (st != TL_OK)
+        return st;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input *input = &inventory->inputs.v[i];
         if (!input->no_file)
-            tl_input_look(input, false);
+            tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* when it began may stand at its end */
         if (input->pipe)
             return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
         if (input->kind == TL_INPUT_TRACE)
@@ -77,7 +129,7 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     st = tl_inventory_close(inventory, err);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
         tl_warn("%s", inventory->inputs.v[i].why);
-    return st;
+    return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, err) : st;
 }
 
 static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
@@ -129,6 +181,12 @@ done:
     return st;
 }
 
+void tl_compat_point_to_notes(const tl_cli *cli, bool incomplete)
+{
+    if (incomplete)
+        tl_warn("%s/notes.txt says what the tables lack", cli->run.output);
+}
+
 /* HTA's tables need all ranks at once: proc 0 makes them. */
 static int hta(const tl_cli *cli)
 {
@@ -138,6 +196,7 @@ static int hta(const tl_cli *cli)
         return TL_EXIT_DONE;
     if (write_hta(cli, &incomplete, &err) != TL_OK)
         return tl_cli_complain(cli, &err);
+    tl_compat_point_to_notes(cli, incomplete);
     return incomplete ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
 }
 
@@ -146,5 +205,13 @@ int tl_compat(const tl_cli *cli)
     tl_error err;
     if (check_words(cli, &err) != TL_OK) /* the same on every proc */
         return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+    if (cli->compat_run == LIST) {
+        tl_options options = cli->run;
+        options.paths = cli->words + 1;
+        options.npaths = cli->nwords - 1;
+        options.output = NULL;
+        options.run = LIST;
+        return tl_check(&options);
+    }
     return strcmp(cli->words[0], faces[HTA]) == 0 ? hta(cli) : tl_compat_tracelens(cli);
 }

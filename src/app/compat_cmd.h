@@ -12,6 +12,9 @@ tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err);
  * is none.  Inputs of other kinds stay in the inventory. */
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err);
 
+/* Local.  Says where the reasons stand. */
+void tl_compat_point_to_notes(const tl_cli *cli, bool incomplete);
+
 /* Collective: tlmpi compat tracelens.  The exit status. */
 int tl_compat_tracelens(const tl_cli *cli);
 

@@ -221,5 +221,6 @@ int tl_compat_tracelens(const tl_cli *cli)
 
     if (write_tables(cli, &incomplete, &err) != TL_OK)
         return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : tl_exit_of_status(err.status);
+    tl_compat_point_to_notes(cli, incomplete);
     return incomplete ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
 }

@@ -164,7 +164,8 @@ static const char *const names_lines[] = {
 
 static const char *const ranks_lines[] = {
     "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that has an "
-    "index and for each of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves.",
+    "index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. With more "
+    "ranks there is no /ranks: the index has a rank's rows (first_row, nrows).",
     NULL,
 };
 
@@ -179,7 +180,8 @@ static const char *const attributes_lines[] = {
     "history\tUTC time and command line",
     "hostname\twhere proc 0 ran",
     "slurm_job_id\tthe batch job, if it was one",
-    "With --reproducible the file has none of the last five.",
+    "git_commit\tthe commit that the program was built from, if the build knew it",
+    "With --reproducible the file has none of the last six.",
     NULL,
 };
 

@@ -107,6 +107,22 @@ static void recall_run(const void *at, char *out, size_t n)
         snprintf(out, n, "%s", value == 0 ? "newest" : "list");
 }
 
+static bool store_compat_run(const char *text, void *at)
+{
+    if (strcmp(text, "all") != 0)
+        return store_run(text, at);
+    *(int *)at = TL_ALL_RUNS;
+    return true;
+}
+
+static void recall_compat_run(const void *at, char *out, size_t n)
+{
+    if (*(const int *)at == TL_ALL_RUNS)
+        snprintf(out, n, "all");
+    else
+        recall_run(at, out, n);
+}
+
 static const char *const format_words[] = { "table", "csv", "json" };
 
 static bool store_format(const char *text, void *at)
@@ -199,6 +215,8 @@ static const tl_option_type is_text = { store_text, recall_text, NULL };
 static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
 static const tl_option_type is_width = { store_width, recall_int, "a number or 'auto'" };
 static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
+static const tl_option_type is_compat_run = { store_compat_run, recall_compat_run,
+                                              "a number from 1, 'newest', 'list' or 'all'" };
 static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
 static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
 static const tl_option_type is_idle = { store_idle, recall_idle,
@@ -226,6 +244,10 @@ static const tl_option options[] = {
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
       "newest complete one, 'list' lists them",
       TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
+    { "run", 0, "N", "all",
+      "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the newest complete one, "
+      "'list' lists them; 'all': as the other tool, which takes one file of each rank",
+      TL_FOR_COMPAT, &is_compat_run, AT(compat_run) },
     { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
       &is_text, AT(run.rules) },
     { "idle", 0, "LIST",
@@ -356,7 +378,7 @@ static bool may_be_value(const char *arg)
 
 static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
 {
-    if (*at + 1 >= argc || !may_be_value(argv[*at + 1]))
+    if (*at + 1 >= argc || argv[*at + 1][0] == '\0' || !may_be_value(argv[*at + 1]))
         return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
     (*at)++;
     return store(cli, o, argv[*at], err);

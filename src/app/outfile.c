@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/spare.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,14 @@ static void forget_part(tl_outfile *file)
     file->part = NULL;
 }
 
-tl_status tl_outfile_open(tl_outfile *file, const char *path, bool force, tl_error *err)
+tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err)
 {
     struct stat there;
     *file = (tl_outfile){ .out = stdout };
     if (path == NULL || strcmp(path, "-") == 0)
         return TL_OK;
+    if (tl_spare_input(path, input, err) != TL_OK)
+        return TL_EUSAGE;
 
     bool exists = stat(path, &there) == 0, is_file = !exists || S_ISREG(there.st_mode);
     if (exists && is_file && !force)

@@ -12,8 +12,9 @@ typedef struct tl_outfile {
     char *part;                 /* the name until it is whole; NULL where `path` is written itself (a device, a pipe) */
 } tl_outfile;
 
-/* path NULL or "-" is stdout.  TL_EOUTPUT: it cannot be made, or is there and force is not set. */
-tl_status tl_outfile_open(tl_outfile *file, const char *path, bool force, tl_error *err);
+/* path NULL or "-" is stdout.  TL_EOUTPUT: it cannot be made, or is there and force is not set; TL_EUSAGE: it is the
+ * file `input`. */
+tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err);
 
 /* Ends it: with TL_OK the file gets its name, else it is removed.  Returns st, or what went wrong now.  What fails on
  * stdout is left for the end of the program to say. */

@@ -2,6 +2,7 @@
 #include "select.h"
 
 #include "suggest.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/model/table.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -245,5 +246,95 @@ tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg,
     tl_status st = index != NULL ? walk_ranks(&w, index, fields, err)
                                  : walk_rows(&w, 0, tl_result_nrows(select->result, select->table), err);
     free(w.block);
+    return st;
+}
+
+/* ---- nothing found ---- */
+
+typedef struct rank_list {
+    const tl_field *rank;
+    size_t row_size;
+    TL_VEC(int64_t) ranks;
+} rank_list;
+
+static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+{
+    rank_list *list = arg;
+    (void)enough;
+    for (size_t i = 0; i < n; i++) {
+        int64_t rank = int_cell(list->rank, rows + i * list->row_size);
+        if (list->ranks.n > 0 && list->ranks.v[list->ranks.n - 1] == rank)
+            continue;
+        if (!tl_vec_room(&list->ranks))
+            return tl_fail_memory(err, "the ranks of a table");
+        list->ranks.v[list->ranks.n++] = rank;
+    }
+    return TL_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* "0-3,7"; what is too long ends in dots. */
+static void write_ranges(char *out, size_t size, const tl_range *v, size_t n)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < n; i++) {
+        if (used + 60 > size) {
+            snprintf(out + used, size - used, ",...");
+            return;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i > 0 ? "," : "", v[i].first);
+        if (v[i].last > v[i].first)
+            used += (size_t)snprintf(out + used, size - used, "-%" PRId64, v[i].last);
+    }
+}
+
+/* The ranks of a table, in words; empty where it has none. */
+static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_error *err)
+{
+    const tl_field *fields[3] = { NULL };
+    const tl_schema *index = find_index(select, fields);
+    tl_select all = { .result = select->result, .table = index != NULL ? index : select->table };
+    rank_list list = { .rank = index != NULL ? fields[0] : select->rank, .row_size = all.table->row_size };
+    tl_ranges runs = { 0 };
+
+    tl_status st = tl_select_walk(&all, take_ranks, &list, err);
+    if (st == TL_OK && list.ranks.n > 1)
+        qsort(list.ranks.v, list.ranks.n, sizeof *list.ranks.v, by_number);
+    for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
+        int64_t rank = list.ranks.v[i];
+        if (runs.n > 0 && rank <= runs.v[runs.n - 1].last + 1)
+            runs.v[runs.n - 1].last = rank;
+        else if (tl_vec_room(&runs))
+            runs.v[runs.n++] = (tl_range){ rank, rank };
+        else
+            st = tl_fail_memory(err, "the ranks of a table");
+    }
+    write_ranges(out, size, runs.v, st == TL_OK ? runs.n : 0);
+    free(list.ranks.v);
+    free(runs.v);
+    return st;
+}
+
+tl_status tl_select_say_none(const tl_select *select, tl_error *err)
+{
+    char ranks[200] = "", steps[200] = "", there[200] = "";
+    tl_status st = TL_OK;
+
+    if (select->rank != NULL) {
+        write_ranges(ranks, sizeof ranks, select->ranks->v, select->ranks->n);
+        st = list_ranks(select, there, sizeof there, err);
+    }
+    if (select->step != NULL)
+        write_ranges(steps, sizeof steps, select->steps->v, select->steps->n);
+    if (st == TL_OK)
+        tl_warn("no rows of %s%s%s%s%s%s%s", ranks[0] != '\0' ? "rank " : "", ranks,
+                ranks[0] != '\0' && steps[0] != '\0' ? ", " : "", steps[0] != '\0' ? "step " : "", steps,
+                there[0] != '\0' ? "; it has ranks " : "", there);
     return st;
 }

@@ -25,4 +25,7 @@ void tl_select_free(tl_select *select);
 typedef tl_status tl_take_rows(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err);
 tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
 
+/* Says on stderr that no row is of the ranks and steps asked for, and of which ranks the table is. */
+tl_status tl_select_say_none(const tl_select *select, tl_error *err);
+
 #endif

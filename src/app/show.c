@@ -114,6 +114,7 @@ static tl_status print_sorted(show *s, const tl_select *select, tl_error *err)
         tl_top_sort(&s->top);
     for (size_t i = 0; i < s->top.n && ok; i++)
         ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
+    s->printed = s->top.n;
     tl_top_free(&s->top);
     return st != TL_OK ? st : status_of(&s->printer, ok, err);
 }
@@ -134,6 +135,8 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         ok = tl_print_end(&s.printer) && ok;
         if (st == TL_OK)
             st = status_of(&s.printer, ok, err);
+        if (st == TL_OK && ok && s.printed == 0 && (select.rank != NULL || select.step != NULL))
+            st = tl_select_say_none(&select, err);
     }
     tl_select_free(&select);
     return st;
@@ -164,7 +167,7 @@ static tl_status show_file(const tl_cli *cli, tl_error *err)
     if (st == TL_OK)
         st = tl_result_open(cli->words[0], &result, err);
     if (st == TL_OK)
-        st = tl_outfile_open(&file, cli->run.output, cli->run.force, err);
+        st = tl_outfile_open(&file, cli->words[0], cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         if (cli->run.digest)
             st = tl_print_digests(file.out, result, err);

@@ -1,6 +1,8 @@
 /* suggest.c - the word that was meant. */
 #include "suggest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +14,13 @@ static size_t min3(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /* How many characters must be put in, left out, changed, or swapped with their neighbour to make a into b; both are
- * shorter than LONGEST. */
+ * shorter than LONGEST.  Capitals are no other letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
@@ -25,8 +32,9 @@ static size_t edit_distance(const char *a, const char *b)
         size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
-            row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < row[j])
+            row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + (!same_letter(a[i - 1], b[j - 1])));
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
+                two_above[j - 2] + 1 < row[j])
                 row[j] = two_above[j - 2] + 1;
         }
     }

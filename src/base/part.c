@@ -134,8 +134,10 @@ tl_status tl_make_folders(const char *path, tl_error *err)
         p += strcspn(p, "/");
         char slash = *p;
         *p = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST && (errno != EROFS || stat(part, &there) != 0))
-            st = tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(errno));
+        int cause = mkdir(part, 0777) == 0 ? 0 : errno;
+        /* Of what is on a read-only disk it is said so, also where it is there. */
+        if (cause != 0 && cause != EEXIST && (cause != EROFS || stat(part, &there) != 0))
+            st = tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(cause));
         *p = slash;
     }
     free(part);

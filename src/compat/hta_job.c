@@ -1,5 +1,6 @@
 /* hta_job.c - files to frames, and what needs all of them: the common zero and the cut of the last step. */
 #include "hta_job.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 #include <stdarg.h>
@@ -16,14 +17,16 @@ void tl_hta_job_free(tl_hta_job *job)
     *job = (tl_hta_job){ 0 };
 }
 
-tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ...)
+static tl_status add_note(tl_hta_job *job, bool warn, const char *format, va_list args, tl_error *err)
+    __attribute__((format(printf, 3, 0)));
+
+static tl_status add_note(tl_hta_job *job, bool warn, const char *format, va_list args, tl_error *err)
 {
     char line[2048];
-    va_list args;
 
-    va_start(args, format);
     int n = vsnprintf(line, sizeof line - 1, format, args);
-    va_end(args);
+    if (warn && n >= 0)
+        tl_warn("%s", line);
     size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
     line[length++] = '\n';
     if (!tl_grow((void **)&job->notes.v, &job->notes.cap, job->notes.n + length, 1))
@@ -31,6 +34,26 @@ tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ..
     memcpy(job->notes.v + job->notes.n, line, length);
     job->notes.n += length;
     return TL_OK;
+}
+
+tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tl_status st = add_note(job, false, format, args, err);
+    va_end(args);
+    return st;
+}
+
+tl_status tl_hta_job_warn(tl_hta_job *job, tl_error *err, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tl_status st = add_note(job, true, format, args, err);
+    va_end(args);
+    return st;
 }
 
 /* Takes one read trace into the job.  A rank of which nothing is kept is no rank to HTA. */
@@ -41,7 +64,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     tl_status st = TL_OK;
 
     if (report->first_bad[0] != '\0')
-        st = tl_hta_job_note(job, err, "rank %lld: %s: %s", (long long)file->rank, file->path, report->first_bad);
+        st = tl_hta_job_warn(job, err, "rank %lld: %s: %s", (long long)file->rank, file->path, report->first_bad);
     job->incomplete |= report->cut || report->source_fault || report->dropped > 0;
 
     if (st == TL_OK)
@@ -49,7 +72,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     if (st == TL_OK && frame.rows.n == 0) {
         tl_hta_frame_free(&frame);
         job->incomplete = true;
-        return tl_hta_job_note(job, err, "rank %lld: %s: no entry has a duration and a category; the rank is left out",
+        return tl_hta_job_warn(job, err, "rank %lld: %s: no entry has a duration and a category; the rank is left out",
                                (long long)file->rank, file->path);
     }
     if (st == TL_OK)
@@ -77,7 +100,7 @@ static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl
         st = take_trace(job, file, &trace, ns, err);
     else if (st == TL_EINPUT) {
         job->incomplete = true;
-        st = tl_hta_job_note(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
+        st = tl_hta_job_warn(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
     } else {
         tl_fail(err, st, "%s", why.text);
     }
@@ -106,7 +129,7 @@ tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_err
         tl_status st;
         if (comes_later(options, i)) {
             job->incomplete = true;
-            st = tl_hta_job_note(job, err, "rank %lld: %s: left out, a later file is of this rank, too",
+            st = tl_hta_job_warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too",
                                  (long long)file->rank, file->path);
         } else {
             st = load_file(job, file, options->ns, err);

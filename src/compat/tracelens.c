@@ -1,5 +1,6 @@
 /* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
 #include "tlmpi/compat/tracelens.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/base/part.h"
 #include "tracelens.h"
 #include "tracelens_coll.h"
@@ -235,6 +236,14 @@ static tl_status write_common(const tl_colls *colls, const char *dir, tl_bytes *
     return st;
 }
 
+static void warn_lines(const char *at, uint64_t n)
+{
+    for (const char *end = at + n, *line; at < end; at = line + 1) {
+        line = memchr(at, '\n', (size_t)(end - at));
+        tl_warn("%.*s", (int)(line - at), at);
+    }
+}
+
 tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
                              tl_error *err)
 {
@@ -251,6 +260,8 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node
         const part *p = &all.v[i];
         const char *rows = p->at + p->head.nnotes;
         *incomplete |= p->head.incomplete != 0;
+        if (p->head.incomplete != 0)
+            warn_lines(p->at, p->head.nnotes);
         nusable += p->head.usable;
         if (!tl_bytes_put(&lines, p->at, p->head.nnotes) || (p->head.usable && !tl_colls_unpack(&colls, &rows)))
             st = tl_fail_memory(err, "the collectives of all ranks");

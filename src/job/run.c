@@ -16,6 +16,7 @@
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/spare.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/ask.h"
@@ -73,13 +74,27 @@ static tl_status prepare(job *j, tl_error *err)
     return st;
 }
 
+/* No trace is written over, nor are the rules. */
+static tl_status spare_inputs(const job *j, tl_error *err)
+{
+    const tl_inventory *inventory = &j->plan.inventory;
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *in = &inventory->inputs.v[i];
+        if (tl_spare_is(j->output, in->device, in->inode))
+            return tl_fail(err, TL_EUSAGE, "%s would be written over, and is read as %s: choose another name with -o",
+                           j->output, in->path);
+    }
+    return j->options->rules != NULL ? tl_spare_input(j->output, j->options->rules, err) : TL_OK;
+}
+
 static tl_status open_output(job *j, tl_error *err)
 {
     tl_status st = TL_OK;
     if (is_first()) {
         j->output = tl_output_path(j->options);
-        st = j->output != NULL ? tl_store_create(j->output, j->options->force, &j->store, err)
-                               : tl_fail_memory(err, "the output's name");
+        st = j->output != NULL ? spare_inputs(j, err) : tl_fail_memory(err, "the output's name");
+        if (st == TL_OK)
+            st = tl_store_create(j->output, j->options->force, &j->store, err);
         if (st == TL_OK)
             st = tl_write_begin(j->store, err);
     }
@@ -312,6 +327,11 @@ int tl_check(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = prepare(&j, &err);
+    if (st == TL_OK && options->run < 0) {
+        if (is_first())
+            tl_tell_runs(&j.plan.inventory);
+        return end(&j, st, code, &err);
+    }
     if (st == TL_OK)
         st = read_ranks(&j, false, &err);
     if (st == TL_OK)

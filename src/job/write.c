@@ -1,5 +1,6 @@
 /* write.c - see write.h. */
 #include "write.h"
+#include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/discover.h"
@@ -125,6 +126,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
         st = tl_store_attr_text(store, "hostname", host, err);
     if (st == TL_OK && job != NULL)
         st = tl_store_attr_text(store, "slurm_job_id", job, err);
+    if (st == TL_OK && tl_git_commit[0] != '\0')
+        st = tl_store_attr_text(store, "git_commit", tl_git_commit, err);
     if (st == TL_OK && options->settings != NULL)
         st = tl_store_attr_text(store, "settings", options->settings, err);
     return st;

@@ -150,6 +150,40 @@ size_t tl_char_next(tl_text t, uint32_t *code, bool *whole)
     return n;
 }
 
+size_t tl_char_columns(uint32_t code)
+{
+    static const uint32_t wide[][2] = {
+        { 0x1100, 0x115F },                         /* Hangul, leading consonants */
+        { 0x2E80, 0x303E },                         /* radicals, punctuation */
+        { 0x3041, 0xA4CF },                         /* kana, bopomofo, ideographs, Yi */
+        { 0xA960, 0xA97F },                         /* Hangul, more consonants */
+        { 0xAC00, 0xD7A3 },                         /* Hangul syllables */
+        { 0xF900, 0xFAFF },                         /* ideographs, compatible */
+        { 0xFE30, 0xFE6F },                         /* forms of punctuation */
+        { 0xFF01, 0xFF60 },                         /* full width */
+        { 0xFFE0, 0xFFE6 },                         /* full-width signs */
+        { 0x1F300, 0x1F64F },                       /* pictures */
+        { 0x1F900, 0x1F9FF }, { 0x20000, 0x3FFFD }, /* ideographs */
+    };
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0] && code >= wide[i][0]; i++)
+        if (code <= wide[i][1])
+            return 2;
+    return 1;
+}
+
+size_t tl_text_columns(tl_text text)
+{
+    size_t columns = 0;
+    while (text.n > 0) {
+        uint32_t code;
+        bool whole;
+        size_t n = tl_char_next(text, &code, &whole);
+        text = (tl_text){ text.p + n, text.n - n };
+        columns += tl_char_columns(code);
+    }
+    return columns;
+}
+
 bool tl_char_shows(uint32_t code)
 {
     bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);

@@ -39,6 +39,12 @@ size_t tl_print_ncolumns(const tl_printer *printer);
  * taken one at a time, *code is then TL_REPLACEMENT and *whole false. */
 size_t tl_char_next(tl_text t, uint32_t *code, bool *whole);
 
+/* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
+size_t tl_char_columns(uint32_t code);
+
+/* Columns that the text takes. */
+size_t tl_text_columns(tl_text text);
+
 /* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
 bool tl_char_shows(uint32_t code);
 

@@ -215,7 +215,10 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_piece(&w, "Wrote");
     tl_wrap_piece(&w, "%s", path);
     tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
+    if (tl_whole_row(s, -1) != NULL)
+        tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
+    else /* nothing to ask for: what the traces hold */
+        tl_wrap_piece(&w, "Next: tlmpi show %s rank", path);
     tl_wrap_end(&w);
 }
 

@@ -44,10 +44,15 @@ const char *tl_plural(int64_t n)
 void tl_shell_word(char *out, size_t n, const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
-    if (path[strspn(path, plain)] == '\0' || strchr(path, '\'') != NULL)
+    if (path[0] != '\0' && path[strspn(path, plain)] == '\0') {
         snprintf(out, n, "%s", path);
-    else
-        snprintf(out, n, "'%s'", path);
+        return;
+    }
+    size_t at = (size_t)snprintf(out, n, "'");
+    for (; *path != '\0' && at < n; path++)
+        at += (size_t)snprintf(out + at, n - at, *path == '\'' ? "'\\''" : "%c", *path);
+    if (at < n)
+        snprintf(out + at, n - at, "'");
 }
 
 void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all)

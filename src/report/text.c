@@ -14,7 +14,7 @@ static const char cut_mark[] = "...";
 struct tl_print_wait {
     TL_VEC(char) text; /* the waiting cells, row after row */
     size_t nrows;      /* that wait */
-    size_t *widths;    /* characters, one a column */
+    size_t *widths;    /* of each column, in columns of the terminal */
 };
 
 static bool put_byte(struct tl_print_wait *wait, char byte)
@@ -25,46 +25,33 @@ static bool put_byte(struct tl_print_wait *wait, char byte)
     return true;
 }
 
-static size_t count_chars(tl_text text)
+/* Adds a cell, cut to `limit` columns (0 for never); characters that a terminal must not see become '?'. */
+static bool put_cell(struct tl_print_wait *wait, size_t column, tl_text text, size_t limit)
 {
-    size_t chars = 0;
+    size_t all = tl_text_columns(text), most = all, mark = 0, kept = 0;
+    if (limit > 0 && all > limit) {
+        mark = limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
+        most = limit - mark;
+    }
     while (text.n > 0) {
         uint32_t code;
         bool whole;
         size_t n = tl_char_next(text, &code, &whole);
-        text = (tl_text){ text.p + n, text.n - n };
-        chars++;
-    }
-    return chars;
-}
-
-/* Adds a cell, cut to `limit` characters (0 for never); characters that a terminal must not see become '?'. */
-static bool put_cell(struct tl_print_wait *wait, size_t column, tl_text text, size_t limit)
-{
-    size_t chars = count_chars(text), keep = chars, mark = 0;
-    if (limit > 0 && chars > limit) {
-        mark = limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
-        keep = limit - mark;
-    }
-    for (size_t i = 0; i < keep; i++) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        if (!whole || !tl_char_shows(code)) {
-            if (!put_byte(wait, '?'))
+        bool shows = whole && tl_char_shows(code);
+        size_t columns = tl_char_columns(code);
+        if (kept + columns > most)
+            break;
+        for (size_t k = 0; k < (shows ? n : 1); k++)
+            if (!put_byte(wait, shows ? text.p[k] : '?'))
                 return false;
-        } else {
-            for (size_t k = 0; k < n; k++)
-                if (!put_byte(wait, text.p[k]))
-                    return false;
-        }
+        kept += columns;
         text = (tl_text){ text.p + n, text.n - n };
     }
     for (size_t i = 0; i < mark; i++)
         if (!put_byte(wait, cut_mark[i]))
             return false;
-    if (keep + mark > wait->widths[column])
-        wait->widths[column] = keep + mark;
+    if (kept + mark > wait->widths[column])
+        wait->widths[column] = kept + mark;
     return put_byte(wait, 0);
 }
 
@@ -80,7 +67,7 @@ static const char *print_line(const tl_printer *printer, const char *at)
     size_t ncolumns = tl_print_ncolumns(printer);
     for (size_t i = 0; i < ncolumns; i++) {
         size_t n = strlen(at);
-        size_t pad = printer->wait->widths[i] - count_chars((tl_text){ at, n });
+        size_t pad = printer->wait->widths[i] - tl_text_columns((tl_text){ at, n });
         bool right = tl_field_is_number(printer, tl_print_column(printer, i));
         put_spaces(printer->out, (i > 0 ? GAP : 0) + (right ? pad : 0));
         fwrite(at, 1, n, printer->out);

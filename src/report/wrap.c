@@ -1,18 +1,10 @@
 /* wrap.c - words in lines of 80 columns. */
 #include "tlmpi/report/wrap.h"
+#include "cell.h"
 
 #include "tlmpi/base/log.h"
 #include <stdarg.h>
 #include <string.h>
-
-/* Characters of valid UTF-8: every byte but those that go on with one. */
-static size_t count_chars(const char *text)
-{
-    size_t n = 0;
-    for (; *text != '\0'; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
 
 void tl_wrap_piece(tl_wrap *wrap, const char *format, ...)
 {
@@ -25,7 +17,7 @@ void tl_wrap_piece(tl_wrap *wrap, const char *format, ...)
         return;
     tl_printable(safe, sizeof safe, text);
 
-    size_t n = count_chars(safe);
+    size_t n = tl_text_columns((tl_text){ safe, strlen(safe) });
     if (wrap->begun && wrap->column + 1 + n > TL_LINE_COLUMNS) {
         fprintf(wrap->out, "\n%*s", (int)wrap->indent, "");
         wrap->column = wrap->indent;

@@ -60,6 +60,9 @@ def bad_disks(checks, program, folder, data, big):
     os.mkdir(disk)
     run = Run(program, [data], os.path.join(disk, "out"), prefix=READ_ONLY + (disk,))
     refused(checks, run, "a read-only folder", "out")
+    run = Run(program, [data], os.path.join(disk, "tables"), ("compat", "hta"), prefix=READ_ONLY + (disk,))
+    refused(checks, run, "a folder on a read-only disk", "tables")
+    checks.that("Read-only file system" in run.stderr, "a folder on a read-only disk: is called so", run.stderr[-300:])
     for size in ("4k", "64k", "300k"):
         prefix = list(FULL) + [disk, disk, size]
         run = Run(program, [big], os.path.join(disk, "out"), prefix=prefix)

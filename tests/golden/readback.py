@@ -2,6 +2,8 @@
 """readback.py TLMPI FILE.h5 - h5py, pandas and h5dump read every table of a result, and read the same."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import warnings
@@ -76,6 +78,13 @@ def main():
     with h5py.File(path, "r") as f:
         for attribute in ("Conventions", "schema_version", "creator", "epoch_ns"):
             check(attribute in f.attrs, "root attribute %s" % attribute, list(f.attrs))
+        sources = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        commit, job = (v.decode() if isinstance(v, bytes) else v for v in map(f.attrs.get, ("git_commit", "slurm_job_id")))
+        if os.path.exists(os.path.join(sources, ".git")):
+            check(re.fullmatch("[0-9a-f]{40}(-dirty)?", commit or "") is not None, "git_commit is one", commit)
+        else:
+            check(commit is None, "no git_commit without a checkout", commit)
+        check(job == os.environ.get("SLURM_JOB_ID"), "slurm_job_id is that of the job", job)
         check(f.attrs["epoch_ns"] % 10**9 == 0, "epoch_ns is a whole second", f.attrs["epoch_ns"])
         names = [n.decode("utf-8") if isinstance(n, bytes) else n for n in f["names"][()]]
         tables = sorted(f["tables"])

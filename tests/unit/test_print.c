@@ -193,6 +193,16 @@ static void wide_text_is_cut_where_asked(void)
     free(got);
 }
 
+static void east_asian_characters_take_two_columns(void)
+{
+    const uint32_t columns[] = { NAME, RANK };
+    the_name = TL_TEXT("\xe7\x9f\xa9\xe9\x98\xb5" "a\xed\x95\x9c"); /* three wide ones and an a */
+    expect(TL_FORMAT_TABLE, &plain, 1, columns, 2, "name     rank\n\xe7\x9f\xa9\xe9\x98\xb5" "a\xed\x95\x9c     3\n");
+    char *text = print_as(TL_FORMAT_TABLE, &plain, 1, columns, 1, 6);
+    CU_ASSERT_STRING_EQUAL(text, "name\n\xe7\x9f\xa9...\n"); /* the second would pass the sixth column */
+    free(text);
+}
+
 static void packed_rows_print_as_loose_ones(void)
 {
     /* A byte in front puts every cell off its alignment. */
@@ -290,6 +300,7 @@ static const unit_test tests[] = {
     TEST(an_enum_without_label_is_its_number),
     TEST(no_rows_are_a_header_or_an_empty_array),
     TEST(wide_text_is_cut_where_asked),
+    TEST(east_asian_characters_take_two_columns),
     TEST(packed_rows_print_as_loose_ones),
     TEST(a_table_of_any_length_prints_every_row_once),
     TEST(no_memory_is_said_and_nothing_leaks),

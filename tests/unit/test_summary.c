@@ -150,6 +150,41 @@ static void steps_that_differ_are_given_as_a_range(void)
     free(j);
 }
 
+static void what_to_type_next_can_be_typed(void)
+{
+    job *j = new_job();
+    add_rank(j, 50, 0, 0, 0);
+    j->s.output = "my traces/rank's.h5";
+    char *text = summary_of(j);
+    expect(text, "Next: tlmpi ask 'my traces/rank'\\''s.h5'\n", 1);
+    free(text);
+    free(j);
+}
+
+static void without_device_work_the_ranks_are_what_to_look_at(void)
+{
+    job *j = new_job();
+    add_rank(j, 50, 0, 0, 0);
+    j->s.nbreakdown = 0;
+    char *text = summary_of(j);
+    expect(text, "there is nothing to break down", 1);
+    expect(text, "Next: tlmpi show traces.h5 rank\n", 1);
+    free(text);
+    free(j);
+}
+
+static void wide_names_stay_in_80_columns(void)
+{
+    job *j = new_job();
+    add_rank(j, 50, 0, 0, 0);
+#define SEVEN "\xe8\xae\xad\xe7\xbb\x83\xe6\x95\xb0\xe6\x8d\xae\xe8\xae\xad\xe7\xbb\x83\xe6\x95\xb0" /* of two columns each */
+    j->s.output = SEVEN SEVEN ".h5";
+    char *text = summary_of(j);
+    expect(text, "(600.0 kB).\n  Next: tlmpi ask ", 1); /* 80 columns would do were they narrow */
+    free(text);
+    free(j);
+}
+
 static const unit_test tests[] = {
     TEST(a_job_of_four_is_one_screen),
     TEST(one_rank_has_no_mean),
@@ -159,6 +194,9 @@ static const unit_test tests[] = {
     TEST(a_job_without_loss_says_so),
     TEST(huge_numbers_keep_the_table_in_its_columns),
     TEST(steps_that_differ_are_given_as_a_range),
+    TEST(what_to_type_next_can_be_typed),
+    TEST(without_device_work_the_ranks_are_what_to_look_at),
+    TEST(wide_names_stay_in_80_columns),
 };
 
 int main(void)

@@ -1,0 +1,15 @@
+/* spare.h - what is read is not written over, whatever -f says and whatever it is called there. */
+#ifndef TLMPI_BASE_SPARE_H
+#define TLMPI_BASE_SPARE_H
+
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a file written as `path` (first as PATH.part) would take the place of this inode (0: none) of the device. */
+bool tl_spare_is(const char *path, uint64_t device, uint64_t inode);
+
+/* TL_EUSAGE where it would take the place of the file `input`. */
+tl_status tl_spare_input(const char *path, const char *input, tl_error *err);
+
+#endif
