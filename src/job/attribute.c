@@ -293,10 +293,10 @@ static tl_status judge_hosts(attributing *a, const tl_verdict_input *job, tl_gai
     const tl_table *ranks = tl_tables_get(a->tables, &tl_rank_schema);
     uint32_t *host_of = tl_malloc((a->nranks + 1) * sizeof *host_of);
     int64_t *surplus_ns = tl_calloc(a->nranks + 1, sizeof *surplus_ns);
-    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : 0;
+    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : SIZE_MAX;
     bool several = n > 1 && n < a->nranks && job->gain_ns != NULL && !job->uncertain;
     double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
-    bool whole = host_of != NULL && surplus_ns != NULL && gain_ns != NULL;
+    bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
 
     if (whole && several)
         whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
