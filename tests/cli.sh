@@ -237,7 +237,7 @@ done
 # A pipe has no name of its own: neither rank 63 nor 63.h5.  Several count in the order in which they are named.
 sed 's/"distributedInfo": {[^}]*}, //' traces/rank-0.json > behind/nobody.json
 mkfifo 63 62
-cat behind/nobody.json > 63 &
+cat behind/nobody.json > ./63 &
 status 0 "$tlmpi" ./63
 check "a pipe: tlmpi.h5" test -s tlmpi.h5 -a ! -e 63.h5
 says out "1 trace, 1 of 1 rank,"
@@ -247,13 +247,13 @@ check "what is open: tlmpi.h5" test ! -e 9.h5
 status 0 "$tlmpi" -f /dev/fd/9 9< behind/nobody.json
 status 0 "$tlmpi" show tlmpi.h5 rank --columns rank,rank_from --format csv
 says out "0,order"
-cat traces/rank-1.json > 62 & cat traces/rank-0.json > 63 &
+cat traces/rank-1.json > ./62 & cat traces/rank-0.json > ./63 &
 status 0 "$tlmpi" -f -o behind/result ./63 ./62
 says out "2 traces, 2 of 3 ranks"
 status 0 "$tlmpi" show behind/result.h5 rank --columns rank,file --format csv
 says out "0,63"
 says out "1,62"
-cat traces/rank-2.json > 62 & cat traces/rank-0.json > 63 &
+cat traces/rank-2.json > ./62 & cat traces/rank-0.json > ./63 &
 status 0 "$tlmpi" -f -o behind/result ./63 ./62
 says err "62: counts as rank 1 by its place among the paths; the trace calls itself rank 2"
 rm -r behind 62 63 tlmpi.h5

@@ -46,33 +46,33 @@ static const tl_rank *row_of(const tl_table *ranks, int32_t rank)
 
 size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint32_t *host_of)
 {
-    bool named = true;
+    const tl_rank **rows = tl_malloc((nranks + 1) * sizeof *rows);
+    bool named = true, told = true;
     size_t n = 0;
     int32_t device = INT32_MAX;
 
+    if (rows == NULL)
+        return SIZE_MAX;
     for (size_t r = 0; r < nranks; r++) {
-        const tl_rank *row = row_of(ranks, of[r]);
-        named = named && row != NULL && row->host[0] != 0;
+        rows[r] = row_of(ranks, of[r]);
+        named = named && rows[r] != NULL && rows[r]->host[0] != 0;
+        told = told && rows[r] != NULL && rows[r]->device >= 0;
     }
-    for (size_t r = 0; r < nranks; r++) {
-        const tl_rank *row = row_of(ranks, of[r]);
-        host_of[r] = (uint32_t)n;
-        for (size_t q = 0; named && q < r; q++)
-            if (memcmp(row->host, row_of(ranks, of[q])->host, sizeof row->host) == 0) {
-                host_of[r] = host_of[q];
-                break;
-            }
+    for (size_t r = 0; r < nranks && (named || told); r++) {
         /* Launchers number the devices of a host as they number its ranks. */
         if (!named) {
-            if (row == NULL || row->device < 0)
-                return 0;
-            n += row->device <= device;
-            device = row->device;
+            n += rows[r]->device <= device;
+            device = rows[r]->device;
             host_of[r] = (uint32_t)n - 1;
-        } else if (host_of[r] == n) {
-            n++;
+            continue;
         }
+        host_of[r] = (uint32_t)n;
+        for (size_t q = 0; host_of[r] == n && q < r; q++)
+            if (memcmp(rows[r]->host, rows[q]->host, sizeof rows[r]->host) == 0)
+                host_of[r] = host_of[q];
+        n += host_of[r] == n;
     }
+    free(rows);
     return n;
 }
 
@@ -144,9 +144,10 @@ static void name_host(const hosting *h, uint32_t host)
         members += h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most;
     if (most == 0 || members < 2)
         return;
-    for (size_t r = h->job->nranks; r-- > 0;)
-        if (h->in->host_of[r] == host)
-            name = row_of(h->in->ranks, h->job->ranks[r])->host;
+    for (size_t r = h->job->nranks; r-- > 0;) {
+        const tl_rank *row = h->in->host_of[r] == host ? row_of(h->in->ranks, h->job->ranks[r]) : NULL;
+        name = row != NULL ? row->host : name;
+    }
     if (name[0] == 0) {
         snprintf(number, sizeof number, "%u", (unsigned)host);
         name = number;
@@ -172,7 +173,7 @@ tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_er
     bool whole = h.step_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
     tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
 
-    for (uint32_t i = 0; st == TL_OK && i < nhosts; i++)
+    for (uint32_t i = 0; whole && st == TL_OK && i < nhosts; i++)
         if (tl_stands_out(&h.standing[i]) && is_whole_host(&h, i))
             name_host(&h, i);
     void *all[] = { h.step_ns, h.flagged, h.p_value, h.found, h.standing };

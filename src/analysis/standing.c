@@ -1,13 +1,14 @@
 /* standing.c - see standing.h.
  *
- *     share(r, s)    cost of rank r in step s as a part of the step without it; a step shorter than the middle one
- * counts as that: the recording cut it worst(r, s)    the largest share of the others in the step, of those alone whose
- * labels tell nothing
+ *     share     of rank r in step s: its cost as a part of the step without it.  A step shorter than the middle one is
+ *               as long as that: the recording cut it
+ *     worst     the largest share in s of the others, of those alone whose labels tell nothing
  *
- *     labels    p <= 0.01, and in the flagged steps mean share - median worst >= 1 %; of all steps 0.8 %, or of the
- * flagged ones 2.5 %, since the flagged ones of a rank that is nobody special are its worst steady    Student's t of
- * share - worst over the steps: p times the number of ranks <= 0.01, and its mean >= 1 % event     share >= 4 %,
- * and 2.5 times the largest worst of any step but the first
+ *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
+ *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody
+ *     steady    Student's t of share - worst over the steps: p, times the number of ranks, <= 0.01; its mean >= 1 %
+ *     event     share >= 4 %, and three times the largest worst of any step but the first; or twice that in several
+ *               steps, in which chance would have to meet the same rank: two, of few ranks three
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -20,10 +21,11 @@
  * 0.01 no fault of 5 % of a step less is found. */
 static const double significant = 0.01;
 /* What healthy jobs of up to 32 ranks that differ by 0.4 % show at most; a fault of 2 % of a step passes. */
-static const double matters = 0.01, matters_overall = 0.008, matters_flagged = 0.025;
+static const double matters = 0.01, matters_overall = 0.01, matters_flagged = 0.025;
 /* One step is weak evidence.  Of healthy jobs with tails like Student's t of 4 degrees one in ten has a step that costs
- * twice what any other rank's does, one in twenty 2.5 times. */
-static const double event_share = 0.04, event_ratio = 2.5;
+ * twice what any other rank does, one in sixteen three times. */
+static const double event_share = 0.04, event_ratio = 3, events_ratio = 2;
+enum { FEW_UNITS = 4 };
 /* Differences of one length in all steps are no certainty: so much of a step they vary by. */
 static const double least_deviation = 0.002;
 enum { STEADY_STEPS_LEAST = 3, FIRST_COUNTS_UP_TO = 2 };
@@ -121,19 +123,30 @@ static double steady_p(const looking *l, size_t unit, double *mean)
     return p < 1 ? p : 1;
 }
 
-/* Where there are two steps, the first is half of all that is known. */
-static void find_events(const looking *l, size_t unit, tl_standing *out)
+/* Steps that cost so many times the noise.  Where there are two steps, the first is half of all that is known. */
+static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
 {
     size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0;
     double noise = 0;
     for (size_t s = first; s < n; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
-    double least = event_ratio * noise > event_share ? event_ratio * noise : event_share;
-    for (size_t s = first; s < n; s++)
+    double least = ratio * noise > event_share ? ratio * noise : event_share;
+    out->nevents = 0;
+    out->first_event = n;
+    for (size_t s = 0; s < n; s++)
         if (l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least) {
-            out->first_event = out->nevents++ == 0 ? s : out->first_event;
+            out->nevents += s >= first;
+            out->first_event = s < out->first_event ? s : out->first_event;
             out->last_event = s;
         }
+}
+
+static void look_for_events(const looking *l, size_t unit, tl_standing *out)
+{
+    size_t several = l->in->nunits >= FEW_UNITS ? 2 : 3;
+    find_events(l, unit, events_ratio, out);
+    if (out->nevents < several)
+        find_events(l, unit, event_ratio, out);
 }
 
 static tl_standing look_at(looking *l, size_t unit)
@@ -154,7 +167,7 @@ static tl_standing look_at(looking *l, size_t unit)
     double ahead, p = steady_p(l, unit, &ahead);
     bool matters_here = out.share - out.usual >= matters &&
                         (out.overall >= matters_overall || out.share >= matters_flagged + out.usual);
-    find_events(l, unit, &out);
+    look_for_events(l, unit, &out);
     if (matters_here && speaks_against(l->in, unit)) {
         out.ground = TL_GROUND_LABELS;
         out.p = l->in->p_value[unit];

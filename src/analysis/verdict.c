@@ -166,7 +166,8 @@ static tl_status test_roles(judging *j, tl_error *err)
     return st;
 }
 
-/* What a rank's steps took, others waited for it in them, and a repair would gain; what it is charged, and all are. */
+/* What a rank's flagged steps took, others waited for it in them, and a repair would gain; what it is charged for them,
+ * and all are. */
 typedef struct explaining {
     double steps_ns, waited_ns, gain_ns, blame_ns, all_ns;
 } explaining;
@@ -175,26 +176,27 @@ typedef struct explaining {
 static bool is_unexplained(const explaining *e, tl_pattern pattern, double p)
 {
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
-    return always && e->waited_ns >= waited_share * e->steps_ns && e->gain_ns < explained * e->waited_ns &&
-           e->blame_ns >= most_of_all * e->all_ns;
+    return always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
+           e->gain_ns < explained * e->waited_ns && e->blame_ns >= most_of_all * e->all_ns;
 }
 
 /* What repairs gain, step by step, tells more exactly than waits who was late when: waits count a delay in each
  * collective that it reaches, and start with whatever a recording begins with. */
 static tl_status test_gains(judging *j, tl_error *err)
 {
-    size_t nsteps = j->in->nsteps;
-    explaining e = { 0 };
-    for (size_t s = 0; s < nsteps; s++)
-        e.steps_ns += (double)j->in->steps[s].ns;
-    for (size_t i = 0; i < j->in->nranks * nsteps; i++)
-        e.all_ns += (double)j->charge[i];
-    for (size_t r = 0; r < j->in->nranks; r++) {
-        e.waited_ns = e.gain_ns = e.blame_ns = 0;
-        for (size_t i = r * nsteps; i < (r + 1) * nsteps; i++) {
-            e.waited_ns += j->wall[i];
-            e.gain_ns += j->in->gain_ns[i];
-            e.blame_ns += (double)j->charge[i];
+    size_t nranks = j->in->nranks, nsteps = j->in->nsteps;
+    for (size_t r = 0; r < nranks; r++) {
+        explaining e = { 0 };
+        for (size_t s = 0; s < nsteps; s++) {
+            size_t at = r * nsteps + s;
+            if (!j->flagged[at])
+                continue;
+            e.steps_ns += (double)j->in->steps[s].ns;
+            e.waited_ns += j->wall[at];
+            e.gain_ns += j->in->gain_ns[at];
+            e.blame_ns += (double)j->charge[at];
+            for (size_t q = 0; q < nranks; q++)
+                e.all_ns += (double)j->charge[q * nsteps + s];
         }
         const double *from = is_unexplained(&e, j->found[r].pattern, j->found[r].p_value) ? j->wall : j->in->gain_ns;
         memcpy(j->tested + r * nsteps, from + r * nsteps, nsteps * sizeof *j->tested);
@@ -342,14 +344,6 @@ static int64_t most_blame(const tl_table *straggler)
     return most;
 }
 
-static int64_t all_blame(const tl_table *straggler)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < straggler->n; i++)
-        sum += ((const tl_straggler *)tl_table_row(straggler, i))->blame_ns;
-    return sum;
-}
-
 bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler)
 {
     return row->pattern != TL_PATTERN_NONE && (double)row->blame_ns >= least_of_most * (double)most_blame(straggler);
@@ -378,14 +372,21 @@ static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler,
     return row->late_count >= LAST_LEAST && row->late_count * (int64_t)in->nranks >= LAST_TIMES * all;
 }
 
-static explaining explain(const tl_verdict_input *in, const tl_blame_step *steps, const tl_straggler *row,
-                          int64_t all_ns)
+static explaining explain(const tl_verdict_input *in, const tl_table *blame_step, size_t rank)
 {
-    explaining e = { .blame_ns = (double)row->blame_ns, .all_ns = (double)all_ns };
-    for (size_t s = 0; s < in->nsteps; s++) {
+    const tl_blame_step *steps = tl_table_row(blame_step, 0);
+    size_t nsteps = in->nsteps;
+    explaining e = { 0 };
+    for (size_t s = 0; s < nsteps; s++) {
+        const tl_blame_step *own = &steps[rank * nsteps + s];
+        if (!own->flagged)
+            continue;
         e.steps_ns += (double)in->steps[s].ns;
-        e.waited_ns += (double)steps[s].wall_ns;
-        e.gain_ns += (double)steps[s].gain_ns;
+        e.waited_ns += (double)own->wall_ns;
+        e.gain_ns += (double)own->gain_ns;
+        e.blame_ns += (double)own->blame_ns;
+        for (size_t q = 0; q < in->nranks; q++)
+            e.all_ns += (double)steps[q * nsteps + s].blame_ns;
     }
     return e;
 }
@@ -412,13 +413,12 @@ static void weighing_free(weighing *w)
 static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *blame_step, const tl_table *straggler,
                        tl_error *err)
 {
-    int64_t all_ns = all_blame(straggler);
     for (size_t s = 0; s < in->nsteps; s++)
         w->step_ns[s] = (double)in->steps[s].ns;
     for (size_t r = 0; r < in->nranks; r++) {
         const tl_straggler *row = tl_table_row(straggler, r);
         const tl_blame_step *steps = tl_table_row(blame_step, r * in->nsteps);
-        const explaining e = explain(in, steps, row, all_ns);
+        const explaining e = explain(in, blame_step, r);
         bool waits = in->gain_ns == NULL || is_unexplained(&e, (tl_pattern)row->pattern, row->p_value);
         w->p_value[r] = row->p_value;
         for (size_t s = 0; s < in->nsteps; s++) {
@@ -482,10 +482,11 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, row->reason, sizeof row->reason);
         /* Other steps in which it was the last are like those of any rank. */
-        if (found->ground == TL_GROUND_EVENT) {
+        if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
+            row->pattern != TL_PATTERN_DRIFTING) {
             row->first_step = in->steps[found->first_event].number;
             row->last_step = in->steps[found->last_event].number;
-            row->pattern = (uint8_t)(found->nevents == 1 ? TL_PATTERN_ONE_OFF : row->pattern);
+            row->pattern = (uint8_t)(row->first_step == row->last_step ? TL_PATTERN_ONE_OFF : row->pattern);
         }
         if (row->verdict != TL_VERDICT_OK || found->nflagged == 0 || !tl_verdict_suspects(row, straggler))
             continue;

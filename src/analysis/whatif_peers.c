@@ -345,7 +345,7 @@ static bool compare_lonely(comparing *c, tl_block *v, size_t n)
             return false;
         *(enough ? &facts->by_steps : &facts->uncompared) += to - i;
     }
-    return tl_whatif_compare_stages(c->w, v, whole);
+    return true;
 }
 
 bool tl_whatif_compare(tl_whatif *w)
@@ -368,7 +368,7 @@ bool tl_whatif_compare(tl_whatif *w)
             ;
         whole = compare_role(&c, blocks + i, to - i, kept, &nkept);
     }
-    whole = whole && compare_lonely(&c, kept, nkept);
+    whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_stages(w, blocks, n);
     free(blocks);
     free(c.numbers);
     free(c.common);

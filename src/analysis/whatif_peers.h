@@ -20,9 +20,9 @@ typedef struct tl_block {
 /* Fills the cells and steps of the graph, and *blocks, rank by rank, which the caller frees.  False when memory is out. */
 bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
 
-/* Compares whole steps of ranks that nobody shares a role with against those of other roles that compute the same, at least
- * two: a step that takes longer than in the middle of these has a surplus, beside what its rank's other steps tell.  Sorts
- * the blocks.  False when memory is out. */
+/* Compares whole steps of ranks that nobody shares a role with against those of other ranks that compute the same, at least
+ * two: a step that takes longer than in the middle of these has a surplus, beside what its rank's other steps tell.  Takes
+ * all blocks; they are done with.  False when memory is out. */
 bool tl_whatif_compare_stages(tl_whatif *w, tl_block *blocks, size_t n);
 
 /* Compares one block against n >= 2 others that are alike and have been compared with each other.  False when memory is out. */

@@ -7,6 +7,7 @@
  * A rank alone can be compared with its own other steps, which does not show what is slow in all of them.  The sums of
  * a step can be compared with those of other stages, if these compute the same.
  */
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
@@ -91,12 +92,45 @@ static void expect(tl_whatif *w, const tl_block *b, int64_t middle_ns, bool host
     }
 }
 
+/* Marks the ranks whose role no other rank has; *any: there are some.  False when memory is out. */
+static bool find_lonely(const tl_whatif *w, bool *lonely, bool *any)
+{
+    tl_map ranks = { 0 };
+    bool whole = true;
+    for (uint32_t r = 0; whole && r < w->in.nranks; r++) {
+        uint32_t n = tl_map_get(&ranks, (uint64_t)(int64_t)w->in.roles[r]);
+        n = n == TL_MAP_NONE ? 0 : n;
+        whole = w->in.programs[r].nsegments == 0 || tl_map_put(&ranks, (uint64_t)(int64_t)w->in.roles[r], n + 1) == 0;
+    }
+    for (uint32_t r = 0; whole && r < w->in.nranks; r++) {
+        lonely[r] = tl_map_get(&ranks, (uint64_t)(int64_t)w->in.roles[r]) == 1;
+        *any = *any || lonely[r];
+    }
+    tl_map_free(&ranks);
+    return whole;
+}
+
+/* Those that the recordings have whole, to the front; how many. */
+static size_t keep_whole(tl_block *v, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].no_front && !v[i].no_back)
+            v[kept++] = v[i];
+    return kept;
+}
+
 bool tl_whatif_compare_stages(tl_whatif *w, tl_block *v, size_t n)
 {
     int64_t *scratch = tl_malloc((n + 1) * sizeof *scratch);
+    bool *lonely = tl_calloc(w->in.nranks + 1, sizeof *lonely), any = false;
 
-    if (scratch == NULL)
+    if (scratch == NULL || lonely == NULL || !find_lonely(w, lonely, &any)) {
+        free(scratch);
+        free(lonely);
         return false;
+    }
+    n = any ? keep_whole(v, n) : 0;
     if (n > 1)
         qsort(v, n, sizeof *v, by_work);
     for (size_t from = 0, to; from < n; from = to) {
@@ -105,9 +139,10 @@ bool tl_whatif_compare_stages(tl_whatif *w, tl_block *v, size_t n)
         if (v[from].does == 0 || to - from <= OTHERS)
             continue;
         for (size_t i = from; i < to; i++)
-            for (int host = 0; host < 2; host++)
+            for (int host = 0; lonely[v[i].rank] && host < 2; host++)
                 expect(w, &v[i], middle_of_others(v + from, to - from, i - from, host, scratch), host);
     }
     free(scratch);
+    free(lonely);
     return true;
 }

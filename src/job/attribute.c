@@ -74,6 +74,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .charged = fits && told,
             .pair = c->n == 2 && is_pair(c->kind),
             .group = c->group,
+            .peer = p->peer,
             .uncertainty_ns = c->uncertainty_ns,
         };
         if (p->start_ns > first) /* the others were never late */
@@ -220,18 +221,60 @@ static tl_status charge(attributing *a, tl_error *err)
 
 /* -------------------------------------------------------------------------------------------- proc 0: the verdicts */
 
-/* Two ranks of a job of two are peers, unless one is said to send to the other. */
+static int by_value(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The ranks that have a trace, and those that they send to or receive from; ascending, each once. */
+static int32_t *list_named(const attributing *a, size_t *n)
+{
+    int32_t *v = tl_malloc((a->nranks + a->nrows + 1) * sizeof *v);
+    size_t m = 0, kept = 0;
+    for (size_t r = 0; v != NULL && r < a->nranks; r++)
+        v[m++] = a->ranks[r];
+    for (size_t i = 0; v != NULL && i < a->nrows; i++)
+        if (a->rows[i].peer >= 0)
+            v[m++] = a->rows[i].peer;
+    if (m > 1)
+        qsort(v, m, sizeof *v, by_value);
+    for (size_t i = 0; i < m; i++)
+        if (kept == 0 || v[i] != v[kept - 1])
+            v[kept++] = v[i];
+    *n = kept;
+    return v;
+}
+
+static uint32_t place_of(const int32_t *v, size_t n, int32_t rank)
+{
+    const int32_t *found = (const int32_t *)bsearch(&rank, v, n, sizeof rank, by_value);
+    return found != NULL ? (uint32_t)(found - v) : 0;
+}
+
+/* A pipeline keeps its stages where the traces of some are missing.  Two ranks of a job of two are peers, unless one is said
+ * to send to the other. */
 static bool find_roles(attributing *a)
 {
+    size_t nnamed = 0, n = 0;
+    int32_t *named = list_named(a, &nnamed), *roles = tl_calloc(nnamed + 1, sizeof *roles);
+    tl_rank_pair *pairs = tl_malloc((2 * a->nrows + 1) * sizeof *pairs);
+
     a->roles = tl_calloc(a->nranks + 1, sizeof *a->roles);
-    tl_rank_pair *pairs = tl_malloc((a->nrows + 1) * sizeof *pairs);
-    size_t n = 0;
-    for (size_t i = 1; pairs != NULL && i < a->nrows; i++) {
-        const tl_late_row *x = &a->rows[i - 1], *y = &a->rows[i];
-        if (y->collective == x->collective && x->fits && x->pair && (a->nranks > 2 || x->kind != TL_SEND_RECV))
-            pairs[n++] = (tl_rank_pair){ (uint32_t)index_of(a, x->rank), (uint32_t)index_of(a, y->rank) };
+    bool whole = named != NULL && roles != NULL && pairs != NULL && a->roles != NULL;
+    for (size_t i = 0; whole && i < a->nrows; i++) {
+        const tl_late_row *x = &a->rows[i], *y = i > 0 ? x - 1 : NULL;
+        if (y != NULL && y->collective == x->collective && y->fits && y->pair &&
+            (a->nranks > 2 || y->kind != TL_SEND_RECV))
+            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, y->rank), place_of(named, nnamed, x->rank) };
+        if (x->peer >= 0)
+            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, x->rank), place_of(named, nnamed, x->peer) };
     }
-    bool whole = a->roles != NULL && pairs != NULL && tl_roles_of(pairs, n, a->nranks, a->roles);
+    whole = whole && tl_roles_of(pairs, n, nnamed, roles);
+    for (size_t r = 0; whole && r < a->nranks; r++)
+        a->roles[r] = roles[place_of(named, nnamed, a->ranks[r])];
+    free(named);
+    free(roles);
     free(pairs);
     return whole;
 }
@@ -250,10 +293,10 @@ static tl_status judge_hosts(attributing *a, const tl_verdict_input *job, tl_gai
     const tl_table *ranks = tl_tables_get(a->tables, &tl_rank_schema);
     uint32_t *host_of = tl_malloc((a->nranks + 1) * sizeof *host_of);
     int64_t *surplus_ns = tl_calloc(a->nranks + 1, sizeof *surplus_ns);
-    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : 0;
+    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : SIZE_MAX;
     bool several = n > 1 && n < a->nranks && job->gain_ns != NULL && !job->uncertain;
     double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
-    bool whole = host_of != NULL && surplus_ns != NULL && gain_ns != NULL;
+    bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
 
     if (whole && several)
         whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);

@@ -27,6 +27,7 @@ typedef struct tl_late_row {
     uint8_t charged; /* its collective may carry a verdict */
     uint8_t pair;    /* a send and its receive */
     int32_t group;
+    int32_t peer;           /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
     int64_t uncertainty_ns; /* of the clocks of its collective */
 } tl_late_row;
 

@@ -68,7 +68,7 @@ tl_status tl_match_pairs(tl_matching *m, tl_error *err)
         st = tl_collect_rows(mine, n, sizeof *mine, (void **)&all, &nall, counts, err);
     if (st == TL_OK) {
         to = tl_malloc((nall + 1) * sizeof *to);
-        for (int p = 0; to != NULL && tl_par_proc() == 0 && p < tl_par_nprocs(); p++)
+        for (int p = 0; to != NULL && counts != NULL && tl_par_proc() == 0 && p < tl_par_nprocs(); p++)
             for (size_t i = 0; i < counts[p]; i++)
                 to[at++] = p;
         bool whole = to != NULL && (tl_par_proc() != 0 || align(m, all, nall));

@@ -115,7 +115,7 @@ static void say_clocks(FILE *out, const tl_summary *s)
         return;
     tl_wrap_words(&w, "Clocks: the times of");
     tl_wrap_piece(&w, "%" PRId64 " rank%s", shifted->count, shifted->count == 1 ? "" : "s");
-    tl_wrap_words(&w, shifted->count == 1 ? "was shifted," : "were shifted,");
+    tl_wrap_words(&w, "were shifted,");
     tl_wrap_piece(&w, "by up to %.0f us;", us(shifted->worst_ns));
     tl_wrap_words(&w, "see table clock.");
     tl_wrap_end(&w);

@@ -115,7 +115,7 @@ static tl_status add_no_file(tl_inventory *inventory, char *path, const struct s
         return status;
     tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
     input->no_file = true;
-    input->name_rank = tl_rank_of_name(path);
+    input->name_rank = tl_rank_of_name(input->path);
     snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
     tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
     return TL_OK;
@@ -323,9 +323,11 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
 tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
 {
     bool *gives = tl_calloc(inventory->words.n + 1, sizeof *gives);
-    tl_status st = gives != NULL ? TL_OK : tl_fail_memory(err, "the list of input files");
+    tl_status st = TL_OK;
 
-    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++) {
+    if (gives == NULL)
+        return tl_fail_memory(err, "the list of input files");
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
         gives[input->word] |= input->named || input->kind != TL_INPUT_OTHER;
     }

@@ -421,6 +421,11 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text));
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
+    /* Other tools take what comes, and have their tables made of that. */
+    if (ph != NULL && !x && !options->raw && TL_CAT_BIT(e->categories.v[category].cat) & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC))) {
+        *why = "expected device work as one complete event (ph X), found another ph";
+        return TL_TAKEN_BAD;
+    }
     if (ph == NULL || x)
         flags |= TL_EVENT_PH_X;
     else if (tl_text_is(ph->text, "s"))

@@ -179,6 +179,7 @@ void tl_trace_complete(tl_trace *whole)
                      "byte 0 of the text: %.150s; kept what was read before it", err.text);
         }
     }
+    tl_report_meta(report, &whole->meta);
     free(whole->doc);
     whole->doc = NULL;
     whole->ndoc = 0;

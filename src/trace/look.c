@@ -92,6 +92,14 @@ static bool is_execution_trace(look *l)
     return l->meta.has_schema && l->meta.has_nodes;
 }
 
+/* Two bytes a letter, either first. */
+static bool is_utf16(const look *l)
+{
+    const char *doc = l->split.doc;
+    return l->split.ndoc > 1 && ((strchr("{[", doc[0]) != NULL && doc[0] != 0 && doc[1] == 0) ||
+                                 (doc[0] == 0 && (doc[1] == '{' || doc[1] == '[')));
+}
+
 static bool begins_as_no_json(const look *l)
 {
     return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
@@ -172,7 +180,7 @@ static void read_head(look *l)
 /* Whether the keys of a trace have been seen. */
 static bool has_begun(const look *l)
 {
-    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base;
+    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base || l->meta.has_trace_keys;
 }
 
 /* What the head makes of the file: kind and why. */
@@ -193,6 +201,8 @@ static void judge(look *l)
         tl_input_say_why(input, TL_INPUT_OTHER, "expected events, found an array of something else");
     } else if (s->ndoc == 0) {
         tl_input_say_why(input, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+    } else if (is_utf16(l)) {
+        tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected UTF-8, found UTF-16");
     } else if (begins_as_no_json(l)) {
         tl_input_say_why(input, should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
                 "expected '{' or '[' at byte 0 of the text, found no JSON");
@@ -203,8 +213,9 @@ static void judge(look *l)
                          (unsigned long long)tl_source_text_bytes(l->source));
         if (s->fault_at != UINT64_MAX)
             snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
-        tl_input_say_why(input, s->fault_at != UINT64_MAX && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
-                         reason);
+        else if (!s->complete)
+            snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
+        tl_input_say_why(input, !s->complete && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else {
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));

@@ -181,6 +181,9 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits)
     if (tl_decimal_to_int(digits.p, digits.n, &base) && base >= 0 && base < TL_BASE_LIMIT) {
         meta->base_ns = base;
         meta->has_base = true;
+        meta->bad_base = false;
+    } else {
+        meta->bad_base = true;
     }
 }
 
@@ -251,10 +254,18 @@ static bool take_scalar(parsing *p, tl_text t)
     }
 }
 
+/* Before a value that is neither number nor string. */
+static void note_base_of_another_type(parsing *p)
+{
+    if (p->path[p->at] == DOCUMENT && is_key(p, "baseTimeNanoseconds"))
+        p->meta->bad_base = true;
+}
+
 /* Opens an object or array.  *to: the place that it is, OUTSIDE when nobody asks about it.  False: memory is out. */
 static bool take_bracket(parsing *p, bool object, place *to)
 {
     *to = OUTSIDE;
+    note_base_of_another_type(p);
     switch (p->path[p->at]) {
     case OUTSIDE:
         if (object)
@@ -342,6 +353,8 @@ static int on_key(void *ctx, const unsigned char *text, size_t n)
     if (p->path[p->at] == DOCUMENT) {
         p->meta->has_schema = p->meta->has_schema || is_key(p, "schema");
         p->meta->has_nodes = p->meta->has_nodes || is_key(p, "nodes");
+        p->meta->has_trace_keys = p->meta->has_trace_keys || is_key(p, "traceName") || is_key(p, "deviceProperties") ||
+                                  is_key(p, "distributedInfo") || is_key(p, "baseTimeNanoseconds");
     }
     return p->path[p->at] != GROUP_MAP || go_on(p, keep_group_key(p, text, n));
 }
@@ -383,7 +396,9 @@ static int on_end(void *ctx)
 
 static int on_null(void *ctx)
 {
-    (void)ctx;
+    parsing *p = ctx;
+    if (p->ignored == 0)
+        note_base_of_another_type(p);
     return 1;
 }
 

@@ -182,14 +182,17 @@ static void take_entry(reading *r, const tl_piece *piece)
     }
 }
 
-/* The comma behind the last entry is missing, and nothing else. */
-static void take_comma(reading *r, const tl_piece *piece)
+/* Behind the last entry a comma is missing, or a brace too many, and nothing else. */
+static void take_loose(reading *r, const tl_piece *piece)
 {
     tl_read_report *report = &r->trace->report;
 
     if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
-    note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    if (piece->text.p[0] == '{')
+        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    else
+        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
 }
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
@@ -256,7 +259,7 @@ static void read_entries(reading *r, tl_source *source)
             drop(report, piece.fault, "expected ',' or ']' behind an entry, found it torn");
             break;
         case TL_PIECE_LOOSE:
-            take_comma(r, &piece);
+            take_loose(r, &piece);
             break;
         case TL_PIECE_RESTART:
             forget(r);
@@ -274,6 +277,32 @@ static void read_entries(reading *r, tl_source *source)
 static uint64_t first_byte(const tl_read_range *range)
 {
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
+}
+
+/* What ended the bytes early also explains what has been wrong with the text: a flipped bit in compressed data makes other text of
+ * it long before it shows. */
+static void note_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
+{
+    const char *text = tl_source_reason(source, fault);
+    long long byte = (long long)report->first_bad_byte;
+
+    if (byte < 0) {
+        report->first_bad_byte = (int64_t)report->text_bytes;
+        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", text);
+    } else {
+        snprintf(report->first_bad, sizeof report->first_bad, "%.140s; wrong from byte %lld of the text on, kept every whole entry", text,
+                 byte);
+    }
+}
+
+void tl_report_meta(tl_read_report *report, const tl_meta *meta)
+{
+    if (!meta->bad_base)
+        return;
+    report->repaired++;
+    if (report->first_bad_byte < 0)
+        note_bad(report, 0, "expected a baseTimeNanoseconds from 0 to 2^61, found something else",
+                 meta->has_base ? "took the one before it" : "took times as they stand");
 }
 
 /* What the end of the file says about the whole. */
@@ -299,10 +328,8 @@ static void read_end(reading *r, const tl_source *source)
     report->whole_to = r->split.fault_at == UINT64_MAX ? r->split.whole_to : 0;
     tl_split_closing(&r->split, report->closing, sizeof report->closing - 1);
     report->source_fault = r->source_error.status != TL_OK;
-    if (report->source_fault && report->first_bad_byte < 0) {
-        report->first_bad_byte = (int64_t)report->text_bytes;
-        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", r->source_error.text);
-    }
+    if (report->source_fault)
+        note_source(report, source, &r->source_error);
     report->source_fault |= r->split.nested;    /* a piece cannot tell whose array that is */
     if (r->split.fault_at != UINT64_MAX) {
         report->source_fault = true;
@@ -328,6 +355,7 @@ static void read_end(reading *r, const tl_source *source)
         report->source_fault = true;
         note_bad(report, 0, err.text, "kept what was read before it");
     }
+    tl_report_meta(report, &r->trace->meta);
 }
 
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)

@@ -366,6 +366,13 @@ uint64_t tl_source_file_size(const tl_source *s)
     return s->file_size;
 }
 
+const char *tl_source_reason(const tl_source *s, const tl_error *err)
+{
+    size_t n = strlen(s->path);
+    bool has_path = strncmp(err->text, s->path, n) == 0 && strncmp(err->text + n, ": ", 2) == 0;
+    return err->text + (has_path ? n + 2 : 0);
+}
+
 void tl_source_close(tl_source *s)
 {
     if (s == NULL)

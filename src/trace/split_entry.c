@@ -109,6 +109,15 @@ static bool ends_bare(tl_text entry)
     return i > 0 && strchr("\"{[", entry.p[i - 1]) == NULL;
 }
 
+/* Whether an object of the entry's own has closed right before it. */
+static bool ends_in_object(tl_text entry)
+{
+    size_t i = entry.n - 1;
+    while (i > 0 && tl_split_is_space(entry.p[i - 1]))
+        i--;
+    return i > 0 && entry.p[i - 1] == '}';
+}
+
 int tl_split_give(tl_split *s, bool probed, tl_piece *piece)
 {
     s->state = GIVEN;
@@ -122,8 +131,11 @@ void tl_split_leave_entry(tl_split *s)
 {
     bool comma = s->scan < s->end && s->buf[s->scan] == ',';
 
-    if (!comma)
-        s->bare_end = ends_bare((tl_text){ s->buf + s->at, s->scan - s->at });
+    if (!comma) {
+        const tl_text entry = { s->buf + s->at, s->scan - s->at };
+        s->bare_end = ends_bare(entry);
+        s->args_end = ends_in_object(entry);
+    }
     s->scan += comma;
     s->at = s->scan;
     s->state = GAP;

@@ -3,12 +3,14 @@
  * An entry is whole when a comma, the end of the array or the end of the text stands behind it.  Where something else does,
  * bytes are missing or too many, and nobody knows where:
  *
- *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry has lost some of its own before
+ *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry may have lost some of its own before
+ *     {..., "args": {...}}}, {...        whole, and behind it a bracket too many: the entry has those that belong to it
  *     {..., "dur": 12}, "args": {...     torn: its members go on
  *     {..., "dur": 12} 34 {...           torn: its last value is a number, which may be the beginning of a longer one
- *     {..., "dur": 12} {...              likewise
- *     {..., "name": "a"} {...            whole, without its comma: a text that has both its quotes has not been cut
- *     {..., "name": "a"} 34 {...         whole, and behind it something that is no entry
+ *     {..., "dur": 12} {...              whole, without its comma
+ *     {..., "dur": 12} ; {...            whole, and behind it something that is no entry
+ *     {..., "name": "a"} 34 {...         likewise: a text that has both its quotes has not been cut
+ *     {..., "dur": 12}}                  whole, and so is the document but for the end of the array
  */
 #include "split_parts.h"
 
@@ -32,16 +34,31 @@ static int bad(tl_split *s, size_t end, tl_piece *piece)
     return TL_PIECE_BAD;
 }
 
+/* Whether the entry goes on where it seems to have ended, at the byte c, and what it says is not to be believed. */
+static bool is_torn(const tl_split *s, char c)
+{
+    if (c == '}')
+        return !s->args_end;
+    return s->bare_end && ((c >= '0' && c <= '9') || (c != 0 && strchr("\".eE+-", c) != NULL));
+}
+
 /* Behind an entry stands neither a comma nor the end of the array, but the byte at scan. */
 static int unseparated(tl_split *s, char c, tl_piece *piece)
 {
-    bool torn = c == '}' || s->bare_end;
+    if (c == '}' && !s->bare) {
+        if (!tl_split_sees(s, s->scan))
+            return STEP_MORE;
+        if (s->eof && tl_split_skip(s, s->scan + 1, s->end) == s->end)
+            return tl_split_end_array(s) ? STEP_ON : TL_PIECE_NO_MEMORY;
+    }
+    bool torn = is_torn(s, c), brace = c == '}' && !torn;
 
-    s->behind = NOTHING_BEHIND;
+    s->behind = brace ? ENTRY_BEHIND : NOTHING_BEHIND;
     *piece = one_byte(s);
-    if (torn && c != '{')
+    if (torn)
         tl_split_seek_from(s, s->scan + 1);
-    return torn ? (int)TL_PIECE_TORN : c == '{' ? (int)TL_PIECE_LOOSE : STEP_ON;
+    s->scan += brace;
+    return torn ? (int)TL_PIECE_TORN : brace || c == '{' ? (int)TL_PIECE_LOOSE : STEP_ON;
 }
 
 /* -------------------------------------------------------------------------------------------------------- elements */

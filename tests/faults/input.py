@@ -78,7 +78,13 @@ def damages():
         document(r, replaced(11, k.replace('"dur": 5', '"dur": 1}5'))), kernels=11, lost=1)
     yield "torn inside a number, then the next event", lambda r: Damage(
         document(r).replace(k + ",\n", k[:k.index('"dur": 5') + 8]), kernels=11, lost=1)
-    yield "a comma missing", lambda r: Damage(document(r).replace(k + ",", k), kernels=11, lost=1)
+    yield "a comma missing", lambda r: Damage(document(r).replace(k + ",", k), repaired=1)
+    yield "all commas missing", lambda r: Damage(head(r) + "\n".join(events()) + TAIL, repaired=2 * EVENTS - 1)
+    yield "a kernel as a begin and an end", lambda r: Damage(
+        document(r, replaced(11, kernel(5, ph="B") + ",\n" + kernel(5, ph="E", ts=59))), kernels=11, lost=2)
+    yield "a brace too many", lambda r: Damage(document(r, replaced(11, k + "}")), repaired=1)
+    yield "a semicolon for a comma", lambda r: Damage(document(r).replace(k + ",", k + ";"), lost=1)
+    yield "the last bracket missing", lambda r: Damage(head(r) + ",\n".join(events()) + "}\n", document=True)
     yield "its own end in the middle", lambda r: Damage(
         document(r).replace(k + ",", k + TAIL + ","), document=True)
     yield "its own end in the middle of an event", lambda r: Damage(
@@ -275,7 +281,14 @@ def gzips(checks, program):
             checks.that(row.get("intervals") == EVENTS and row.get("status") in ("damaged", "cut") and row.get("error"),
                         what + ": all is read, the fault is named", row)
         row = rows.get(5, {})
-        checks.that(row.get("status") in ("damaged", "cut", "unreadable") and row.get("error"), "a broken gzip stream", row)
+        checks.that(row.get("status") in ("damaged", "cut", "unreadable") and "gzip" in row.get("error", ""), "a broken gzip stream", row)
+        # The other text that a flipped bit makes of the data is not what is wrong.
+        for flipped in range(len(packed) // 3, len(packed) // 2, 7):
+            packed = bytearray(gzip.compress(document(6).encode()))
+            packed[flipped] ^= 4
+            run_of = Run(program, [write(folder, 6, bytes(packed), ".gz")], out + "-flipped", ("-f",))
+            checks.that("gzip" in run_of.stderr and run_of.stderr.count("rank-6.json.gz") <= 1 + run_of.stderr.count("\n"),
+                        "a bit flipped at byte %d: the gzip stream is named, once" % flipped, run_of.status, run_of.stderr[-400:])
         for rank, (at, inflated) in cuts.items():
             what, row = "gzip cut at byte %d" % at, rows.get(rank)
             # What comes out of the last block may differ by a few bytes from one library to another.
@@ -296,11 +309,13 @@ def huge(checks, program):
         os.mkdir(data)
         write(data, 0, document(0))
         block = b"x" * (1 << 20)
-        for rank, before, after in ((1, head(1) + ",\n".join(events()) + ',\n{"name": "', '"}' + TAIL),
+        names = {3: "greeting.json.gz", 4: "profile.json.gz"}
+        for rank, before, after in ((3, '{"note": "', '"}'), (4, '{"traceName": "', '", "traceEvents": []}'), (1, head(1) + ",\n".join(events()) + ',\n{"name": "', '"}' + TAIL),
                                     (2, '{"note": "', '", ' + document(2)[1:])):
-            with gzip.open(os.path.join(data, "rank-%d.json.gz" % rank), "wb", compresslevel=1) as f:
+            name = names.get(rank, "rank-%d.json.gz" % rank)
+            with gzip.open(os.path.join(data, name), "wb", compresslevel=1) as f:
                 f.write(before.encode())
-                for _ in range(1024):
+                for _ in range(1024 if rank < 3 else 100):
                     f.write(block)
                 f.write(after.encode())
         run = Run(program, [data], out, timeout=300)
@@ -309,9 +324,18 @@ def huge(checks, program):
         witness(checks, run, "1 GB texts")
         row = rows.get(1, {})
         checks.that(row.get("intervals") == EVENTS and row.get("dropped") == 1, "a name of 1 GB: that entry is lost", row)
-        row = rows.get(2)
-        checks.that(row["intervals"] == EVENTS if row else "rank-2.json.gz" in run.stderr,
-                    "1 GB before the array: the events are read, or the file is named", row, run.stderr[-300:])
+        row = rows.get(2, {})
+        checks.that(row.get("status") == "unreadable" and "searched no further" in row.get("error", ""),
+                    "1 GB before the array: the rank is named with the reason", row)
+        checks.that("left alone: " in run.stderr and "/greeting.json.gz: " in run.stderr, "a large file of something else",
+                    run.stderr[-600:])
+        checks.that("cannot be read: " in run.stderr and "/profile.json.gz: " in run.stderr, "it begins as a trace does",
+                    run.stderr[-600:])
+        os.remove(os.path.join(data, names[3]))
+        for rank in (1, 2):
+            os.remove(os.path.join(data, "rank-%d.json.gz" % rank))
+        run = Run(program, [data], out + "-begun")
+        checks.that(run.status == 1, "a trace that is searched in vain: exit status 1", run.status)
         if "asan" not in program:
             checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
 
@@ -371,6 +395,8 @@ def files(checks, program):
         write(data, 4, gzip.compress(b""), ".gz")
         write(data, 5, json.dumps({"schema": "1.0.2-chakra", "nodes": [{"id": 1, "name": "x"}]}))
         write(data, 6, json.dumps({"some": ["other", "json"]}))
+        for rank, code in ((8, "utf-16"), (9, "utf-16-le"), (10, "utf-16-be")):
+            write(data, rank, document(rank).encode(code))
         os.chmod(folder, 0o755)
         prefix = ()
         write(data, 7, document(7))
@@ -394,6 +420,8 @@ def files(checks, program):
             if os.path.lexists(os.path.join(data, "rank-%d.json" % rank)) or rank == 4:
                 checks.that("rank-%d.json" % rank in words, what + ": is named", words[-600:])
                 checks.that(rank not in rows or rows[rank]["status"] == "unreadable", what + ": is unreadable", rows.get(rank))
+        for rank in (8, 9, 10):
+            checks.that("expected UTF-8, found UTF-16" in rows.get(rank, {}).get("error", ""), "UTF-16 is named", rows.get(rank))
         for rank in (5, 6):
             checks.that(rank not in rows, "other JSON is no rank", rows.get(rank))
 

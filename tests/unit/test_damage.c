@@ -169,7 +169,7 @@ static void a_damaged_tail_loses_neither_rank_nor_base(void)
         { "\"x\": 1", "\"x\": [1!", 0 },
         { "\"rank\": 5}", "\"rank\": 5", 0 },
         { "], \"x\": 1, \"dist", ", !\"dist", 0 },
-        { "], \"x\": 1, \"dist", "x!x], \"dist", 1 },
+        { "], \"x\": 1, \"dist", "x!x], \"dist", 0 },
         { "], \"x\"", "],! {\"x\"", 0 },
         { "\"t\"}", "\"t\"}!}", 0 },
         { "\"t\"}", "\"t\"} !x", 0 },
@@ -215,6 +215,16 @@ static void words_elsewhere_are_no_keys(void)
     t = read_text("{\"o\": {\"distributedInfo\": {\"rank\": 9}, \"traceEvents\": [" K("no", 9) "]}}");
     CU_ASSERT_EQUAL(t.events.n, 0);
     CU_ASSERT_FALSE(t.report.has_events);
+    tl_trace_free(&t);
+}
+
+static void a_base_time_that_is_none_is_said(void)
+{
+    tl_trace t = read_text("{\"baseTimeNanoseconds\": \"soon\", \"traceEvents\": [" K("a", 1) "]}");
+    CU_ASSERT_EQUAL(t.events.n, 1);
+    CU_ASSERT_FALSE(t.meta.has_base);
+    CU_ASSERT_EQUAL(t.report.repaired, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "baseTimeNanoseconds"));
     tl_trace_free(&t);
 }
 
@@ -272,8 +282,13 @@ static void a_torn_entry_is_not_believed(void)
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12}34,\"args\":{\"stream\":7}}," K("b", 2), 1, 1, 0 },
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12},\"args\":{\"stream\":7}}," K("b", 2), 1, 1, 0 },
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12}}," K("b", 2), 1, 1, 0 },
-        { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12} @ ," K("b", 2), 1, 1, 0 },
-        { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12}" K("b", 2), 1, 1, 0 },
+        { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12} @ ," K("b", 2), 2, 1, 0 },
+        { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12}" K("b", 2), 2, 0, 1 },
+        { K("a", 1) K("b", 2) "\n" P("p") K("c", 3), 3, 0, 3 },
+        { K("a", 1) ";" K("b", 2), 2, 1, 0 },
+        { K("a", 1) "}," K("b", 2), 2, 0, 1 },
+        { K("a", 1) " }\n}" K("b", 2), 2, 0, 1 },
+        { K("a", 1) "," K("b", 2) "}", 2, 0, 1 },
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":12" K("b", 2) "," K("c", 3), 2, 1, 0 },
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":" K("b", 2) "," K("c", 3), 2, 1, 0 },
         { "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"cu" K("b", 2) "," K("c", 3), 2, 1, 0 },
@@ -311,6 +326,20 @@ static void a_torn_entry_is_not_believed(void)
     CU_ASSERT_EQUAL(t.events.copies.v[0].event, 0);
     CU_ASSERT_EQUAL(t.events.copies.v[0].bytes, 34);
     CU_ASSERT_EQUAL(t.report.first_bad_byte, (int64_t)strlen(torn));
+    tl_trace_free(&t);
+}
+
+/* A begin and an end are not two pieces of work without length; nor does a mark count as one. */
+static void device_work_is_a_complete_event(void)
+{
+    tl_trace t = read_text("[" K("a", 1) ",\n{\"ph\":\"B\",\"cat\":\"kernel\",\"ts\":5},{\"ph\":\"E\",\"cat\":\"kernel\",\"ts\":9},"
+                           "{\"ph\":\"i\",\"cat\":\"kernel\",\"ts\":9,\"dur\":1},{\"ph\":\"B\",\"cat\":\"cpu_op\",\"ts\":5},"
+                           "{\"cat\":\"kernel\",\"ts\":9,\"dur\":1}]");
+    CU_ASSERT_EQUAL(t.events.n, 2);
+    CU_ASSERT_EQUAL(t.report.dropped, 3);
+    CU_ASSERT_EQUAL(t.report.repaired, 0);
+    CU_ASSERT_EQUAL(t.report.first_bad_byte, (int64_t)strlen("[" K("a", 1) ",\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "complete event (ph X)"));
     tl_trace_free(&t);
 }
 
@@ -435,8 +464,10 @@ int main(void)
         TEST(a_missing_bracket_in_the_head_is_put_back),
         TEST(a_damaged_tail_loses_neither_rank_nor_base),
         TEST(words_elsewhere_are_no_keys),
+        TEST(a_base_time_that_is_none_is_said),
         TEST(a_text_with_its_own_ends_inside_is_read_to_its_end),
         TEST(a_torn_entry_is_not_believed),
+        TEST(device_work_is_a_complete_event),
         TEST(each_element_that_is_no_entry_counts),
         TEST(no_text_takes_long),
         TEST(without_memory_it_fails_and_says_so),

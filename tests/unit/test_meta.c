@@ -181,6 +181,33 @@ static void the_first_rank_that_is_told_counts(void)
     tl_meta_free(&m);
 }
 
+static void a_base_that_is_none_is_noted(void)
+{
+    static const struct {
+        const char *text;
+        bool bad, has;
+    } cases[] = {
+        { "{\"baseTimeNanoseconds\": 7}", false, true },
+        { "{\"baseTimeNanoseconds\": \"7\"}", false, true },
+        { "{\"x\": {\"baseTimeNanoseconds\": -5}}", false, false },
+        { "{\"baseTimeNanoseconds\": -5}", true, false },
+        { "{\"baseTimeNanoseconds\": 99999999999999999999}", true, false },
+        { "{\"baseTimeNanoseconds\": \"soon\"}", true, false },
+        { "{\"baseTimeNanoseconds\": null}", true, false },
+        { "{\"baseTimeNanoseconds\": [1]}", true, false },
+        { "{\"baseTimeNanoseconds\": {\"x\": 1}}", true, false },
+        { "{\"baseTimeNanoseconds\": NaN}", true, false },
+        { "{\"baseTimeNanoseconds\": -5, \"baseTimeNanoseconds\": 7}", false, true },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tl_meta m;
+        (void)parse(cases[i].text, &m);
+        CU_ASSERT_EQUAL(m.bad_base, cases[i].bad);
+        CU_ASSERT_EQUAL(m.has_base, cases[i].has);
+        tl_meta_free(&m);
+    }
+}
+
 static void keys_count_only_where_they_belong(void)
 {
     tl_meta m;
@@ -358,6 +385,7 @@ int main(void)
     CU_ADD_TEST(s, groups_may_be_a_map);
     CU_ADD_TEST(s, of_equal_keys_the_last_counts);
     CU_ADD_TEST(s, the_first_rank_that_is_told_counts);
+    CU_ADD_TEST(s, a_base_that_is_none_is_noted);
     CU_ADD_TEST(s, keys_count_only_where_they_belong);
     CU_ADD_TEST(s, what_was_read_before_a_fault_stays);
     CU_ADD_TEST(s, almost_json_is_read);

@@ -85,6 +85,18 @@ static void one_step_is_an_event_if_no_other_rank_comes_near(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* too little for a step alone */
 }
 
+/* Twice as much as others in one step is nothing; in two steps of the same rank it is no chance, but for few ranks. */
+static void several_steps_need_less_each(void)
+{
+    LOOK(0.9, "....8.....", "........4.", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+    LOOK(0.9, "..8.8.....", "........4.", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_EQUAL(of[0].nevents, 2);
+    LOOK(0.9, "..8.8.....", "........4.", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+}
+
 static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
@@ -149,6 +161,7 @@ int main(void)
         TEST(what_others_cost_too_is_chance),
         TEST(of_two_ranks_or_in_three_steps_steadiness_tells),
         TEST(one_step_is_an_event_if_no_other_rank_comes_near),
+        TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
         TEST(a_straggler_is_no_noise),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),

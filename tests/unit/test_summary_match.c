@@ -47,6 +47,10 @@ static void what_does_not_fit_is_said(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "Not matched: 2 with a rank missing, 1 alone, 4 suspect (kind, size); see table\n  quality.\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "Clocks: the times of 2 ranks were shifted, by up to 3000 us; see table clock.\n"));
     free(text);
+    quality[j->s.nquality - 1].count = 1;
+    text = summary_of(j);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Clocks: the times of 1 rank were shifted,"));
+    free(text);
     free(j);
 }
 

@@ -341,29 +341,32 @@ static void a_rank_alone_in_its_role_is_compared_with_its_other_steps(void)
     job_free(j);
 }
 
-/* Four stages, each a rank: the third is slow in every step, which its other steps do not show; the first two run the same
- * kernels.  What the last one runs nobody else does. */
+/* The third rank is slow in every step, which its other steps do not show; the first two, stages of their own or two of one,
+ * run the same kernels.  What the last one runs nobody else does. */
 static void a_stage_is_compared_with_stages_that_compute_the_same(void)
 {
-    drawn_job *j = job_new();
-    for (int32_t r = 0; r < 2; r++)
-        job_rank(j, r, draw("steps:     11111111222222222.",
+    for (int32_t stages = 1; stages <= 2; stages++) {
+        drawn_job *j = job_new();
+        for (int32_t r = 0; r < 2; r++)
+            job_rank(j, r % stages, draw("steps:     11111111222222222.",
+                                         "host:      ar......ar........",
+                                         "compute 7: AA......AA........",
+                                         "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
+        job_rank(j, 2, draw("steps:     11111111222222222.",
                             "host:      ar......ar........",
-                            "compute 7: AA......AA........",
-                            "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
-    job_rank(j, 2, draw("steps:     11111111222222222.",
-                        "host:      ar......ar........",
-                        "compute 7: AAAAAA..AAAAAAA...",
-                        "comm 9:    ......RR.......RR.", NULL));
-    job_rank(j, 3, draw("steps:     11111111222222222.",
-                        "host:      acr.....acr.......",
-                        "compute 7: AAACC...AAACC.....",
-                        "comm 9:    .....RRR.....RRRR.", NULL));
-    job_ready(j);
-    CU_ASSERT_EQUAL(job_gain(j, 2), 2); /* 7 columns to 5, which the last stage needs anyway; the hosts begin step 2 when they do */
-    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
-    CU_ASSERT_EQUAL(job_gain(j, 0), 0);
-    job_free(j);
+                            "compute 7: AAAAAA..AAAAAAA...",
+                            "comm 9:    ......RR.......RR.", NULL));
+        job_rank(j, 3, draw("steps:     11111111222222222.",
+                            "host:      acr.....acr.......",
+                            "compute 7: AAACC...AAACC.....",
+                            "comm 9:    .....RRR.....RRRR.", NULL));
+        job_ready(j);
+        /* 7 columns to 5, which the last stage needs anyway; the hosts begin step 2 when they do */
+        CU_ASSERT_EQUAL(job_gain(j, 2), 2);
+        CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+        CU_ASSERT_EQUAL(job_gain(j, 0), 0);
+        job_free(j);
+    }
 }
 
 /* The recording begins in step 1, and what S is only one of the two has on record: they are compared all the same. */

@@ -44,8 +44,9 @@ typedef struct tl_standing {
     double usual;   /* what the worst of the others costs of a step in the middle */
     double p;       /* of the ground labels or steady, else NaN */
     size_t nflagged;
-    size_t nevents;                 /* steps that are one, if that is the ground */
-    size_t first_event, last_event; /* indices of steps, where there are events */
+    size_t nevents; /* steps that are one, if that is the ground */
+    size_t first_event,
+        last_event; /* indices of steps as far from the others', the first included; where there are events */
 } tl_standing;
 
 static inline bool tl_stands_out(const tl_standing *s)

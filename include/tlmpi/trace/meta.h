@@ -24,12 +24,14 @@ typedef struct tl_meta {
     int64_t rank, world_size;       /* distributedInfo; -1 where absent */
     bool has_base;
     int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
+    bool bad_base;                  /* the last baseTimeNanoseconds is none: no whole number, or none that can be */
     int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
     char device[64];                /* name of the first of them, empty where absent */
     char backend[64];               /* distributedInfo.backend */
     char host[128];                 /* host_name or the like; empty where absent */
     char trace_name[256];           /* traceName */
     bool has_schema, has_nodes;     /* top-level keys of an execution trace, which is no Kineto trace */
+    bool has_trace_keys;            /* top-level keys that nothing but a trace has */
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 

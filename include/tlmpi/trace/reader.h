@@ -75,6 +75,9 @@ typedef struct tl_trace {
  * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents; TL_ENOMEM. */
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 
+/* What is wrong with the document's metadata, though it is JSON, to the report. */
+void tl_report_meta(tl_read_report *report, const tl_meta *meta);
+
 void tl_trace_free(tl_trace *trace);
 
 #endif

@@ -41,6 +41,9 @@ uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when
 const char *tl_source_word(mode_t mode);
 
 /* NULL is fine. */
+/* The words of a message of this source, without the path that they begin with. */
+const char *tl_source_reason(const tl_source *source, const tl_error *err);
+
 void tl_source_close(tl_source *s);
 
 #endif

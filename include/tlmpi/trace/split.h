@@ -18,8 +18,7 @@
  * it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
  *
  *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
- *   be JSON but is followed by neither a comma nor the end of the array has been torn: what its last value is, a number cut
- *   short may hide (TORN).
+ *   be JSON but goes on behind its end has been torn: what its last value is, a number cut short may hide (TORN).
  *
  *   In a document that is no JSON, traceEvents is looked for by its name, entries behind the end of the array by their own
  *   looks; `fault_at` says where it stops being JSON.  A nested traceEvents is given, too, for want of a closing bracket may
@@ -46,7 +45,7 @@ typedef enum tl_piece_kind {
     TL_PIECE_BAD,       /* something in the array that is no entry; passed over */
     TL_PIECE_BROKEN,    /* the beginning of an entry that is no JSON, or too long; passed over */
     TL_PIECE_TORN,      /* the entry given last is not to be trusted: something stands behind it that cannot */
-    TL_PIECE_LOOSE,     /* the entry given last is whole, but only the comma behind it is missing */
+    TL_PIECE_LOOSE,     /* the entry given last is whole, but the comma behind it is missing, or there is a brace too many */
     TL_PIECE_CUT,       /* the text ends inside this entry */
     TL_PIECE_RESTART,   /* the entries so far were those of something else: forget them */
     TL_PIECE_END,       /* the text is over, after tl_split_eof */
@@ -110,6 +109,7 @@ typedef struct tl_split {
     uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
     int behind;                     /* what the array holds just before: an entry, perhaps with its comma */
     bool bare_end;                  /* the last value of that entry is a number or word */
+    bool args_end;                  /* the last value of that entry is an object */
     uint64_t restart_at;            /* after a fault: an entry may start just here */
     TL_VEC(uint64_t) doomed;        /* offsets of starts of entries that are known to be broken, the next one last */
     uint64_t doomed_by;             /* the byte that does it */
