@@ -107,8 +107,6 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
 
     tl_status st = check_input(item, err);
     if (st == TL_OK)
-        st = tl_copy_check(&a->copies, i, err);
-    if (st == TL_OK)
         st = make_folder_of(a->copies.v[i].path, err);
     if (st == TL_OK)
         st = tl_part_begin(&part, a->copies.v[i].path, a->options->force, err);
@@ -133,6 +131,8 @@ static tl_status prepare(augmenting *a, tl_error *err)
     tl_status st = tl_plan_every(a->options, &a->plan, err);
     if (st == TL_OK)
         st = tl_copies_plan(&a->plan, a->options, a->maker->ending, tl_par_nprocs(), &a->copies, err);
+    for (size_t i = 0; st == TL_OK && is_first() && i < a->copies.n; i++)
+        st = tl_copy_check(&a->copies, i, err);
     return tl_par_agree(st, err);
 }
 

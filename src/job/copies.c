@@ -119,7 +119,7 @@ tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
     bool bad = is_trace(copies, copies->v[i].path) || is_trace(copies, part);
     free(part);
     if (bad)
-        return tl_fail(err, TL_EOUTPUT, "%s is one of the traces to be copied, and is not written over",
+        return tl_fail(err, TL_EUSAGE, "%s is one of the traces to be copied, and is not written over",
                        copies->v[i].path);
     return TL_OK;
 }

@@ -38,7 +38,7 @@ typedef struct tl_copies {
 tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
                          tl_copies *out, tl_error *err);
 
-/* Whether the copy, or what it is called while it is written, is one of the traces.  TL_EOUTPUT. */
+/* Whether the copy, or what it is called while it is written, is one of the traces.  TL_EUSAGE. */
 tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err);
 
 void tl_copies_free(tl_copies *copies);
