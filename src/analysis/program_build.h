@@ -1,5 +1,5 @@
-/* program_build.h - a program in the making: where everything stands (program_place.c), before it is strung into chains
- * (program.c). */
+/* program_build.h - a program in the making: where everything stands (program_place.c, program_waits.c), before it is
+ * strung into chains (program.c). */
 #ifndef ANALYSIS_PROGRAM_BUILD_H
 #define ANALYSIS_PROGRAM_BUILD_H
 
@@ -52,6 +52,12 @@ typedef struct tl_building {
     size_t nboundaries, nreleases;
     bool *cut; /* by local work: an entry must end with it */
 } tl_building;
+
+/* Clocks of host and device are no further apart. */
+#define TL_SKEW_MAX_NS INT64_C(200000)
+
+/* program_waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
+bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits);
 
 /* Fills the building from the view; false when memory is out.  nlocal + ncomm is 0 for a view that has no program. */
 bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);

@@ -1,5 +1,4 @@
-/* program_place.c - the order of a rank's work, and what each piece of communication and each wait of the host stands
- * behind. */
+/* program_place.c - the order of a rank's work, and what each piece of communication stands behind. */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -10,10 +9,7 @@
 #define LONGEST_NS (INT64_C(1) << 46) /* sums over ranks and chains of anything shorter stay far from overflow */
 #define USUAL_LATENCY_NS (5 * US)     /* where no kernel shows it */
 #define LATENCY_MAX_NS (50 * US)
-#define SKEW_MAX_NS (200 * US)
-#define ROOM_NS (500 * US)            /* a launch that had to wait for room goes on so soon after work has made it */
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
-#define CLOCK_NS (20 * US)            /* the same between host and device, whose clocks differ */
 
 static int64_t min_ns(int64_t a, int64_t b)
 {
@@ -27,7 +23,7 @@ static int64_t max_ns(int64_t a, int64_t b)
 
 /* ------------------------------------------------------------------------------------------------------------- order */
 
-/* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond SKEW_MAX_NS it is
+/* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond TL_SKEW_MAX_NS it is
  * not the clock. */
 static void find_skew(tl_building *b)
 {
@@ -35,7 +31,7 @@ static void find_skew(tl_building *b)
         const tl_kernel *k = &b->view->kernels[i];
         int64_t ahead;
         if (k->launch_ns != TL_TIME_UNKNOWN && !__builtin_sub_overflow(k->launch_ns, k->start_ns, &ahead) &&
-            ahead > b->skew_ns && ahead <= SKEW_MAX_NS)
+            ahead > b->skew_ns && ahead <= TL_SKEW_MAX_NS)
             b->skew_ns = ahead;
     }
 }
@@ -421,129 +417,12 @@ static bool find_boundaries(tl_building *b)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ waits of the host */
-
-/* How many pieces of local work have ended at an instant, as far as all before them have too. */
-static uint32_t done_at(const tl_building *b, int64_t at_ns)
-{
-    size_t low = 0, high = b->nlocal;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->busy_until[mid] <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return (uint32_t)low;
-}
-
-size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns)
-{
-    size_t low = 0, high = b->ncomm;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->view->kernels[b->comm[b->ended[mid]]].end_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Whether it had been launched when the wait began; what does not tell had. */
-static bool launched_before_wait(const tl_building *b, const tl_kernel *k, const tl_host_wait *w)
-{
-    return w->kind == TL_WAIT_QUEUE || tl_launch_of(b, k) <= w->start_ns;
-}
-
-/* How many pieces of local work had ended when the wait did; the last of them had been launched before it. */
-static uint32_t done_before(const tl_building *b, const tl_host_wait *w)
-{
-    enum { TRIES = 64 };
-    uint32_t done = done_at(b, w->end_ns + CLOCK_NS);
-    for (int tries = 0; done > 0 && !launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w); tries++, done--)
-        if (tries == TRIES)
-            return 0;
-    return done;
-}
-
-/* The comm that ended last before the wait did, after it had begun; it had been launched before.  TL_NONE. */
-static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
-{
-    enum { TRIES = 64 };
-    size_t ended = tl_comms_ended_at(b, w->end_ns + CLOCK_NS);
-    for (int tries = 0; ended > 0 && tries < TRIES; tries++) {
-        const tl_kernel *k = &b->view->kernels[b->comm[b->ended[--ended]]];
-        if (k->end_ns < w->start_ns)
-            return TL_NONE;
-        if (launched_before_wait(b, k, w))
-            return b->ended[ended];
-    }
-    return TL_NONE;
-}
-
-/* What ended the wait; false: nothing of the device did. */
-static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release *out)
-{
-    uint32_t done = done_before(b, w), comm = comm_waited_for(b, w);
-    int64_t work_ns = done > 0 ? b->busy_until[done - 1] : INT64_MIN, comm_ns = INT64_MIN;
-    bool of_stream = false;
-
-    if (comm != TL_NONE) {
-        const tl_kernel *k = &b->view->kernels[b->comm[comm]];
-        comm_ns = k->end_ns;
-        of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
-    }
-    /* Who waits for the device waits for all of it. */
-    if (w->kind == TL_WAIT_DEVICE && done < b->nlocal && tl_launch_of(b, &b->view->kernels[b->local[done]]) < w->start_ns)
-        return false;
-    /* Launches that were held one after the other count as one wait, at their end: what made room may have ended before. */
-    bool work = done > 0 && work_ns >= w->start_ns - (w->kind == TL_WAIT_QUEUE ? ROOM_NS : 0);
-    bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
-    bool comm_last = other && comm_ns > work_ns;
-    if (w->kind == TL_WAIT_STREAM) /* the communication counts on its own stream, or where there is nothing else */
-        work = work && !(of_stream && comm_last);
-    if (w->kind == TL_WAIT_EVENT)
-        work = work && !comm_last;
-    if (w->kind == TL_WAIT_STREAM || w->kind == TL_WAIT_EVENT)
-        other = other && !work;
-    if (!work && !other)
-        return false;
-    int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
-    *out = (tl_release){ *w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
-    return true;
-}
-
-static bool find_releases(tl_building *b, const tl_host_waits *waits)
-{
-    b->releases = tl_malloc((waits->n + 1) * sizeof *b->releases);
-    if (b->releases == NULL)
-        return false;
-    for (size_t i = 0; i < waits->n; i++) {
-        tl_host_wait w = waits->v[i];
-        tl_release *release = &b->releases[b->nreleases];
-        if (w.start_ns < b->start_ns || w.end_ns > b->end_ns + SKEW_MAX_NS)
-            continue;
-        w.start_ns -= b->skew_ns;
-        w.end_ns -= b->skew_ns;
-        if (!released_by(b, &w, release))
-            continue;
-        /* What the host did as soon as the wait was over may seem to have begun before. */
-        release->wait.end_ns = max_ns(release->wait.start_ns, release->wait.end_ns - TL_ROUNDING_NS);
-        release->gate_ns -= w.end_ns - release->wait.end_ns;
-        if (release->behind > 0)
-            b->cut[release->behind - 1] = true;
-        b->nreleases++;
-    }
-    return true;
-}
-
 bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits)
 {
     *b = (tl_building){ .view = view };
     if (!find_extent(b))
         return true;
-    return put_in_order(b) && find_latency(b) && place_comms(b) && find_boundaries(b) && find_releases(b, waits);
+    return put_in_order(b) && find_latency(b) && place_comms(b) && find_boundaries(b) && tl_building_find_releases(b, waits);
 }
 
 void tl_building_free(tl_building *b)

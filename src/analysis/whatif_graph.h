@@ -98,6 +98,10 @@ bool tl_whatif_order(tl_whatif *w);
 /* whatif_peers.c: fills cells, steps and medians, which need collective_of.  False when memory is out. */
 bool tl_whatif_compare(tl_whatif *w);
 
+/* whatif_usual.c: fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
+bool tl_whatif_compare_links(tl_whatif *w);
+bool tl_whatif_find_tails(tl_whatif *w);
+
 /* The parts of one cell. */
 void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);
 
