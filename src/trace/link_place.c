@@ -82,7 +82,7 @@ static bool find_places(parting *p, const uint32_t *index, size_t n)
         tl_event_place(p->e, index[i], &device, &stream);
         uint64_t key = (uint64_t)(uint32_t)device << 32 | (uint32_t)stream;
         uint32_t number = tl_map_get(&p->map, key);
-        if (number == TL_MAP_NONE) {
+        if (number == TL_MAP_NONE || p->places.v == NULL) {
             number = (uint32_t)p->places.n;
             if (!tl_vec_room(&p->places) || tl_map_put(&p->map, key, number) != 0)
                 return false;
