@@ -49,9 +49,9 @@ static const way every_category[] = {
     { "joined", { .keep = ~0u, .raw = true }, JOINED },
 };
 static const way with_more[] = {
-    { "fast, more", { .keep = ~0u, .more = true }, WHOLE },
-    { "yajl, more", { .keep = ~0u, .more = true, .yajl_only = true }, WHOLE },
-    { "piped, more", { .keep = ~0u, .more = true }, PIPED },
+    { "fast, more", { .keep = ~0u, .more = true, .raw = true }, WHOLE },
+    { "yajl, more", { .keep = ~0u, .more = true, .raw = true, .yajl_only = true }, WHOLE },
+    { "piped, more", { .keep = ~0u, .more = true, .raw = true }, PIPED },
 };
 static const way asked_for[] = {
     { "filtered", { .keep = TL_LINK_KEEP }, WHOLE },
