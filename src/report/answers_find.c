@@ -98,6 +98,20 @@ static void find_pattern(const finding *f, tl_culprit *c)
         c->pattern = run == c->nflagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
 
+/* Whether all rows tell of the same steps, without pauses in between: those of a host that was judged as one do. */
+static bool judged_as_one(const tl_answers *out)
+{
+    const tl_straggler *first = out->culprits[0].rank;
+    if (first->pattern == TL_PATTERN_NONE || first->pattern == TL_PATTERN_SPORADIC)
+        return false;
+    for (size_t i = 1; i < out->nculprits; i++) {
+        const tl_straggler *row = out->culprits[i].rank;
+        if (row->pattern != first->pattern || row->first_step != first->first_step || row->last_step != first->last_step)
+            return false;
+    }
+    return true;
+}
+
 /* Repairing one of several that are late in turn, or alike, gains little; repairing all of them much.  Then they are
  * one culprit: all that have been found so far. */
 static void join_ranks(finding *f)
@@ -131,8 +145,15 @@ static void join_ranks(finding *f)
     all.gain_ns = host_gain_ns >= 0 ? host_gain_ns : all.gain_ns;
     if (all.gain_ns <= 0 || worst->gain_ns > all.gain_ns / 2)
         return;
+    if (judged_as_one(out)) {
+        all.as_one = true;
+        all.pattern = worst->rank->pattern;
+        all.first_step = worst->rank->first_step;
+        all.last_step = worst->rank->last_step;
+    }
     tl_culprit_measure(&f->measures, &all);
-    find_pattern(f, &all);
+    if (!all.as_one)
+        find_pattern(f, &all);
     out->culprits[0] = all;
     out->nculprits = 1;
 }

@@ -144,6 +144,8 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     }
     for (size_t i = 0; i < c->nmembers; i++)
         take_costs(m, c->members[i]);
+    for (size_t s = 0; c->as_one && s < m->nsteps; s++)
+        m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
     for (size_t s = 0; s <= m->nsteps; s++) {
         if (!m->steps[s].flagged)
             continue;
@@ -156,6 +158,8 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
     c->step_cost_ns = c->gain_ns >= 0 ? c->gain_ns / (int64_t)c->nflagged : middle->cost_ns;
     c->step_ns = middle->length_ns;
+    if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
+        c->step_cost_ns = c->step_ns;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- waiting */

@@ -96,8 +96,8 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
     enum { LENGTH = 5 * TL_ACTIVITY_BLOCK + 7 };
     char compute[LENGTH + 16] = "compute 7: ", comm[LENGTH + 16] = "comm 9:    ", *at[] = { compute + 11, comm + 11 };
     for (int i = 0; i < LENGTH; i++) {
-        at[0][i] = i % 3 == 1 ? (char)('A' + i / 3 % 26) : '.';
-        at[1][i] = i % 3 == 2 ? (char)('A' + i / 3 % 26) : '.';
+        at[0][i] = (char)(i % 3 == 1 ? 'A' + i / 3 % 26 : '.');
+        at[1][i] = (char)(i % 3 == 2 ? 'A' + i / 3 % 26 : '.');
     }
     at[0][LENGTH] = at[1][LENGTH] = '\0';
     drawing *d = draw(compute, comm, NULL);
