@@ -438,7 +438,7 @@ static double flagged_ns(const tl_verdict_input *in, const bool *flagged)
     return sum;
 }
 
-static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, char *reason, size_t n)
+static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool in_first, char *reason, size_t n)
 {
     size_t steps = in->nsteps;
     switch (found->ground) {
@@ -450,6 +450,11 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, char
                  100 * found->share);
         return TL_VERDICT_OK;
     case TL_GROUND_CHANCE:
+        if (in_first && found->nflagged == 1) {
+            snprintf(reason, n, "stands out in the first recorded step alone, by %.1f %%: recordings that begin in turn look so",
+                     100 * found->share);
+            return TL_VERDICT_OK;
+        }
         snprintf(reason, n, "stands out in %zu of %zu steps by %.1f %%, as others do by chance", found->nflagged, steps,
                  100 * found->share);
         return TL_VERDICT_OK;
@@ -480,7 +485,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             continue;
         }
         const tl_standing *found = &w.found[i];
-        row->verdict = (uint8_t)say(in, found, row->reason, sizeof row->reason);
+        row->verdict = (uint8_t)say(in, found, in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason, sizeof row->reason);
         /* Other steps in which it was the last are like those of any rank. */
         if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
             row->pattern != TL_PATTERN_DRIFTING) {
