@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
 
@@ -122,7 +123,8 @@ static bool sum_blocks(tl_activity *a)
         if (i % TL_ACTIVITY_BLOCK == 0)
             a->sums[i / TL_ACTIVITY_BLOCK] = sum;
         if (i < a->n)
-            sum.ns[a->v[i].part] += a->v[i + 1].start_ns - a->v[i].start_ns;
+            sum.ns[a->v[i].part] =
+                tl_ns_sum(sum.ns[a->v[i].part], tl_ns_between(a->v[i + 1].start_ns, a->v[i].start_ns));
     }
     return a->sums != NULL;
 }

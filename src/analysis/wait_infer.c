@@ -149,9 +149,9 @@ static bool asks_for_times(const tl_rank_view *view, int64_t at_ns)
 
 static bool was_wait(const tl_rank_view *view, const silence *s)
 {
-    int64_t ns = s->end_ns - s->start_ns, apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
     if (s->nends == 0)
         return false;
+    int64_t ns = s->end_ns - s->start_ns, apart = s->end_ns - s->last_ns > US ? s->end_ns - s->last_ns : US;
     if (apart <= WAKE_NS && apart * UNLIKELY <= ns / (int64_t)s->nends)
         return true;
     return apart <= ASK_NS && apart <= ns / 2 && asks_for_times(view, s->end_ns);
