@@ -23,12 +23,6 @@ tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
-static int by_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *k = kernels;
-    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
-}
-
 static bool append(tl_activity *a, int64_t start_ns, tl_part part)
 {
     if (a->n > 0 && a->v[a->n - 1].part == part)
@@ -137,7 +131,7 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
     uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
     for (size_t i = 0; order != NULL && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, view->nkernels, by_start, view->kernels) &&
+    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels) &&
                  walk(activity, view, order, idle, nidle) && sum_blocks(activity);
     free(order);
     if (!whole)

@@ -18,16 +18,6 @@
 #include "tlmpi/base/stats.h"
 #include <math.h>
 
-static int64_t min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* First and last of its starts and ends. */
 typedef struct extent {
     int64_t s_first, s_last, s_second, e_first, e_last, shortest;
@@ -45,16 +35,16 @@ static extent extent_of(const tl_collective_view *c)
                  .late_rank = -1 };
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        x.s_first = min_ns(x.s_first, p->start_ns);
-        x.e_first = min_ns(x.e_first, p->end_ns);
-        x.e_last = max_ns(x.e_last, p->end_ns);
-        x.shortest = min_ns(x.shortest, tl_ns_between(p->end_ns, p->start_ns));
+        x.s_first = tl_ns_min(x.s_first, p->start_ns);
+        x.e_first = tl_ns_min(x.e_first, p->end_ns);
+        x.e_last = tl_ns_max(x.e_last, p->end_ns);
+        x.shortest = tl_ns_min(x.shortest, tl_ns_between(p->end_ns, p->start_ns));
         if (i == 0 || p->start_ns > x.s_last) { /* of equal ones the lowest rank */
             x.s_second = x.s_last;
             x.s_last = p->start_ns;
             x.late_rank = p->rank;
         } else {
-            x.s_second = max_ns(x.s_second, p->start_ns);
+            x.s_second = tl_ns_max(x.s_second, p->start_ns);
         }
     }
     return x;
@@ -64,7 +54,7 @@ static extent extent_of(const tl_collective_view *c)
  * come later than that. */
 static int64_t wait_of(const tl_participant *p, const extent *x)
 {
-    return tl_ns_between(max_ns(min_ns(x->s_last, p->end_ns), p->start_ns), p->start_ns);
+    return tl_ns_between(tl_ns_max(tl_ns_min(x->s_last, p->end_ns), p->start_ns), p->start_ns);
 }
 
 static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table *table)
@@ -84,7 +74,7 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table 
             .tail_ns = tl_ns_between(p->end_ns, x->e_first),
             .match_rule = p->rule,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
-            .launch_lag_ns = p->launch_ns != TL_TIME_UNKNOWN ? max_ns(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,
+            .launch_lag_ns = p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,
         };
         if (c->rule == TL_BY_NOTHING)
             row->match_rule = TL_BY_NOTHING;
@@ -116,11 +106,11 @@ static void measure(const tl_collective_view *c, const extent *x, tl_collective_
         const tl_participant *p = &c->by_rank[i];
         row->kernel_sum_ns = tl_ns_sum(row->kernel_sum_ns, tl_ns_between(p->end_ns, p->start_ns));
         row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, wait_of(p, x));
-        row->bytes = max_ns(row->bytes, p->bytes);
+        row->bytes = tl_ns_max(row->bytes, p->bytes);
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
     row->loose = !tl_is_synchronising((tl_collective)c->kind);
-    row->transfer_ns = row->loose ? x->shortest : max_ns(tl_ns_between(x->e_first, x->s_last), 0);
+    row->transfer_ns = row->loose ? x->shortest : tl_ns_max(tl_ns_between(x->e_first, x->s_last), 0);
     row->late_rank = c->n > 1 ? x->late_rank : -1;
     row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;
     row->algbw_gb_s = row->busbw_gb_s = NAN;

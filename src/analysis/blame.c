@@ -34,11 +34,6 @@ typedef struct blaming {
     int64_t *waited;  /* what each waited in other groups */
 } blaming;
 
-static int64_t min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 __extension__ typedef __int128 wide;
 
 /* Bits of a nanosecond in sums of divided slices. */
@@ -60,14 +55,14 @@ static int64_t last_start(const tl_blame_input *in, const tl_blame_collective *c
 
 int64_t tl_blame_wait(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a)
 {
-    int64_t wait = min_ns(last_start(in, c), a->end_ns) - a->start_ns;
+    int64_t wait = tl_ns_min(last_start(in, c), a->end_ns) - a->start_ns;
     return wait > 0 ? wait : 0;
 }
 
 static int64_t wait_of(const blaming *b, uint32_t at)
 {
     const tl_blame_arrival *a = &b->in->arrivals[at];
-    int64_t wait = min_ns(b->last[b->collective_of[at]], a->end_ns) - a->start_ns;
+    int64_t wait = tl_ns_min(b->last[b->collective_of[at]], a->end_ns) - a->start_ns;
     return wait > 0 ? wait : 0;
 }
 
@@ -160,7 +155,7 @@ static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, i
     int64_t given = 0;
 
     for (uint32_t i = place + 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns, to = min_ns(a[b->sorted[i]].start_ns, w->end_ns);
+        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, w->end_ns);
         if (to > from)
             each += ((wide)amount * (to - from) / wait << FRACTION) / (n - i);
         b->due[i] = (int64_t)(each >> FRACTION);

@@ -10,6 +10,7 @@
 #include "clock_lsq.h"
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include <math.h>
@@ -43,11 +44,6 @@ typedef struct solving {
     int64_t *values;                 /* by place or edge */
 } solving;
 
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t abs_ns(int64_t a)
 {
     return a < 0 ? -a : a;
@@ -60,7 +56,7 @@ static int64_t rounded(double value)
 
 static bool is_believed(int64_t ns, int64_t sigma_ns)
 {
-    return abs_ns(ns) > max_ns(sigma_ns < INT64_MAX / 3 ? 3 * sigma_ns : INT64_MAX, BELIEVED_NS);
+    return abs_ns(ns) > tl_ns_max(sigma_ns < INT64_MAX / 3 ? 3 * sigma_ns : INT64_MAX, BELIEVED_NS);
 }
 
 /* --------------------------------------------------------------------------------------------------- what edges say */
@@ -70,7 +66,7 @@ static void take_middle(solving *s)
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t e = 0; e < s->nedges; e++) {
         first = s->edges[e].first_ns < first ? s->edges[e].first_ns : first;
-        last = max_ns(s->edges[e].last_ns, last);
+        last = tl_ns_max(s->edges[e].last_ns, last);
     }
     if (s->nedges > 0) {
         s->half_ns = tl_ns_between(last, first) / 2;

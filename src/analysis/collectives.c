@@ -14,21 +14,19 @@
  * to other ranks at other times are no collective at all. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* ------------------------------------------------------------------------------------------------------- order */
 
 static int by_key(const void *a, const void *b)
 {
     const tl_participant *x = a, *y = b;
-    int order = COMPARE(x->group, y->group);
+    int order = TL_COMPARE(x->group, y->group);
     if (order == 0)
-        order = COMPARE(x->key, y->key);
+        order = TL_COMPARE(x->key, y->key);
     if (order == 0)
-        order = COMPARE(x->rank, y->rank);
+        order = TL_COMPARE(x->rank, y->rank);
     if (order == 0)
-        order = COMPARE(x->start_ns, y->start_ns);
-    return order != 0 ? order : COMPARE(x->uid, y->uid);
+        order = TL_COMPARE(x->start_ns, y->start_ns);
+    return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
 }
 
 /* Sorted by index, then put in place along the cycles of the permutation: a copy of all would double the memory. */
@@ -97,10 +95,10 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const timed_runs *t = context;
     const tl_collective_run *x = &t->runs[a], *y = &t->runs[b];
-    int order = COMPARE(x->s_first_ns, y->s_first_ns);
+    int order = TL_COMPARE(x->s_first_ns, y->s_first_ns);
     if (order == 0)
-        order = COMPARE(t->parts[x->first].group, t->parts[y->first].group);
-    return order != 0 ? order : COMPARE(t->parts[x->first].key, t->parts[y->first].key);
+        order = TL_COMPARE(t->parts[x->first].group, t->parts[y->first].group);
+    return order != 0 ? order : TL_COMPARE(t->parts[x->first].key, t->parts[y->first].key);
 }
 
 bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n)

@@ -92,14 +92,6 @@ static bool add_work(gathering *g)
     return whole;
 }
 
-static int by_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *k = kernels;
-    if (k[a].start_ns != k[b].start_ns)
-        return k[a].start_ns < k[b].start_ns ? -1 : 1;
-    return (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
-}
-
 static bool add_parts(gathering *g, tl_activity_cursor *cursor, int32_t step, int64_t from_ns, int64_t to_ns)
 {
     tl_parts sum = { { 0 } };
@@ -122,7 +114,7 @@ static bool add_steps(gathering *g)
 
     for (size_t i = 0; whole && i < g->view->nkernels; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, g->view->nkernels, by_start, kernels);
+    whole = whole && tl_sort_index(order, g->view->nkernels, tl_kernel_by_start_uid, kernels);
     int64_t from = g->activity->n > 0 ? g->activity->v[0].start_ns : 0, busy_to = from;
     for (size_t i = 0; whole && i < g->view->nkernels; i++) {
         const tl_kernel *k = &kernels[order[i]];
@@ -432,9 +424,7 @@ static bool add_host(gathering *g)
 {
     const tl_rank_view *view = g->view;
     tl_map launching = { 0 };
-    bool whole = prepare_host(g);
-    for (size_t i = 0; whole && i < view->nlaunches; i++)
-        whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
+    bool whole = prepare_host(g) && tl_launching_tracks(view, &launching);
     for (size_t t = 0; whole && t < view->ops.nthreads; t++)
         if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
             whole = add_ops(g, &view->ops.threads[t]);

@@ -13,12 +13,6 @@ static int set_of(uint8_t kind)
     return kind == TL_COMM ? TL_WORK_COMM : kind == TL_COMPUTE ? TL_WORK_COMPUTE : TL_WORK_COPY;
 }
 
-static int by_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *k = kernels;
-    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
-}
-
 void tl_work_free(tl_work *w)
 {
     for (int s = 0; s < TL_WORK_SETS; s++)
@@ -35,7 +29,7 @@ bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
     *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
     for (size_t i = 0; whole && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, by_start, kernels);
+    whole = whole && tl_sort_index(order, n, tl_kernel_by_start, kernels);
     for (size_t i = 0; whole && i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
         w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;

@@ -13,27 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* Memberships that may be one group side by side, then by rank. */
 static int by_members(const void *memberships, uint32_t a, uint32_t b)
 {
     const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    int order = COMPARE(x->inferred, y->inferred);
+    int order = TL_COMPARE(x->inferred, y->inferred);
     if (order == 0)
-        order = COMPARE(x->members_key, y->members_key);
+        order = TL_COMPARE(x->members_key, y->members_key);
     if (order == 0)
-        order = COMPARE(x->rank, y->rank);
-    return order != 0 ? order : COMPARE(x->name_key, y->name_key);
+        order = TL_COMPARE(x->rank, y->rank);
+    return order != 0 ? order : TL_COMPARE(x->name_key, y->name_key);
 }
 
 static int by_rank(const void *memberships, uint32_t a, uint32_t b)
 {
     const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    int order = COMPARE(x->rank, y->rank);
+    int order = TL_COMPARE(x->rank, y->rank);
     if (order == 0)
-        order = COMPARE(x->members_key, y->members_key);
-    return order != 0 ? order : COMPARE(a, b);
+        order = TL_COMPARE(x->members_key, y->members_key);
+    return order != 0 ? order : TL_COMPARE(a, b);
 }
 
 /* ------------------------------------------------------------------------------------------------ named groups */
@@ -55,7 +53,7 @@ static void key_named(tl_deciding *d, size_t from, size_t to)
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
     const tl_deciding *d = context;
-    int order = COMPARE(d->fates[a].group_key, d->fates[b].group_key);
+    int order = TL_COMPARE(d->fates[a].group_key, d->fates[b].group_key);
     return order != 0 ? order : by_members(d->m, a, b);
 }
 
@@ -71,22 +69,22 @@ typedef struct draft {
 static int by_number(const void *a, const void *b)
 {
     const draft *x = a, *y = b;
-    int order = COMPARE(x->row.inferred, y->row.inferred);
+    int order = TL_COMPARE(x->row.inferred, y->row.inferred);
     if (order == 0)
-        order = COMPARE(y->row.size >= 0 ? y->row.size : y->row.seen, x->row.size >= 0 ? x->row.size : x->row.seen);
+        order = TL_COMPARE(y->row.size >= 0 ? y->row.size : y->row.seen, x->row.size >= 0 ? x->row.size : x->row.seen);
     if (order == 0)
-        order = COMPARE(x->first_rank, y->first_rank);
+        order = TL_COMPARE(x->first_rank, y->first_rank);
     if (order == 0)
         order = memcmp(x->row.ranks, y->row.ranks, sizeof x->row.ranks);
     if (order == 0)
         order = memcmp(x->row.name, y->row.name, sizeof x->row.name);
-    return order != 0 ? order : COMPARE(x->key, y->key);
+    return order != 0 ? order : TL_COMPARE(x->key, y->key);
 }
 
 static int by_value(const void *a, const void *b)
 {
     const int32_t *x = a, *y = b;
-    return COMPARE(*x, *y);
+    return TL_COMPARE(*x, *y);
 }
 
 /* Distinct hosts of ranks; -1 when one is unknown.  Sorts them. */

@@ -7,6 +7,7 @@
 #include "groups_infer.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -26,8 +27,6 @@ enum { TOO_OFTEN = 2, ONE_IN = 20 };
 /* Ranks of a group scatter so many times less than others, if this is below it anyway. */
 enum { STEADIER = 4 };
 #define STEADY_NS INT64_C(10000)
-
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
 /* Differences of the ends of what both have, into out; how many.  Both are in order of the item. */
 static size_t differences(const tl_deciding *d, uint32_t a, uint32_t b, int64_t out[TL_SIGHTINGS], bool *loose)
@@ -163,7 +162,7 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
 static int by_ns(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
-    return COMPARE(*x, *y);
+    return TL_COMPARE(*x, *y);
 }
 
 /* How much the ends of one group scatter at most, where several run side by side: from the first of order[from, to) to
@@ -195,7 +194,7 @@ bool tl_groups_infer(tl_deciding *d, size_t from, size_t to)
     bool missed;
     int64_t most_ns;
 
-    if (!gather(d, from, to, INT64_MAX, &missed) || !steadiness(d, from, to, &most_ns))
+    if (!gather(d, from, to, INT64_MAX, &missed))
         return false;
-    return !missed || gather(d, from, to, most_ns, &missed);
+    return !missed || (steadiness(d, from, to, &most_ns) && gather(d, from, to, most_ns, &missed));
 }

@@ -34,14 +34,6 @@ int64_t tl_idle_end(tl_idle_rank *k, size_t kernel)
     return b->start_ns;
 }
 
-static int by_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *x = (const tl_kernel *)kernels + a, *y = (const tl_kernel *)kernels + b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
-}
-
 /* Without rule `ended`: the last of order[0, n) to start before lo, if it ended near there. */
 static uint32_t last_started(tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
 {
@@ -272,7 +264,7 @@ bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns += a->end_ns - end;
     }
-    whole = whole && usual_thread(k, d, &usual) && tl_sort_index(order, d->n, by_start, k->view->kernels) &&
+    whole = whole && usual_thread(k, d, &usual) && tl_sort_index(order, d->n, tl_kernel_by_start_uid, k->view->kernels) &&
             (d->n == 0 || walk(k, d, order, gaps, noise, usual));
     free(order);
     return whole;

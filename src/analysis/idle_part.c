@@ -57,12 +57,6 @@ tl_part tl_idle_part_of_op(tl_text name)
 
 /* ---------------------------------------------------------------------------------------------------------- spans */
 
-static int by_start(const void *a, const void *b)
-{
-    const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
 /* Adds the spans of one thread whose names stand for something to `found`, which is grown by part. */
 typedef struct spans_found {
     TL_VEC(tl_span) of[NNAMED];
@@ -119,10 +113,7 @@ static bool collect_spans(finding *f)
                 whole = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
     }
     for (int p = 0; p < NNAMED; p++) {
-        if (found.of[p].n > 1)
-            qsort(found.of[p].v, found.of[p].n, sizeof *found.of[p].v, by_start);
-        for (size_t i = 0; whole && i < found.of[p].n; i++)
-            whole = tl_spans_add(&f->spans[p], found.of[p].v[i].start_ns, found.of[p].v[i].end_ns);
+        whole = whole && tl_spans_add_all(&f->spans[p], found.of[p].v, found.of[p].n);
         free(found.of[p].v);
     }
     tl_map_free(&threads);

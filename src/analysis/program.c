@@ -61,16 +61,6 @@ typedef struct composing {
     uint32_t *gate_of_work;  /* by stretch: its host point, TL_NONE */
 } composing;
 
-static int64_t min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* -------------------------------------------------------------------------------------------------------------- work
  */
 
@@ -128,7 +118,7 @@ static bool worth_a_split(composing *c, int64_t late_ns)
     if (late_ns < SPLIT_NS || (c->splits >= SPLITS && late_ns / 4 < c->longest_split_ns))
         return false;
     c->splits++;
-    c->longest_split_ns = max_ns(c->longest_split_ns, late_ns);
+    c->longest_split_ns = tl_ns_max(c->longest_split_ns, late_ns);
     return true;
 }
 
@@ -151,7 +141,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
 
     while (c->ended < b->ncomm && b->view->kernels[b->comm[b->ended[c->ended]]].end_ns <= k->start_ns + TL_ROUNDING_NS)
         c->ended++;
-    uint32_t comm = waited_for(b, k, c->ended, max_ns(free_ns, arrival));
+    uint32_t comm = waited_for(b, k, c->ended, tl_ns_max(free_ns, arrival));
     if (same != TL_NONE && b->view->kernels[b->comm[same]].end_ns > k->start_ns + TL_ROUNDING_NS)
         same = TL_NONE;
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
@@ -161,21 +151,21 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     }
     comm = comm != TL_NONE ? comm : same;
     if (comm != TL_NONE)
-        ready = max_ns(ready, b->view->kernels[b->comm[comm]].end_ns);
+        ready = tl_ns_max(ready, b->view->kernels[b->comm[comm]].end_ns);
     if (comm != TL_NONE || !c->open || worth_a_split(c, arrival != TL_TIME_UNKNOWN ? arrival - ready : 0)) {
         if (!close_stretch(c))
             return false;
         open_stretch(c, comm, free_ns, i);
     }
     if (k->start_ns >= free_ns) {
-        int64_t base = max_ns(ready, arrival);
+        int64_t base = tl_ns_max(ready, arrival);
         if (!tl_shares_late(&c->shares, ready, base))
             return false;
         tl_shares_work(&c->shares, c->segment, base, k->end_ns);
-        add = max_ns(0, k->end_ns - base);
+        add = tl_ns_max(0, k->end_ns - base);
         room = add;
     } else {
-        add = max_ns(0, k->end_ns - free_ns);
+        add = tl_ns_max(0, k->end_ns - free_ns);
         tl_shares_work(&c->shares, c->segment, free_ns, free_ns + add);
         room = k->end_ns - k->start_ns;
     }
@@ -187,7 +177,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
         s->tail_ns = arrival + room;
         s->launch_ns = tl_launch_of(b, k);
     }
-    s->end_ns = max_ns(free_ns, k->end_ns);
+    s->end_ns = tl_ns_max(free_ns, k->end_ns);
     s->until = i + 1;
     return !b->cut[i] || close_stretch(c);
 }
@@ -332,7 +322,7 @@ static void weave_point(weaving *w, const host_point *p)
         e.wait = (uint8_t)(1 + release->wait.kind);
         e.on = work < w->work ? c->entry_of_work[work] : TL_NONE;
     }
-    e.ns = max_ns(0, until - w->host_ns);
+    e.ns = tl_ns_max(0, until - w->host_ns);
     w->host_ns = p->time_ns;
     c->out->segments[e.segment].host_ns += e.ns;
     *next_entry(c) = e;
@@ -383,17 +373,17 @@ static bool fill_comm(composing *c, size_t i)
     if (place->behind > 0) {
         int64_t done = b->busy_until[place->behind - 1];
         comm->work = c->entry_of_work[work_until(c, place->behind)];
-        comm->work_ns = min_ns(0, k->start_ns - done);
-        base = max_ns(base, done + comm->work_ns);
+        comm->work_ns = tl_ns_min(0, k->start_ns - done);
+        base = tl_ns_max(base, done + comm->work_ns);
     }
     if (comm->host != TL_NONE) {
         comm->host_ns = tl_arrival_of(b, k) - tl_launch_of(b, k);
         if (comm->work != TL_NONE && !tl_shares_late(&c->shares, base, tl_arrival_of(b, k)))
             return false;
-        base = max_ns(base, tl_arrival_of(b, k));
+        base = tl_ns_max(base, tl_arrival_of(b, k));
     }
     if (comm->previous != TL_NONE)
-        base = max_ns(base, b->view->kernels[b->comm[comm->previous]].end_ns);
+        base = tl_ns_max(base, b->view->kernels[b->comm[comm->previous]].end_ns);
     comm->after = waited_for(b, k, tl_comms_ended_at(b, k->start_ns), base);
     if (comm->after != TL_NONE)
         base = b->view->kernels[b->comm[comm->after]].end_ns;

@@ -11,16 +11,6 @@
 #define LATENCY_MAX_NS (50 * US)
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
 
-static int64_t min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- order */
 
 /* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond TL_SKEW_MAX_NS it is
@@ -47,13 +37,13 @@ static bool find_extent(tl_building *b)
     b->end_ns = INT64_MIN;
     for (size_t i = 0; i < view->nkernels; i++) {
         int64_t launch = tl_launch_of(b, &view->kernels[i]);
-        b->start_ns = min_ns(b->start_ns, launch != TL_TIME_UNKNOWN ? launch : view->kernels[i].start_ns);
-        b->end_ns = max_ns(b->end_ns, view->kernels[i].end_ns);
+        b->start_ns = tl_ns_min(b->start_ns, launch != TL_TIME_UNKNOWN ? launch : view->kernels[i].start_ns);
+        b->end_ns = tl_ns_max(b->end_ns, view->kernels[i].end_ns);
     }
     if (view->nkernels == 0)
         return false;
     if (view->nsteps > 0)
-        b->start_ns = min_ns(b->start_ns, tl_on_device(b, view->steps[0].start_ns));
+        b->start_ns = tl_ns_min(b->start_ns, tl_on_device(b, view->steps[0].start_ns));
     return !__builtin_sub_overflow(b->end_ns, b->start_ns, &length) && length <= LONGEST_NS;
 }
 
@@ -112,7 +102,7 @@ static bool put_in_order(tl_building *b)
     int64_t until = b->start_ns;
     for (size_t i = 0; i < b->nlocal; i++) {
         b->comm_of[b->local[i]] = (uint32_t)i;
-        b->busy_until[i] = until = max_ns(until, k[b->local[i]].end_ns);
+        b->busy_until[i] = until = tl_ns_max(until, k[b->local[i]].end_ns);
     }
     return true;
 }
@@ -136,7 +126,7 @@ static bool find_latency(tl_building *b)
     b->latency_ns = USUAL_LATENCY_NS;
     if (n > 0) {
         tl_real_median(ns, n); /* puts them in order */
-        b->latency_ns = min_ns((int64_t)ns[n / 4], LATENCY_MAX_NS);
+        b->latency_ns = tl_ns_min((int64_t)ns[n / 4], LATENCY_MAX_NS);
     }
     free(ns);
     return true;
@@ -188,10 +178,10 @@ static bool look_at_streams(placing *p)
         int64_t compute = 0;
         for (to = from; to < n && same_stream(&k[from], &k[to]); to++) {
             int64_t launch = tl_launch_of(b, &k[to]);
-            p->launched[to] = to > from ? max_ns(launch, p->launched[to - 1]) : launch;
+            p->launched[to] = to > from ? tl_ns_max(launch, p->launched[to - 1]) : launch;
             p->last_local[to] = k[to].kind != TL_COMM ? (uint32_t)to : to > from ? p->last_local[to - 1] : TL_NONE;
             p->stream[to] = (uint32_t)p->nstreams;
-            compute += k[to].kind == TL_COMPUTE ? min_ns(k[to].end_ns - k[to].start_ns, LONGEST_NS) / 1024 : 0;
+            compute += k[to].kind == TL_COMPUTE ? tl_ns_min(k[to].end_ns - k[to].start_ns, LONGEST_NS) / 1024 : 0;
         }
         p->nstreams++;
         main_stream *last = p->mains.n > 0 ? &p->mains.v[p->mains.n - 1] : NULL;
@@ -338,7 +328,7 @@ static bool place_comms(tl_building *b)
         place->launch_ns = place->launched ? tl_launch_of(b, k) : b->start_ns;
         if (!place->launched && place->at > 0) {
             int64_t launch = tl_launch_of(b, &b->view->kernels[b->local[place->at - 1]]);
-            place->launch_ns = max_ns(launch, b->start_ns);
+            place->launch_ns = tl_ns_max(launch, b->start_ns);
         }
         bool follows = i > 0 && same_stream(&b->view->kernels[b->comm[i - 1]], k);
         bool ended = follows && b->view->kernels[b->comm[i - 1]].end_ns <= k->start_ns + TL_ROUNDING_NS;
@@ -400,7 +390,7 @@ static bool find_boundaries(tl_building *b)
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
                 int64_t launch = tl_launch_of(b, k);
-                launched = max_ns(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
+                launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;
                 at++;

@@ -6,11 +6,6 @@
 #define ROOM_NS  (500 * US) /* a launch that had to wait for room goes on so soon after work has made it */
 #define CLOCK_NS (20 * US)  /* what ends so little after a wait of the host may have ended before: clocks differ */
 
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* How many pieces of local work have ended at an instant, as far as all before them have too. */
 static uint32_t done_at(const tl_building *b, int64_t at_ns)
 {
@@ -99,7 +94,7 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
         other = other && !work;
     if (!work && !other)
         return false;
-    int64_t until = max_ns(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
+    int64_t until = tl_ns_max(work ? work_ns : INT64_MIN, other ? comm_ns : INT64_MIN);
     *out = (tl_release){ *w, w->end_ns - until, work ? done : 0, other ? comm : TL_NONE };
     return true;
 }
@@ -119,7 +114,7 @@ bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits)
         if (!released_by(b, &w, release))
             continue;
         /* What the host did as soon as the wait was over may seem to have begun before. */
-        release->wait.end_ns = max_ns(release->wait.start_ns, release->wait.end_ns - TL_ROUNDING_NS);
+        release->wait.end_ns = tl_ns_max(release->wait.start_ns, release->wait.end_ns - TL_ROUNDING_NS);
         release->gate_ns -= w.end_ns - release->wait.end_ns;
         if (release->behind > 0)
             b->cut[release->behind - 1] = true;

@@ -23,12 +23,6 @@ static bool spans_of(const tl_kernel *v, size_t n, tl_spans *out)
     return true;
 }
 
-static int by_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *v = kernels;
-    return v[a].start_ns < v[b].start_ns ? -1 : v[a].start_ns > v[b].start_ns;
-}
-
 /* All of one device. */
 static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 {
@@ -37,7 +31,7 @@ static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 
     for (size_t i = 0; whole && i < n; i++)
         index[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(index, n, by_start, v);
+    whole = whole && tl_sort_index(index, n, tl_kernel_by_start, v);
     for (size_t i = 0; whole && i < n; i++)
         whole = tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
     free(index);

@@ -101,10 +101,8 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
     size_t n = view->names->n;
     waiting_names names = { tl_calloc(n + 1, sizeof *names.known), tl_calloc(n + 1, sizeof *names.kind) };
     tl_map launching = { 0 };
-    bool whole = names.known != NULL && names.kind != NULL;
+    bool whole = names.known != NULL && names.kind != NULL && tl_launching_tracks(view, &launching);
 
-    for (size_t i = 0; whole && i < view->nlaunches; i++)
-        whole = tl_map_put(&launching, view->launches[i].track, 1) == 0;
     for (size_t t = 0; whole && t < view->calls.nthreads; t++)
         if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
             whole = add_thread(view, &view->calls.threads[t], &names, waits);

@@ -55,12 +55,6 @@ static bool add_span(span_list *list, int64_t start_ns, int64_t end_ns)
     return true;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
 /* When one thread was busy: its calls, and pauses shorter than SILENCE_NS between them. */
 static bool thread_busy(const tl_calls *calls, const tl_thread *thread, span_list *out)
 {
@@ -83,18 +77,12 @@ static bool host_busy(const tl_rank_view *view, tl_spans *busy)
     const tl_calls *calls = &view->calls;
     tl_map launching = { 0 };
     span_list all = { 0 };
-    bool whole = true;
+    bool whole = tl_launching_tracks(view, &launching);
 
-    for (size_t i = 0; whole && i < view->nlaunches; i++)
-        whole = (i > 0 && view->launches[i].track == view->launches[i - 1].track) ||
-                tl_map_put(&launching, view->launches[i].track, 1) == 0;
     for (size_t t = 0; whole && t < calls->nthreads; t++)
         if (calls->threads[t].n > 0 && tl_map_get(&launching, calls->threads[t].track) != TL_MAP_NONE)
             whole = thread_busy(calls, &calls->threads[t], &all);
-    if (all.n > 1)
-        qsort(all.v, all.n, sizeof *all.v, by_start);
-    for (size_t i = 0; whole && i < all.n; i++)
-        whole = tl_spans_add(busy, all.v[i].start_ns, all.v[i].end_ns);
+    whole = whole && tl_spans_add_all(busy, all.v, all.n);
     tl_map_free(&launching);
     free(all.v);
     return whole;

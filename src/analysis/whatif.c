@@ -13,11 +13,6 @@ enum { ERROR_PERCENT = 5 };
 
 #define TIME_MAX (INT64_C(1) << 62)
 
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Times added up along a path of any length. */
 static int64_t plus(int64_t a, int64_t b)
 {
@@ -60,10 +55,10 @@ static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
     if (e->comm != TL_NONE)
         after = w->end[w->comm_base[rank] + e->comm];
     if (e->on != TL_NONE)
-        after = max_ns(after, t[e->on]);
+        after = tl_ns_max(after, t[e->on]);
     t[i] = plus(w->host_ns[rank], ns);
     if (after != INT64_MIN)
-        t[i] = max_ns(t[i], plus(after, e->gate_ns));
+        t[i] = tl_ns_max(t[i], plus(after, e->gate_ns));
     w->host_ns[rank] = t[i];
 }
 
@@ -77,12 +72,12 @@ static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
         gate -= tl_portion(cut, e->ns < e->gate_ns ? e->ns : e->gate_ns, whole);
     }
     if (e->comm != TL_NONE)
-        from = max_ns(from, w->end[w->comm_base[rank] + e->comm]);
+        from = tl_ns_max(from, w->end[w->comm_base[rank] + e->comm]);
     t[i] = plus(from, ns);
     if (e->on != TL_NONE)
-        t[i] = max_ns(t[i], plus(t[e->on], gate));
+        t[i] = tl_ns_max(t[i], plus(t[e->on], gate));
     w->work_ns[rank] = t[i];
-    w->step_end[w->cells[cell].step] = max_ns(w->step_end[w->cells[cell].step], t[i]);
+    w->step_end[w->cells[cell].step] = tl_ns_max(w->step_end[w->cells[cell].step], t[i]);
 }
 
 static void replay_rank(tl_whatif *w, uint32_t rank, uint32_t to)
@@ -137,15 +132,15 @@ static void replay_stage(tl_whatif *w, const tl_stage *s)
         uint32_t comm = w->seats[i], rank = w->rank_of[comm];
         int64_t lag = w->in.programs[rank].comms[comm - w->comm_base[rank]].lag_ns;
         w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &other), lag);
-        w->last_start[c] = max_ns(w->last_start[c], w->start[comm]);
+        w->last_start[c] = tl_ns_max(w->last_start[c], w->start[comm]);
     }
     for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
         uint32_t comm = w->leaves[i], rank = w->rank_of[comm];
         const tl_program *p = &w->in.programs[rank];
         uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment], step = w->cells[cell].step;
         int64_t tail = w->changed[rank] && w->untailed[cell] && cut == 0 ? w->tail_ns[comm] : 0;
-        w->end[comm] = max_ns(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
-        w->step_end[step] = max_ns(w->step_end[step], w->end[comm]);
+        w->end[comm] = tl_ns_max(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
+        w->step_end[step] = tl_ns_max(w->step_end[step], w->end[comm]);
     }
 }
 
@@ -180,7 +175,7 @@ static int64_t replay(tl_whatif *w)
             replay_rank(w, item->of, item->to);
     }
     for (size_t s = 0; s <= w->facts.nsteps; s++)
-        last = max_ns(last, w->step_end[s]);
+        last = tl_ns_max(last, w->step_end[s]);
     return last - first;
 }
 
@@ -189,7 +184,7 @@ static void step_times(const tl_whatif *w, int64_t *step_ns)
 {
     int64_t before = first_start(w);
     for (size_t s = 0; s < w->facts.nsteps; s++) {
-        int64_t end = max_ns(before, w->step_end[s + 1]);
+        int64_t end = tl_ns_max(before, w->step_end[s + 1]);
         step_ns[s] = end - before;
         before = end;
     }
@@ -208,7 +203,7 @@ static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts 
         if (tl_part_is_work((tl_part)part) != work)
             continue;
         int64_t usual = cell->medians != TL_NONE ? w->medians[(size_t)cell->medians * TL_NPARTS + (size_t)part] : 0;
-        int64_t more = max_ns(0, own->ns[part] - usual);
+        int64_t more = tl_ns_max(0, own->ns[part] - usual);
         all = plus(all, more);
         asked += mask & (1U << part) ? more : 0;
     }
@@ -223,8 +218,8 @@ static void surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t ma
     const tl_cell *cell = &w->cells[at];
     tl_parts own = { { 0 } };
 
-    *work_ns = max_ns(0, cell->work_ns - cell->work_peer_ns);
-    *host_ns = max_ns(0, cell->host_ns - cell->host_peer_ns);
+    *work_ns = tl_ns_max(0, cell->work_ns - cell->work_peer_ns);
+    *host_ns = tl_ns_max(0, cell->host_ns - cell->host_peer_ns);
     if (mask == 0 || (*work_ns == 0 && *host_ns == 0))
         return;
     tl_whatif_cell_parts(w, rank, cell, &own);
@@ -421,7 +416,7 @@ static void find_lateness(tl_whatif *w)
             const tl_entry *e = &p->entries[i];
             if (e->chain != TL_CHAIN_WORK)
                 continue;
-            int64_t from = e->comm != TL_NONE ? max_ns(before, w->end[w->comm_base[r] + e->comm]) : before;
+            int64_t from = e->comm != TL_NONE ? tl_ns_max(before, w->end[w->comm_base[r] + e->comm]) : before;
             if (e->on != TL_NONE && t[i] > plus(from, e->ns)) {
                 w->late[w->entry_base[r] + e->on] += t[i] - from - e->ns;
                 w->cells[w->cell_of[r][p->entries[e->on].segment]].late_ns += t[i] - from - e->ns;
@@ -436,7 +431,7 @@ static int64_t measured(const tl_whatif *w)
     int64_t last = INT64_MIN;
     for (uint32_t r = 0; r < w->in.nranks; r++)
         if (w->in.programs[r].nsegments > 0)
-            last = max_ns(last, w->in.programs[r].end_ns + tl_whatif_offset(w, r));
+            last = tl_ns_max(last, w->in.programs[r].end_ns + tl_whatif_offset(w, r));
     return last - first_start(w);
 }
 

@@ -5,6 +5,7 @@
  * step, rank 2      0 |a| c1 |b| c2 |          those that it has whole.
  */
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 
@@ -254,26 +255,24 @@ static void compare_sums(comparing *c, const tl_block *b, const tl_block *v, siz
 /* ------------------------------------------------------------------------------------------------------ who with whom
  */
 
-#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_role(const void *a, const void *b)
 {
     const tl_block *x = a, *y = b;
-    int order = ORDER(x->role, y->role);
-    order = order != 0 ? order : ORDER(x->step, y->step);
-    order = order != 0 ? order : ORDER(x->structure, y->structure);
-    order = order != 0 ? order : ORDER(x->n, y->n);
-    order = order != 0 ? order : ORDER(x->rank, y->rank);
-    return order != 0 ? order : ORDER(x->first, y->first);
+    int order = TL_COMPARE(x->role, y->role);
+    order = order != 0 ? order : TL_COMPARE(x->step, y->step);
+    order = order != 0 ? order : TL_COMPARE(x->structure, y->structure);
+    order = order != 0 ? order : TL_COMPARE(x->n, y->n);
+    order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
+    return order != 0 ? order : TL_COMPARE(x->first, y->first);
 }
 
 static int by_rank(const void *a, const void *b)
 {
     const tl_block *x = a, *y = b;
-    int order = ORDER(x->rank, y->rank);
-    order = order != 0 ? order : ORDER(x->structure, y->structure);
-    order = order != 0 ? order : ORDER(x->n, y->n);
-    return order != 0 ? order : ORDER(x->first, y->first);
+    int order = TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->structure, y->structure);
+    order = order != 0 ? order : TL_COMPARE(x->n, y->n);
+    return order != 0 ? order : TL_COMPARE(x->first, y->first);
 }
 
 static bool alike(const tl_block *a, const tl_block *b)

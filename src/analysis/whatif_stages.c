@@ -9,6 +9,7 @@
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 
@@ -18,21 +19,19 @@ enum { OTHERS = 2 };
 /* Work of equal kernels is equal but for chance; hosts differ by what they launch for communication. */
 enum { WORK_SLACK = 32, HOST_SLACK = 8 };
 
-#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_work(const void *a, const void *b)
 {
     const tl_block *x = a, *y = b;
-    int order = ORDER(x->step, y->step);
-    order = order != 0 ? order : ORDER(x->does, y->does);
-    order = order != 0 ? order : ORDER(x->rank, y->rank);
-    return order != 0 ? order : ORDER(x->first, y->first);
+    int order = TL_COMPARE(x->step, y->step);
+    order = order != 0 ? order : TL_COMPARE(x->does, y->does);
+    order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
+    return order != 0 ? order : TL_COMPARE(x->first, y->first);
 }
 
 static int ascending(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
-    return ORDER(*x, *y);
+    return TL_COMPARE(*x, *y);
 }
 
 static int64_t sum_of(const tl_block *b, bool host)

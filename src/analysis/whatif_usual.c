@@ -4,11 +4,6 @@
 #include "whatif_graph.h"
 #include <stdlib.h>
 
-static int64_t max_ns(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int by_like(const void *graph, uint32_t x, uint32_t y)
 {
     const tl_whatif *w = graph;
@@ -74,7 +69,7 @@ bool tl_whatif_find_tails(tl_whatif *w)
         for (size_t i = 0; i < n; i++) {
             size_t low = (n - 2) / 2, high = (n - 1) / 2; /* the middle of the others */
             int64_t a = w->transfer_ns[order[low + (low >= i)]], b = w->transfer_ns[order[high + (high >= i)]];
-            w->tail_ns[order[i]] = max_ns(0, w->transfer_ns[order[i]] - (a + (b - a) / 2));
+            w->tail_ns[order[i]] = tl_ns_max(0, w->transfer_ns[order[i]] - (a + (b - a) / 2));
         }
     }
     free(order);

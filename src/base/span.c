@@ -46,6 +46,22 @@ bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
     return true;
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const tl_span *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
+{
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_start);
+    for (size_t i = 0; i < n; i++)
+        if (!tl_spans_add(set, v[i].start_ns, v[i].end_ns))
+            return false;
+    return true;
+}
+
 bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
 {
     if (!start_over(out, a->n + b->n))

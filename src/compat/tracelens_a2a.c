@@ -2,6 +2,7 @@
  * not. */
 #include "python.h"
 #include "tracelens_coll.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* One collective.  Times in us, NaN where unknown. */
@@ -64,12 +65,10 @@ static exchange measure(const tl_colls *colls, size_t collective)
     return x;
 }
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return COMPARE(x, y);
+    return TL_COMPARE(x, y);
 }
 
 /* What is unknown stands behind. */
@@ -78,7 +77,7 @@ static int most_first(const void *a, const void *b)
     const exchange *x = a, *y = b;
     if (isnan(x->mb) != isnan(y->mb))
         return isnan(x->mb) ? 1 : -1;
-    return x->mb != y->mb && !isnan(x->mb) ? COMPARE(y->mb, x->mb) : COMPARE(x->collective, y->collective);
+    return x->mb != y->mb && !isnan(x->mb) ? TL_COMPARE(y->mb, x->mb) : TL_COMPARE(x->collective, y->collective);
 }
 
 static bool collect(exchanging *s)
@@ -242,15 +241,15 @@ static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error 
 
 static int in_groups(const exchange *x, const exchange *y)
 {
-    int order = COMPARE(x->row->group, y->row->group);
-    return order != 0 ? order : COMPARE(x->row->dtype, y->row->dtype);
+    int order = TL_COMPARE(x->row->group, y->row->group);
+    return order != 0 ? order : TL_COMPARE(x->row->dtype, y->row->dtype);
 }
 
 static int by_group(const void *a, const void *b)
 {
     const exchange *x = *(const exchange *const *)a, *y = *(const exchange *const *)b;
     int order = in_groups(x, y);
-    return order != 0 ? order : COMPARE(x->collective, y->collective);
+    return order != 0 ? order : TL_COMPARE(x->collective, y->collective);
 }
 
 /* What is known of one number of some exchanges, without those of which it is not. */

@@ -150,20 +150,18 @@ bool tl_colls_unpack(tl_colls *colls, const char **at)
 
 /* -------------------------------------------------------------------------------------------------------- matching */
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_rank(const void *context, uint32_t a, uint32_t b)
 {
     const tl_colls *colls = context;
-    return COMPARE(colls->rows.v[a].rank, colls->rows.v[b].rank);
+    return TL_COMPARE(colls->rows.v[a].rank, colls->rows.v[b].rank);
 }
 
 static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
 {
     const tl_coll_row *x = &((const tl_colls *)context)->rows.v[a], *y = &((const tl_colls *)context)->rows.v[b];
-    int order = COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : COMPARE(x->group, y->group);
-    return order != 0 ? order : COMPARE(x->ts, y->ts);
+    int order = TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    return order != 0 ? order : TL_COMPARE(x->ts, y->ts);
 }
 
 /* The rows in the order of ranks; those of a rank came together and stay in file order. */

@@ -1,9 +1,8 @@
 /* tracelens_heat.c - all-to-all-v: who sent how much to whom. */
 #include "tlmpi/base/decimal.h"
+#include "tlmpi/base/sort.h"
 #include "tracelens_coll.h"
 #include <stdlib.h>
-
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
 /* What a rank sent to the j-th of its group. */
 typedef struct flow {
@@ -69,7 +68,7 @@ static bool read_split(heat *h, tl_text text, bool *whole)
 static int by_pair(const void *a, const void *b)
 {
     const flow *x = a, *y = b;
-    return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->to, y->to);
+    return x->from != y->from ? TL_COMPARE(x->from, y->from) : TL_COMPARE(x->to, y->to);
 }
 
 static bool collect_flows(heat *h, const tl_colls *colls)

@@ -2,6 +2,7 @@
 #include "python.h"
 #include "sheet.h"
 #include "tracelens.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 #define SHORT_US 10.0
@@ -48,20 +49,18 @@ static bool is_kernel(const tl_lens *lens, uint32_t i)
     return lens->set[i] == TL_LENS_KERNEL && tl_lens_is_gpu(lens, i);
 }
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* Events of one group stay in file order. */
 static int by_key(const void *a, const void *b)
 {
     const kernel *x = a, *y = b;
-    int order = COMPARE(x->source, y->source);
-    order = order != 0 ? order : COMPARE(x->parent, y->parent);
-    order = order != 0 ? order : COMPARE(x->dims, y->dims);
-    order = order != 0 ? order : COMPARE(x->strides, y->strides);
-    order = order != 0 ? order : COMPARE(x->inputs, y->inputs);
-    order = order != 0 ? order : COMPARE(x->name, y->name);
-    order = order != 0 ? order : COMPARE(x->stream, y->stream);
-    return order != 0 ? order : COMPARE(x->event, y->event);
+    int order = TL_COMPARE(x->source, y->source);
+    order = order != 0 ? order : TL_COMPARE(x->parent, y->parent);
+    order = order != 0 ? order : TL_COMPARE(x->dims, y->dims);
+    order = order != 0 ? order : TL_COMPARE(x->strides, y->strides);
+    order = order != 0 ? order : TL_COMPARE(x->inputs, y->inputs);
+    order = order != 0 ? order : TL_COMPARE(x->name, y->name);
+    order = order != 0 ? order : TL_COMPARE(x->stream, y->stream);
+    return order != 0 ? order : TL_COMPARE(x->event, y->event);
 }
 
 static bool are_alike(const kernel *x, const kernel *y)
@@ -73,7 +72,7 @@ static bool are_alike(const kernel *x, const kernel *y)
 static int largest_first(const void *a, const void *b)
 {
     const row *x = a, *y = b;
-    return x->sum != y->sum ? COMPARE(y->sum, x->sum) : COMPARE(x->first->event, y->first->event);
+    return x->sum != y->sum ? TL_COMPARE(y->sum, x->sum) : TL_COMPARE(x->first->event, y->first->event);
 }
 
 static bool make_rows(summing *s)

@@ -1,6 +1,7 @@
 /* tracelens_long.c - each collective kernel of each rank, and their sums by rank and kind. */
 #include "python.h"
 #include "tracelens_coll.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 static void put_long(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row)
@@ -48,8 +49,6 @@ tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *e
 
 /* ---------------------------------------------------------------------------------------------------------- sums */
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* A row with anything missing belongs to no group. */
 static bool is_complete(const tl_coll_row *r)
 {
@@ -60,17 +59,17 @@ static bool is_complete(const tl_coll_row *r)
 
 static int in_groups(const tl_coll_row *x, const tl_coll_row *y)
 {
-    int order = COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : COMPARE(x->group, y->group);
-    order = order != 0 ? order : COMPARE(x->ranks, y->ranks);
-    order = order != 0 ? order : COMPARE(x->name, y->name);
-    order = order != 0 ? order : COMPARE(x->group_size, y->group_size);
-    order = order != 0 ? order : COMPARE(x->dtype, y->dtype);
-    order = order != 0 ? order : COMPARE(x->in_nelems, y->in_nelems);
-    order = order != 0 ? order : COMPARE(x->out_nelems, y->out_nelems);
-    order = order != 0 ? order : COMPARE(x->in_split, y->in_split);
-    order = order != 0 ? order : COMPARE(x->out_split, y->out_split);
-    return order != 0 ? order : COMPARE(x->stream, y->stream);
+    int order = TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    order = order != 0 ? order : TL_COMPARE(x->ranks, y->ranks);
+    order = order != 0 ? order : TL_COMPARE(x->name, y->name);
+    order = order != 0 ? order : TL_COMPARE(x->group_size, y->group_size);
+    order = order != 0 ? order : TL_COMPARE(x->dtype, y->dtype);
+    order = order != 0 ? order : TL_COMPARE(x->in_nelems, y->in_nelems);
+    order = order != 0 ? order : TL_COMPARE(x->out_nelems, y->out_nelems);
+    order = order != 0 ? order : TL_COMPARE(x->in_split, y->in_split);
+    order = order != 0 ? order : TL_COMPARE(x->out_split, y->out_split);
+    return order != 0 ? order : TL_COMPARE(x->stream, y->stream);
 }
 
 /* Rows of a group stay in their order, which is that of one array. */
@@ -78,7 +77,7 @@ static int by_group(const void *a, const void *b)
 {
     const tl_coll_row *x = *(const tl_coll_row *const *)a, *y = *(const tl_coll_row *const *)b;
     int order = in_groups(x, y);
-    return order != 0 ? order : COMPARE(x, y);
+    return order != 0 ? order : TL_COMPARE(x, y);
 }
 
 typedef struct sum {
@@ -90,7 +89,7 @@ typedef struct sum {
 static int largest_first(const void *a, const void *b)
 {
     const sum *x = a, *y = b;
-    return x->total != y->total ? COMPARE(y->total, x->total) : COMPARE(x->v[0], y->v[0]);
+    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->v[0], y->v[0]);
 }
 
 static void describe(sum *s, double *work)

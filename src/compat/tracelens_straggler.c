@@ -1,14 +1,13 @@
 /* tracelens_straggler.c - which rank the others waited for, by its waits: who waits least came last. */
 #include "python.h"
 #include "tracelens_sync.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
-
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return COMPARE(x, y);
+    return TL_COMPARE(x, y);
 }
 
 /* Place of a rank among s->ranks. */
@@ -30,7 +29,7 @@ static int least_wait_first(const void *a, const void *b)
 {
     const standing *x = a, *y = b;
     double p = tl_python_round(x->waits, 1), q = tl_python_round(y->waits, 1);
-    return p != q ? COMPARE(p, q) : COMPARE(x->rank, y->rank);
+    return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x->rank, y->rank);
 }
 
 static void count(const tl_coll_syncs *s, standing *v)

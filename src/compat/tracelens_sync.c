@@ -6,6 +6,7 @@
  */
 #include "python.h"
 #include "tracelens_sync.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* What a name of a collective means; other names do not synchronise. */
@@ -238,21 +239,19 @@ static tl_status write_syncs(const tl_coll_syncs *s, const char *dir, tl_error *
 
 /* ------------------------------------------------------------------------------------------------------ sums */
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* What is missing is a group of its own. */
 static int in_groups(const tl_coll_sync *x, const tl_coll_sync *y)
 {
-    int order = COMPARE(x->row->name, y->row->name);
-    order = order != 0 ? order : COMPARE(x->row->dtype, y->row->dtype);
-    return order != 0 ? order : COMPARE(x->row->in_nelems, y->row->in_nelems);
+    int order = TL_COMPARE(x->row->name, y->row->name);
+    order = order != 0 ? order : TL_COMPARE(x->row->dtype, y->row->dtype);
+    return order != 0 ? order : TL_COMPARE(x->row->in_nelems, y->row->in_nelems);
 }
 
 static int by_group(const void *a, const void *b)
 {
     const tl_coll_sync *x = *(const tl_coll_sync *const *)a, *y = *(const tl_coll_sync *const *)b;
     int order = in_groups(x, y);
-    return order != 0 ? order : COMPARE(x, y);
+    return order != 0 ? order : TL_COMPARE(x, y);
 }
 
 typedef struct sum {
@@ -264,7 +263,7 @@ typedef struct sum {
 static int largest_first(const void *a, const void *b)
 {
     const sum *x = a, *y = b;
-    return x->total != y->total ? COMPARE(y->total, x->total) : COMPARE(x->v[0], y->v[0]);
+    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->v[0], y->v[0]);
 }
 
 static double latency(const tl_coll_sync *s)

@@ -57,17 +57,15 @@ static tl_participant *at(const rows *r, size_t i)
     return &r->parts[r->order[i]];
 }
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_end(const void *parts, uint32_t a, uint32_t b)
 {
     const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
-    int order = COMPARE(x->group, y->group);
+    int order = TL_COMPARE(x->group, y->group);
     if (order == 0)
-        order = COMPARE(x->rank, y->rank);
+        order = TL_COMPARE(x->rank, y->rank);
     if (order == 0)
-        order = COMPARE(x->end_ns, y->end_ns);
-    return order != 0 ? order : COMPARE(x->uid, y->uid);
+        order = TL_COMPARE(x->end_ns, y->end_ns);
+    return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
 }
 
 static bool rows_make(rows *r, tl_participants *set)
@@ -102,8 +100,8 @@ static tally count_row(const rows *r, size_t from, size_t to)
 static int by_group(const void *a, const void *b)
 {
     const tally *x = a, *y = b;
-    int order = COMPARE(x->group, y->group);
-    return order != 0 ? order : COMPARE(x->rank, y->rank);
+    int order = TL_COMPARE(x->group, y->group);
+    return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
 }
 
 /* Proc 0: the reference for the ranks t[0, n) of one group, in rank order; -1 where it would serve nobody. */
@@ -167,7 +165,7 @@ static int find_group(const void *key, const void *entry)
 {
     const int32_t *group = key;
     const reference *x = entry;
-    return COMPARE(*group, x->group);
+    return TL_COMPARE(*group, x->group);
 }
 
 static const reference *reference_of(const reference_list *references, int32_t group)
@@ -243,7 +241,7 @@ static tl_status move(void **v, size_t *n, size_t size, size_t offset, tl_error 
 static int by_item_group(const void *items, uint32_t a, uint32_t b)
 {
     const sent_item *v = items;
-    return COMPARE(v[a].group, v[b].group);
+    return TL_COMPARE(v[a].group, v[b].group);
 }
 
 /* The owner of groups: a copy of the row for each who asks; `padding` names him. */

@@ -1,4 +1,5 @@
 /* table.c - rows of a schema: adding, sorting by the keys, finding fields. */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/base/mem.h"
 
@@ -42,14 +43,12 @@ void tl_table_free(tl_table *table)
     *table = (tl_table){ .schema = table->schema };
 }
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int compare_i32(const unsigned char *a, const unsigned char *b)
 {
     int32_t x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return COMPARE(x, y);
+    return TL_COMPARE(x, y);
 }
 
 static int compare_i64(const unsigned char *a, const unsigned char *b)
@@ -57,7 +56,7 @@ static int compare_i64(const unsigned char *a, const unsigned char *b)
     int64_t x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return COMPARE(x, y);
+    return TL_COMPARE(x, y);
 }
 
 static int compare_name(const unsigned char *a, const unsigned char *b)
@@ -65,7 +64,7 @@ static int compare_name(const unsigned char *a, const unsigned char *b)
     uint32_t x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return COMPARE(x, y);
+    return TL_COMPARE(x, y);
 }
 
 /* NaN, which is no value, comes behind all values. */
@@ -75,7 +74,7 @@ static int compare_f64(const unsigned char *a, const unsigned char *b)
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
     bool x_none = x != x, y_none = y != y;
-    return x_none || y_none ? x_none - y_none : COMPARE(x, y);
+    return x_none || y_none ? x_none - y_none : TL_COMPARE(x, y);
 }
 
 static int compare_rows(const tl_schema *schema, const unsigned char *a, const unsigned char *b)

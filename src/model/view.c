@@ -13,3 +13,25 @@ int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
     }
     return low > 0 && at_ns < steps[low - 1].end_ns ? steps[low - 1].number : -1;
 }
+
+bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
+{
+    const tl_launch *l = view->launches;
+    for (size_t i = 0; i < view->nlaunches; i++)
+        if ((i == 0 || l[i].track != l[i - 1].track) && tl_map_put(tracks, l[i].track, 1) != 0)
+            return false;
+    return true;
+}
+
+int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = kernels;
+    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
+}
+
+int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = kernels;
+    int order = tl_kernel_by_start(kernels, a, b);
+    return order != 0 ? order : (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+}

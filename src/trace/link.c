@@ -117,20 +117,18 @@ static bool pick_launches(const linking *k, picked *launches)
     return true;
 }
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_start(const void *events, uint32_t a, uint32_t b)
 {
     const tl_events *e = events;
-    return COMPARE(e->ts_ns[a], e->ts_ns[b]);
+    return TL_COMPARE(e->ts_ns[a], e->ts_ns[b]);
 }
 
 static int by_correlation(const void *a, const void *b)
 {
     const later_call *x = a, *y = b;
     if (x->correlation != y->correlation)
-        return COMPARE(x->correlation, y->correlation);
-    return COMPARE(x->launch, y->launch);
+        return TL_COMPARE(x->correlation, y->correlation);
+    return TL_COMPARE(x->launch, y->launch);
 }
 
 /* Notes the launch under its correlation; they come in order of time. */

@@ -7,23 +7,22 @@
  */
 #include "link_comm.h"
 #include "tlmpi/base/decimal.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/trace/classify.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 static int by_track(const void *a, const void *b)
 {
     const tl_comm_op *x = a, *y = b;
     if (x->track != y->track)
-        return COMPARE(x->track, y->track);
+        return TL_COMPARE(x->track, y->track);
     if (x->start_ns != y->start_ns)
-        return COMPARE(x->start_ns, y->start_ns);
+        return TL_COMPARE(x->start_ns, y->start_ns);
     if (x->end_ns != y->end_ns)
-        return COMPARE(y->end_ns, x->end_ns);
-    return COMPARE(x->event, y->event);
+        return TL_COMPARE(y->end_ns, x->end_ns);
+    return TL_COMPARE(x->event, y->event);
 }
 
 static bool is_comm_op(tl_text name)
@@ -217,8 +216,8 @@ static int by_moment(const void *a, const void *b)
 {
     const struct tl_comm_moment *x = a, *y = b;
     if (x->track != y->track)
-        return COMPARE(x->track, y->track);
-    return COMPARE(x->start_ns, y->start_ns);
+        return TL_COMPARE(x->track, y->track);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 bool tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 int32_t tl_small_int(int64_t x)
 {
     return x >= 0 && x <= INT32_MAX ? (int32_t)x : -1;
@@ -66,13 +64,13 @@ typedef struct parting {
 static int by_place(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    return x->device != y->device ? COMPARE(x->device, y->device) : COMPARE(x->stream, y->stream);
+    return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(x->stream, y->stream);
 }
 
 static int by_time(const void *events, uint32_t a, uint32_t b)
 {
     const tl_events *e = events;
-    return e->ts_ns[a] != e->ts_ns[b] ? COMPARE(e->ts_ns[a], e->ts_ns[b]) : COMPARE(e->dur_ns[a], e->dur_ns[b]);
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[a], e->dur_ns[b]);
 }
 
 static bool find_places(parting *p, const uint32_t *index, size_t n)

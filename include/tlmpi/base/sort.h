@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Below, at or above 0, as x stands before, with or behind y: numbers, each evaluated twice. */
+#define TL_COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* Below, at or above 0, as a stands before, with or behind b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 

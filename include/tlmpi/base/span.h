@@ -29,6 +29,9 @@ void tl_spans_free(tl_spans *set);
  * touch the last one extend it.  False when memory is out. */
 bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 
+/* Adds n spans in any order to an empty set; puts them in order of start.  False when memory is out. */
+bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n);
+
 /* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
  * False when memory is out; out is then empty. */
 bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
@@ -43,6 +46,16 @@ static inline int64_t tl_ns_add(int64_t a, int64_t b)
 {
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline int64_t tl_ns_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t tl_ns_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Time covered, in ns: exact, so it may be summed in any order. */

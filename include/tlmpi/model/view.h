@@ -116,6 +116,14 @@ typedef struct tl_rank_view {
 /* The number of the step whose window the instant lies in; -1 for none. */
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 
+/* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False when
+ * memory is out. */
+bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
+
+/* For tl_sort_index, with the kernels as context: by start; by (start, uid). */
+int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b);
+int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b);
+
 static inline uint32_t tl_name_key(const tl_rank_view *view, uint32_t name)
 {
     return view->name_key != NULL && name != TL_NO_NAME ? view->name_key[name] : name;
