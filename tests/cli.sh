@@ -81,6 +81,11 @@ for command in run check show ask describe augment compat; do
 done
 status 0 "$tlmpi" --help
 says out "--reproducible"
+cp out help
+status 0 "$tlmpi" help
+check "the word help is --help" cmp out help
+status 0 "$tlmpi" help show
+says out "tlmpi show"
 status 0 "$tlmpi" -h
 for word in run check show ask describe compat; do
     says out "$word"
