@@ -81,9 +81,9 @@ for command in run check show ask describe augment compat; do
 done
 status 0 "$tlmpi" --help
 says out "--reproducible"
-cp out help
+cp out helped
 status 0 "$tlmpi" help
-check "the word help is --help" cmp out help
+check "the word help is --help" cmp out helped
 status 0 "$tlmpi" help show
 says out "tlmpi show"
 status 0 "$tlmpi" -h

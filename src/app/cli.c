@@ -193,10 +193,10 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->named = named != NULL;
     if (named != NULL)
         cli->command = named;
+    else if (!cli->help && first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
+        st = refuse_mistyped(argv[first], err);
     if (cli->help)
         return TL_OK;
-    else if (first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
-        st = refuse_mistyped(argv[first], err);
     if (st == TL_OK)
         st = read_rest(cli, argc, argv, cli->named ? first : argc, err);
     if (st != TL_OK)
