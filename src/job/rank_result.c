@@ -146,10 +146,11 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     tl_participants *set = how->participants;
     size_t first = set->parts.n;
     tl_status st = tl_participants_collect(view, set, err);
+    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
     if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_activity_make(&own->activity, view, idle.v, idle.n) &&
                          tl_details_collect(view, idle.v, idle.n, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, set->parts.v + first, set->parts.n - first)))
+                         tl_local_since(view, &own->activity, mine, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     free(idle.v);
     if (st == TL_OK)
