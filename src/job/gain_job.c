@@ -209,16 +209,29 @@ static bool number_of(making *m, uint64_t key, uint32_t *number)
     return tl_map_put(&m->likes, key, *number) == 0;
 }
 
-/* Collectives of one kind, size and number of ranks should take the same. */
+/* What is sent to and fro has another size each time: that of a power of two. */
+static int64_t size_class(const tl_late_row *row, bool loose)
+{
+    int64_t size = 1;
+    if (!loose || row->bytes <= 0)
+        return row->bytes;
+    while (size <= row->bytes / 2)
+        size *= 2;
+    return size;
+}
+
+/* Collectives of one kind, size and number of ranks should take the same; where ranks have no trace, of those that there
+ * are in all. */
 static bool set_likes(making *m, const tl_meeting *meeting, const tl_late_row *row, tl_whatif_collective *c)
 {
-    size_t size = meeting->group >= 0 && m->job->absent.n > 0 ? group_at(m, meeting->group).n : 0;
-    uint64_t n = size > 0 ? size : c->n;
-    uint64_t like = tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)row->bytes), n);
+    if (m->job->absent.n == 0)
+        return number_of(m, tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)row->bytes), c->n), &c->like);
+    size_t size = meeting->group >= 0 ? group_at(m, meeting->group).n : 0;
+    uint64_t like = tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)size_class(row, c->loose)), size > 0 ? size : c->n);
     uint64_t where = tl_hash_mix((uint64_t)(int64_t)meeting->group + 1,
                                  (uint64_t)(uint32_t)meeting->from << 32 | (uint32_t)meeting->to);
 
-    return number_of(m, like, &c->like) && (m->job->absent.n == 0 || number_of(m, tl_hash_mix(where, like), &c->own));
+    return number_of(m, like, &c->like) && number_of(m, tl_hash_mix(where, like), &c->own);
 }
 
 /* Those who have no trace sit behind those who have. */
