@@ -126,7 +126,7 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
         first += devices[i].n;
         whole = classify(&k, &devices[i], out);
     }
-    whole = whole && tl_idle_sums(&k, devices, n, out);
+    whole = whole && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
     for (size_t i = 0; devices != NULL && i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
@@ -134,13 +134,10 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
-static const tl_schema *const tables[] = { &tl_gap_schema,
-                                           &tl_gap_noise_schema,
-                                           &tl_idle_schema,
-                                           &tl_idle_overview_schema,
-                                           &tl_idle_summary_schema,
-                                           &tl_idle_job_schema,
-                                           NULL };
+static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,
+                                           &tl_gap_peer_schema,      &tl_idle_schema,
+                                           &tl_idle_overview_schema, &tl_idle_summary_schema,
+                                           &tl_idle_job_schema,      NULL };
 
 const tl_analysis tl_idle_analysis = {
     .name = "idle",

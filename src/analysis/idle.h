@@ -5,6 +5,7 @@
  *     idle_calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
  *     idle_drain.c    how the device ran dry
  *     idle_doing.c    what the host did, thread by thread;  idle_mixed.c: with all threads as one
+ *     idle_meet.c     when hosts waited for other ranks;  idle_peers.c: which parts of gaps that may be
  *     idle_sums.c     gaps -> sums; idle_overview.c: by label; idle_summary.c: by class; idle_job.c: over ranks
  *     idle.c          the order of it all, and the label
  */
@@ -19,10 +20,10 @@
 /* What a call is, as far as its name tells. */
 typedef struct tl_idle_call {
     uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
-    uint8_t wait;          /* tl_wait_kind of those that are always one: device, stream, event, implicit */
+    uint8_t wait;          /* tl_sync_kind of those that are always one: device, stream, event, implicit */
     bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
     bool copy, async;      /* a copy; one whose name says that it does not wait */
-    uint8_t direction;     /* tl_wait_kind of a copy whose name says where to: H2D, D2H */
+    uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
     bool graph;            /* launches a graph */
     bool stream_waits;     /* makes a stream wait for an event */
 } tl_idle_call;
@@ -30,7 +31,7 @@ typedef struct tl_idle_call {
 /* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
 tl_idle_call tl_idle_name_of(tl_text name, bool wide);
 
-/* The direction that a copy's own name tells, TL_WAIT_NONE where it does not. */
+/* The direction that a copy's own name tells, TL_SYNC_NONE where it does not. */
 uint8_t tl_idle_direction(tl_text name);
 
 /* A call that waits for the device. */
@@ -39,7 +40,7 @@ typedef struct tl_idle_wait {
     uint32_t call; /* index into the view's calls */
     uint32_t uid;
     int32_t device, stream; /* that it waits for; -1 where that is not known */
-    uint8_t kind;           /* tl_wait_kind */
+    uint8_t kind;           /* tl_sync_kind */
 } tl_idle_wait;
 
 /* A wait of a stream for an event of another. */
@@ -86,7 +87,7 @@ static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
 /* What a call with that name is. */
 const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name);
 
-/* What kind of wait the call is; TL_WAIT_NONE for one that does not wait for the device. */
+/* What kind of wait the call is; TL_SYNC_NONE for one that does not wait for the device. */
 uint8_t tl_idle_wait_kind(tl_idle_rank *k, uint32_t call);
 
 /* The launch that the call is, TL_NONE for one without device work. */
@@ -138,6 +139,10 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
  * one for each gap.  False: memory is out. */
 bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+
+/* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
+ * collective of hosts.  After the labels of all gaps.  False: memory is out. */
+bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* ------------------------------------------------------------------------------------------------------- tallies */
 
@@ -196,6 +201,9 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
 /* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+
+/* The class of a gap in words: a cell dominant_op of idle_summary. */
+void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, size_t size);
 
 /* Adds the measures of a row to those of a sum. */
 void tl_idle_add(tl_idle *sum, const tl_idle *row);

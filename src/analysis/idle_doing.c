@@ -239,7 +239,7 @@ static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
 static uint8_t class_of(tl_idle_rank *k, size_t call)
 {
     uint8_t class = tl_idle_call_named(k, k->view->calls.name[call])->call;
-    if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, (uint32_t)call) != TL_WAIT_NONE)
+    if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, (uint32_t)call) != TL_SYNC_NONE)
         class = TL_CALL_SYNC;
     return class;
 }

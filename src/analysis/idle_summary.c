@@ -40,13 +40,10 @@ static void text_cell(char *cell, size_t size, tl_text text)
     tl_cell_text(cell, size, text.p, text.n);
 }
 
-/* The class in words. */
-static void say_class(const tl_idle_scope *s, const tl_gap *g, tl_idle_summary *row)
+void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_t size)
 {
     class_key key = key_of(g);
-    tl_text name = tl_names_text(s->k->view->names, key.name);
-    char *cell = row->dominant_op;
-    size_t size = sizeof row->dominant_op;
+    tl_text name = tl_names_text(names, key.name);
 
     switch (g->cpu_during_gap) {
     case TL_DOING_RUNTIME: {
@@ -147,7 +144,7 @@ static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run 
         return false;
     row->place = (int32_t)n + 1;
     row->cumulative_pct = tl_idle_pct(s->macro_ns, s->macro_ns);
-    text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT("(others)"));
+    text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
     return true;
 }
 
@@ -167,7 +164,7 @@ static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs
         sum += row->total_ns;
         row->place = (int32_t)r + 1;
         row->cumulative_pct = tl_idle_pct(sum, s->macro_ns);
-        say_class(s, first, row);
+        tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         say_longest(s, index, count, row);
     }
     return add_others(s, table, runs, n, nruns);

@@ -25,6 +25,8 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_idle_plus(sum->busy_ns, sum->macro_ns));
     sum->macro_gaps += row->macro_gaps;
     sum->noise_gaps += row->noise_gaps;
+    sum->peer_ns = tl_idle_plus(sum->peer_ns, row->peer_ns);
+    sum->waiting_ns = tl_idle_plus(sum->waiting_ns, row->waiting_ns);
     sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;
@@ -53,6 +55,7 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 
     row.rank = s->k->view->rank;
     row.device = s->device;
+    row.late_rank = -1;
     row.utilization_pct = tl_idle_pct(row.busy_ns, tl_idle_plus(row.busy_ns, row.macro_ns));
     s->busy_ns = row.busy_ns;
     s->macro_ns = row.macro_ns;
