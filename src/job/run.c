@@ -164,7 +164,7 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
 /* The rows of all procs to proc 0, in the order of their keys. */
 static tl_status gather(job *j, tl_scope scope, tl_error *err)
 {
-    tl_status st = TL_OK;
+    tl_status st = TL_OK, here = TL_OK; /* what proc 0 cannot keep does not stop the others' gathers */
     for (size_t t = 0; st == TL_OK && t < j->tables.n; t++) {
         tl_table *table = &j->tables.v[t];
         void *all = NULL;
@@ -173,12 +173,11 @@ static tl_status gather(job *j, tl_scope scope, tl_error *err)
             continue;
         st = tl_par_gather(table->rows, table->n * size, &all, &n, NULL, err);
         table->n = 0;
-        if (st == TL_OK && is_first() && (!tl_table_append(table, all, n / size) || !tl_table_sort(table)))
-            st = tl_fail_memory(err, table->schema->name);
+        if (st == TL_OK && here == TL_OK && is_first() && (!tl_table_append(table, all, n / size) || !tl_table_sort(table)))
+            here = tl_fail_memory(err, table->schema->name);
         free(all);
-        st = tl_par_agree(st, err);
     }
-    return st;
+    return tl_par_agree(st == TL_OK ? here : st, err);
 }
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
