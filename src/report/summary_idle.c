@@ -193,11 +193,11 @@ static void say_idle(FILE *out, const tl_summary *s, const tl_idle *job, const t
         tl_wrap w = {
             .out = out, .indent = NAME_AT, .column = (size_t)fprintf(out, "%6.1f %%", c->idle_pct), .begun = true
         };
-        char doing[256];
-        say_doing(doing, sizeof doing - sizeof MOSTLY_PEERS, c);
-        if (c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns)
-            strcat(doing, MOSTLY_PEERS);
-        tl_wrap_words(&w, doing);
+        bool peers = c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns;
+        char doing[256], text[sizeof doing + sizeof MOSTLY_PEERS];
+        say_doing(doing, sizeof doing, c);
+        snprintf(text, sizeof text, "%s%s", doing, peers ? MOSTLY_PEERS : "");
+        tl_wrap_words(&w, text);
         say_place(&w, c);
         if (working_ranks(s) > 1)
             say_ranks(&w, c);
