@@ -61,6 +61,7 @@ typedef struct tl_idle_rank {
     const tl_rank_view *view;
     const tl_idle_config *config;
     uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
+    int64_t *end_ns;        /* by kernel: its end, cut where that is due; NULL where it is nowhere */
     int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
     tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_call_named */
     uint8_t *name_known;
@@ -69,8 +70,8 @@ typedef struct tl_idle_rank {
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
     TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
     size_t graph_launches;
-    uint32_t main_track; /* thread that counts where nothing is launched; TL_NONE without any */
-    bool has_ops;        /* there are operators or Python functions */
+    uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
+    size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
 } tl_idle_rank;
 
 static inline bool tl_idle_holds(const tl_idle_rank *k, uint32_t rule)
@@ -87,8 +88,8 @@ static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
 /* What a call with that name is. */
 const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name);
 
-/* What kind of wait the call is; TL_SYNC_NONE for one that does not wait for the device. */
-uint8_t tl_idle_wait_kind(tl_idle_rank *k, uint32_t call);
+/* What kind of wait the call, of such a name, is; TL_SYNC_NONE for one that does not wait for the device. */
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name);
 
 /* The launch that the call is, TL_NONE for one without device work. */
 uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call);
@@ -109,24 +110,38 @@ typedef struct tl_idle_gap {
     uint32_t track;      /* the thread whose doing counts; TL_NONE: all */
 } tl_idle_gap;
 
+/* Where a search in order of time has come to. */
+typedef struct tl_idle_cursor {
+    size_t at;
+    bool begun;
+} tl_idle_cursor;
+
 /* One device of a rank, or all of them as one. */
 typedef struct tl_idle_device {
-    int32_t device;           /* -1: all */
-    size_t first, n;          /* its kernels in the view */
-    TL_VEC(tl_idle_gap) gaps; /* in order of time */
-    size_t first_row;         /* of its rows in the gap table */
-    size_t first_noise;       /* and in that of noise */
-    tl_idle sums;             /* as far as the timeline tells */
+    int32_t device;                /* -1: all */
+    size_t first, n;               /* its kernels in the view */
+    TL_VEC(tl_idle_gap) gaps;      /* in order of time */
+    size_t step;                   /* steps that begin at or before the gap that is looked at */
+    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see idle_drain.c */
+    size_t first_row;              /* of its rows in the gap table */
+    size_t first_noise;            /* and in that of noise */
+    tl_idle sums;                  /* as far as the timeline tells */
 } tl_idle_device;
 
-/* End of the work, cut where the next of its stream begins (rule `overruns`). */
-int64_t tl_idle_end(tl_idle_rank *k, size_t kernel);
+/* End of the work, cut where the next of its stream begins (rule `overruns`), once the ends are found. */
+static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
+{
+    return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
+}
+
+/* False: memory is out. */
+bool tl_idle_find_ends(tl_idle_rank *k);
 
 /* Finds the gaps: rows with times, ids, steps and the work around them.  False: memory is out. */
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise);
 
-/* How the device ran dry before the gap: fills drain_type and the sync columns. */
-void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
+/* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
+void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
 
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
 bool tl_idle_drain_prepare(tl_idle_rank *k);
@@ -181,11 +196,25 @@ static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
 bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
 static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
-    uint32_t first = *tl_idle_slot(tally, name);
-    if (first == TL_NONE || tally->v[first].call != call)
+    uint32_t *first = tl_idle_slot(tally, name);
+    if (*first == TL_NONE && tally->n < tally->cap) {
+        *first = (uint32_t)tally->n;
+        tally->v[tally->n++] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
+        return true;
+    }
+    if (*first == TL_NONE || tally->v[*first].call != call)
         return tl_idle_tally_more(tally, name, call, ns);
-    tally->v[first].ns = tl_idle_plus(tally->v[first].ns, ns);
+    tally->v[*first].ns = tl_idle_plus(tally->v[*first].ns, ns);
     return true;
+}
+
+/* The entry with the most time, of equals the first; there is one. */
+static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tally *tally)
+{
+    const tl_idle_tally_entry *most = tally->v;
+    for (size_t i = 1; i < tally->n; i++)
+        most = tally->v[i].ns > most->ns ? &tally->v[i] : most;
+    return most;
 }
 
 /* Empties it. */

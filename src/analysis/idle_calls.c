@@ -90,9 +90,8 @@ static uint8_t listed_copy(const tl_idle_rank *k, uint32_t call, const tl_idle_c
     return direction != TL_SYNC_NONE ? direction : name->direction;
 }
 
-uint8_t tl_idle_wait_kind(tl_idle_rank *k, uint32_t call)
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name)
 {
-    const tl_idle_call *name = tl_idle_call_named(k, k->view->calls.name[call]);
     if (name->copy)
         return tl_idle_holds(k, TL_IDLE_COPIES) ? blocking_copy(k, call, name) : listed_copy(k, call, name);
     if (name->implicit_if_long && k->view->calls.dur_ns[call] > k->config->implicit_ns)
@@ -281,7 +280,7 @@ static bool take_calls(tl_idle_rank *k, collected *c)
         for (size_t i = thread->first; i < thread->first + thread->n; i++) {
             const tl_idle_call *name = tl_idle_call_named(k, calls->name[i]);
             uint32_t call = (uint32_t)i;
-            uint8_t kind = tl_idle_wait_kind(k, call);
+            uint8_t kind = tl_idle_wait_kind(k, call, name);
             if (kind != TL_SYNC_NONE && !add_wait(k, &c->syncs, call, kind))
                 return false;
             if (name->graph && !take_graph(k, call, c))
@@ -379,17 +378,18 @@ bool tl_idle_prepare(tl_idle_rank *k)
     if (whole && k->holds.n > 0)
         qsort(k->holds.v, k->holds.n, sizeof *k->holds.v, by_stream);
     find_main_thread(k);
-    for (size_t i = 0; i < k->view->ops.n && !k->has_ops; i++)
-        k->has_ops = k->view->ops.kind[i] != TL_ANNOTATION;
+    for (size_t i = 0; i < k->view->ops.n; i++)
+        k->nops[k->view->ops.kind[i]]++;
     free(c.unplaced.v);
     free(c.graphs.v);
     tl_map_free(&c.syncs);
-    return whole && tl_idle_drain_prepare(k);
+    return whole && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
 }
 
 void tl_idle_free(tl_idle_rank *k)
 {
     free(k->first_kernel);
+    free(k->end_ns);
     free(k->reach_ns);
     free(k->name);
     free(k->name_known);

@@ -75,7 +75,7 @@ static void fill(tl_idle_job *row, const share *v, size_t n, size_t nranks, int6
     row->ranks = (int32_t)n;
     for (size_t i = 0; i < nranks; i++)
         scratch[i] = i < n ? v[i].total_ns : 0;
-    row->median_rank_ns = tl_idle_median(scratch, nranks);
+    row->median_rank_ns = tl_idle_measure(scratch, nranks).median_ns;
     row->worst_rank = v[0].rank;
     row->worst_ns = v[0].total_ns;
     row->second_rank = n > 1 ? v[1].rank : -1;
