@@ -148,7 +148,7 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     tl_status st = tl_participants_collect(view, set, err);
     tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
-    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_activity_make(&own->activity, view, idle.v, idle.n) &&
+    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_idle_parts_find(view, &idle) && tl_activity_make(&own->activity, view, idle.v, idle.n) &&
                          tl_details_collect(view, idle.v, idle.n, &own->activity, how->details) &&
                          tl_local_since(view, &own->activity, mine, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
@@ -214,6 +214,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     describe_reading(&trace, item, &row);
     size_t nparts = how->analyse ? how->participants->parts.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t nprograms = how->analyse ? how->programs->of.n : 0;
     if (st == TL_OK && how->analyse)
@@ -222,6 +223,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         if (how->analyse) {             /* nor has it a part in anything */
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
+            how->exposures->n = nexposures;
             how->details->rows.n = ndetails;
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
