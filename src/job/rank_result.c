@@ -158,18 +158,14 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     return st;
 }
 
-/* The order in time is one of memory: the columns of the events become those of the host, tables with a row for each gap
- * come when the sums between collectives are done, and the host's columns go before those with a row for each piece of
- * device work. */
+/* The order in time is one of memory: tables with a row for each gap come when the sums between collectives are done, and
+ * the host's columns go before those with a row for each piece of device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     own_work own = { .activity = { 0 } };
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
-    if (st == TL_OK)
-        st = tl_link_host(trace, &linked, err);
-    tl_events_free_columns(&trace->events);
     if (st == TL_OK)
         st = take_part(&linked.view, how, &own, err);
     if (st == TL_OK)
