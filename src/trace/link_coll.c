@@ -164,10 +164,9 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
     }
     for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
         tl_kernel *k = &out->kernels[i];
-        const tl_coll_args *own = k->coll != TL_NONE ? &trace->events.colls.v[k->coll] : NULL;
-        k->coll = TL_NONE;
         if (k->kind != TL_COMM)
             continue;
+        const tl_coll_args *own = k->coll != TL_NONE ? &trace->events.colls.v[k->coll] : NULL;
         const tl_launch *launch = k->launch != TL_NONE ? &out->launches[k->launch] : NULL;
         tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
         tl_coll_args args;

@@ -1,6 +1,6 @@
 /* link_work.c - see link_work.h.
  *
- * A kernel has 80 bytes as a row and half of that in columns, and a large trace has no room for both of all of them: so
+ * A kernel has 72 bytes as a row and half of that in columns, and a large trace has no room for both of all of them: so
  * rows are made from the last one to the first, and the columns are cut behind what is left of them.
  */
 #include "link_work.h"
@@ -126,14 +126,13 @@ static const tl_rule *rule_of(making *m, uint32_t name)
 
 /* What the work is: by its category; a kernel by the arguments of its collective, then by its name, then by the
  * operator that launched it. */
-static void classify(making *m, tl_cat cat, tl_kernel *kernel)
+static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel *kernel)
 {
     if (cat == TL_CAT_MEMCPY || cat == TL_CAT_MEMSET) {
         kernel->kind = cat == TL_CAT_MEMCPY ? TL_MEMCPY : TL_MEMSET;
         return;
     }
     const tl_rule *rule = rule_of(m, kernel->name);
-    const tl_coll_args *args = kernel->coll != TL_NONE ? &m->e->colls.v[kernel->coll] : NULL;
     tl_collective named = TL_COLL_NONE;
     if (args != NULL && args->name != TL_NO_NAME) {
         named = tl_collective_of(tl_names_text(&m->e->names, args->name));
@@ -163,9 +162,7 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
                            .launch = work->launch[i],
                            .uid = c->uid[i],
                            .device = stream->device,
-                           .stream = stream->stream,
-                           .blocks = args->blocks,
-                           .coll = args->coll };
+                           .stream = stream->stream };
     if (kernel->launch != TL_NONE) {
         tl_launch *launch = &m->out->launches[kernel->launch];
         kernel->launch_ns = launch->start_ns;
@@ -173,7 +170,11 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
     }
     kernel->step = tl_step_at(m->out->steps, m->out->view.nsteps,
                               kernel->launch != TL_NONE ? kernel->launch_ns : kernel->start_ns);
-    classify(m, (tl_cat)c->kind[i], kernel);
+    classify(m, (tl_cat)c->kind[i], args->coll != TL_NONE ? &m->e->colls.v[args->coll] : NULL, kernel);
+    if (kernel->kind == TL_COMM)
+        kernel->coll = args->coll;
+    else if (kernel->kind == TL_COMPUTE)
+        kernel->blocks = args->blocks;
 }
 
 bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,

@@ -24,7 +24,7 @@ typedef struct tl_device {
 bool tl_device_order(const tl_events *events, tl_columns *columns, bool work, tl_device *device);
 void tl_device_free(tl_device *device);
 
-/* Makes out->kernels of the work, and their part of the view: all but what concerns collectives.  `coll` of a kernel is
+/* Makes out->kernels of the work, and their part of the view: all but what concerns collectives.  `coll` of comm is
  * the entry of the side table that has its arguments, TL_NONE.  What is in the rows already is gone from the columns.
  * False when memory is out. */
 bool tl_kernels_make(const tl_events *events, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
