@@ -6,9 +6,11 @@
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
  *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody
- *     steady    Student's t of share - worst over the steps: p, times the number of ranks, <= 0.01; its mean >= 1 %
- *     event     share >= 4 %, and three times the largest worst of any step but the first; or twice that in several
- *               steps, in which chance would have to meet the same rank: two, of few ranks three
+ *     steady    Student's t of share - worst over the steps: p, twice for either of two ranks, <= 0.01; its mean >=
+ *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
+ *     event     share >= 4 %, and three times the largest worst of any step but the first, if it makes 0.5 % of all
+ *               steps; or twice that in several steps, in which chance would have to meet the same rank: two, of few
+ *               ranks three
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -23,12 +25,13 @@ static const double significant = 0.01;
 /* What healthy jobs of up to 32 ranks that differ by 0.4 % show at most; a fault of 2 % of a step passes. */
 static const double matters = 0.01, matters_overall = 0.01, matters_flagged = 0.025;
 /* One step is weak evidence.  Of healthy jobs with tails like Student's t of 4 degrees one in ten has a step that costs
- * twice what any other rank does, one in sixteen three times. */
-static const double event_share = 0.04, event_ratio = 3, events_ratio = 2;
+ * twice what any other rank does, one in sixteen three times.  Where pauses are rare but long no ratio tells them from
+ * a fault; a fault of 5 % in one of ten steps passes. */
+static const double matters_event = 0.005, event_share = 0.04, event_ratio = 3, events_ratio = 2;
 enum { FEW_UNITS = 4 };
 /* Differences of one length in all steps are no certainty: so much of a step they vary by. */
 static const double least_deviation = 0.002;
-enum { STEADY_STEPS_LEAST = 3, FIRST_COUNTS_UP_TO = 2 };
+enum { STEADY_STEPS_LEAST = 3, EITHER_OF = 2, FIRST_COUNTS_UP_TO = 2 };
 
 typedef struct looking {
     const tl_costs *in;
@@ -101,7 +104,7 @@ static double worst_of_others(const looking *l, size_t unit, size_t step)
     return l->of[step] == unit ? l->second[step] : l->largest[step];
 }
 
-/* p of the test that the unit costs more than the worst of the others, for all units; *mean: by how much it does. */
+/* p of the test that the unit costs more than the worst of the others; *mean: by how much it does. */
 static double steady_p(const looking *l, size_t unit, double *mean)
 {
     size_t n = l->in->nsteps;
@@ -119,7 +122,7 @@ static double steady_p(const looking *l, size_t unit, double *mean)
     }
     double deviation = sqrt(squares / (double)(n - 1));
     deviation = deviation > least_deviation ? deviation : least_deviation;
-    double p = tl_student_tail(*mean / deviation * sqrt((double)n), n - 1) * (double)l->in->nunits;
+    double p = tl_student_tail(*mean / deviation * sqrt((double)n), n - 1) * EITHER_OF;
     return p < 1 ? p : 1;
 }
 
@@ -174,7 +177,7 @@ static tl_standing look_at(looking *l, size_t unit)
     } else if (ahead >= matters && p <= significant) {
         out.ground = TL_GROUND_STEADY;
         out.p = p;
-    } else if (out.nevents > 0) {
+    } else if (out.nevents > 1 || (out.nevents == 1 && out.overall >= matters_event)) {
         out.ground = TL_GROUND_EVENT;
     } else {
         out.ground = matters_here ? TL_GROUND_CHANCE : TL_GROUND_LITTLE;

@@ -73,7 +73,7 @@ static void of_two_ranks_or_in_three_steps_steadiness_tells(void)
 
 static void one_step_is_an_event_if_no_other_rank_comes_near(void)
 {
-    LOOK(0.9, "....8.....", ".1......2.", "..2....1..");
+    LOOK(0.9, "....8...", ".1....2.", "..2..1..");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
     CU_ASSERT_EQUAL(of[0].nevents, 1);
     CU_ASSERT(of[0].first_event == 4 && of[0].last_event == 4);
@@ -83,6 +83,24 @@ static void one_step_is_an_event_if_no_other_rank_comes_near(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
     LOOK(0.9, "....3.....", "..........", "..........");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* too little for a step alone */
+}
+
+/* Any host pauses once in a while: what that costs is a part of all steps, not of the one. */
+static void a_pause_in_a_long_recording_does_not_matter(void)
+{
+    LOOK(0.9, "....8...............", ".1......2...........", "..2....1............");
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.9, "....8..........8....", ".1......2...........", "..2....1............", "....................");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT); /* twice is none */
+}
+
+/* Only one rank can be ahead of all others in a step: of thirty ranks it takes no more steps to know than of four. */
+static void steadiness_tells_as_much_of_many_ranks(void)
+{
+    static const char *const lines[] = { "545", ".1.", "1..", "..1", "...", "...", "1..", ".1.",
+                                         "..1", "...", "...", "...", "1..", "...", "...", NULL };
+    look(NAN, lines);
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_STEADY);
 }
 
 /* Twice as much as others in one step is nothing; in two steps of the same rank it is no chance, but for few ranks. */
@@ -101,7 +119,7 @@ static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
     CU_ASSERT_FALSE(tl_stands_out(&of[0]));
-    LOOK(0.9, "....8.....", "#.........", ".........."); /* nor noise */
+    LOOK(0.9, "....8...", "#.......", "........"); /* nor noise */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
 }
 
@@ -109,7 +127,7 @@ static void how_a_recording_begins_is_no_event(void)
 static void a_straggler_is_no_noise(void)
 {
     tl_error err;
-    tl_costs c = draw_costs((const char *const[]){ "9999999999", "...8......", "..1...1...", NULL });
+    tl_costs c = draw_costs((const char *const[]){ "99999999", "...8....", "..1...1.", NULL });
     p_value[0] = 0.0001;
     p_value[1] = p_value[2] = 1;
     CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
@@ -161,6 +179,8 @@ int main(void)
         TEST(what_others_cost_too_is_chance),
         TEST(of_two_ranks_or_in_three_steps_steadiness_tells),
         TEST(one_step_is_an_event_if_no_other_rank_comes_near),
+        TEST(a_pause_in_a_long_recording_does_not_matter),
+        TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
         TEST(a_straggler_is_no_noise),
