@@ -35,11 +35,12 @@ enum { STEADY_STEPS_LEAST = 3, EITHER_OF = 2, FIRST_COUNTS_UP_TO = 2 };
 
 typedef struct looking {
     const tl_costs *in;
-    double *share;   /* [nunits * nsteps] */
-    double *largest; /* [nsteps]: of units that no labels speak against */
-    double *second;  /* the same without that unit */
-    size_t *of;      /* [nsteps]: that unit */
-    double *scratch; /* [nsteps] */
+    double *share;    /* [nunits * nsteps] */
+    double *largest;  /* [nsteps]: of units that no labels speak against */
+    double *second;   /* the same without that unit */
+    size_t *of;       /* [nsteps]: that unit */
+    double *scratch;  /* [nsteps] */
+    double middle_ns; /* of the lengths of steps */
 } looking;
 
 double tl_student_tail(double t, size_t freedom)
@@ -72,19 +73,24 @@ static bool speaks_against(const tl_costs *in, size_t unit)
     return in->p_value[unit] <= significant;
 }
 
+/* Of a step as long as the middle one at least. */
+static double share_of(const looking *l, double cost_ns, size_t step)
+{
+    double ns = l->in->step_ns[step] > l->middle_ns ? l->in->step_ns[step] : l->middle_ns, without = ns - cost_ns;
+    return cost_ns > 0 ? cost_ns / (without > ns / 2 ? without : ns / 2) : 0;
+}
+
 static void find_shares(looking *l)
 {
     const tl_costs *in = l->in;
     memcpy(l->scratch, in->step_ns, in->nsteps * sizeof *l->scratch);
-    double middle = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
+    l->middle_ns = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
 
     for (size_t s = 0; s < in->nsteps; s++) {
-        double step = in->step_ns[s] > middle ? in->step_ns[s] : middle;
         l->largest[s] = l->second[s] = 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
-            double cost = in->cost_ns[r * in->nsteps + s], without = step - cost;
-            double share = cost > 0 ? cost / (without > step / 2 ? without : step / 2) : 0;
+            double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
             l->share[r * in->nsteps + s] = share;
             if (speaks_against(in, r))
                 continue;
@@ -126,7 +132,16 @@ static double steady_p(const looking *l, size_t unit, double *mean)
     return p < 1 ? p : 1;
 }
 
-/* Steps that cost so many times the noise.  Where there are two steps, the first is half of all that is known. */
+/* Of the first step only what is sure; where there are two steps, it is half of all that is known, and counts. */
+static double share_of_event(const looking *l, size_t unit, size_t step)
+{
+    const tl_costs *in = l->in;
+    if (step > 0 || in->nsteps <= FIRST_COUNTS_UP_TO)
+        return l->share[unit * in->nsteps + step];
+    return in->sure_ns != NULL ? share_of(l, in->sure_ns[unit], 0) : 0;
+}
+
+/* Steps that cost so many times the noise. */
 static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
 {
     size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0;
@@ -138,7 +153,7 @@ static void find_events(const looking *l, size_t unit, double ratio, tl_standing
     out->first_event = n;
     for (size_t s = 0; s < n; s++)
         if (l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least) {
-            out->nevents += s >= first;
+            out->nevents += share_of_event(l, unit, s) >= least;
             out->first_event = s < out->first_event ? s : out->first_event;
             out->last_event = s;
         }

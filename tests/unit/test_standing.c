@@ -16,7 +16,7 @@ static bool flagged[RANKS_MAX * STEPS_MAX];
 
 static tl_costs draw_costs(const char *const *lines)
 {
-    tl_costs c = { cost, step, flagged, p_value, 0, strlen(lines[0]) };
+    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]) };
     for (; lines[c.nunits] != NULL; c.nunits++)
         for (size_t i = 0; i < c.nsteps; i++) {
             char digit = lines[c.nunits][i];
@@ -123,6 +123,22 @@ static void how_a_recording_begins_is_no_event(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
 }
 
+/* Kernels that take longer than those of the peers do so whatever the recording began with. */
+static void what_surely_was_late_in_the_first_step_is_an_event(void)
+{
+    tl_error err;
+    double sure[] = { 0, 3.9e5, 0 };
+    tl_costs c = draw_costs((const char *const[]){ "..........", "#.........", "..1.......", NULL });
+    c.sure_ns = sure;
+    p_value[0] = p_value[1] = p_value[2] = 0.5;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
+    CU_ASSERT(of[1].nevents == 1 && of[1].first_event == 0 && of[1].last_event == 0);
+    sure[1] = 2e4; /* the rest may be how it began */
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_FALSE(tl_stands_out(&of[1]));
+}
+
 /* A rank that is known to be late is not what the others are measured by. */
 static void a_straggler_is_no_noise(void)
 {
@@ -183,6 +199,7 @@ int main(void)
         TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
+        TEST(what_surely_was_late_in_the_first_step_is_an_event),
         TEST(a_straggler_is_no_noise),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),
         TEST(students_tail_is_that_of_the_tables),
