@@ -317,7 +317,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_verdict_gains gained = { 0 };
     tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
-    bool whole = steps != NULL && gain_ns != NULL && find_roles(a);
+    double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
+    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {
@@ -346,8 +347,9 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
+        input.sure_ns = sure_ns;
         input.by_gain = several_roles(a);
-        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns))
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns))
             st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
@@ -365,6 +367,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);
+    free(sure_ns);
     free(steps);
     return st;
 }

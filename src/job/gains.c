@@ -232,7 +232,21 @@ bool tl_gains_known(const tl_gains *g)
     return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
 }
 
-bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns)
+/* Of the first step, what the marked rank's device had more to do. */
+static double sure_gain(tl_gains *g, const tl_job_step *first, int64_t *gain_ns)
+{
+    double sure_ns = 0;
+    const tl_scenario s = { .repaired = g->marked,
+                            .parts = 1U << TL_PART_COMPUTE | 1U << TL_PART_H2D | 1U << TL_PART_COPY,
+                            .in_steps = true,
+                            .first_step = first->number,
+                            .last_step = first->number };
+    tl_whatif_gain(g->whatif, &s, gain_ns);
+    put_steps(g, gain_ns, first, 1, &sure_ns);
+    return sure_ns;
+}
+
+bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns)
 {
     size_t nranks = g->in->nranks;
     had_more *more = tl_malloc((nranks + 1) * sizeof *more);
@@ -245,12 +259,16 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
         qsort(more, nranks, sizeof *more, by_more);
     for (size_t i = 0; whole && i < nranks * nsteps; i++)
         wall_ns[i] = 0;
+    for (size_t r = 0; whole && r < nranks; r++)
+        sure_ns[r] = 0;
     for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
         tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
-        g->marked[r] = 0;
         put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+        if (nsteps > 0 && wall_ns[r * nsteps] > 0)
+            sure_ns[r] = sure_gain(g, steps, gain_ns);
+        g->marked[r] = 0;
     }
     free(more);
     free(gain_ns);
