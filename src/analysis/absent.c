@@ -317,7 +317,8 @@ static uint32_t find_stand_in(const finding *f, const own_way *own, size_t n, ui
     if (!absent_role(f, own, n, &role))
         return TL_NONE;
     for (uint32_t r = 0; r < f->in->nranks; r++) {
-        size_t first = 0, m = f->in->roles[r] == role ? ways_of(f->present.v, f->present.n, f->in->ranks[r], &first) : 0;
+        size_t first = 0,
+               m = f->in->roles[r] == role ? ways_of(f->present.v, f->present.n, f->in->ranks[r], &first) : 0;
         if (m < n || !is_like(own, n, f->present.v + first, m, at))
             continue;
         const tl_program *p = &f->in->programs[r], *q = best != TL_NONE ? &f->in->programs[best] : NULL;
@@ -397,7 +398,7 @@ static bool seat_way(finding *f, uint32_t absent, const way *own, const way *oth
     return whole;
 }
 
-/* A program with comms of its own; those that nobody else is in take what the transfer of the stand-in's took. */
+/* A program with comms of its own. */
 static bool copy_program(finding *f, uint32_t absent)
 {
     uint32_t like = f->out->stand_in[absent];
@@ -408,15 +409,6 @@ static bool copy_program(finding *f, uint32_t absent)
     if (p->comms == NULL)
         return false;
     memcpy(p->comms, f->in->programs[like].comms, p->ncomms * sizeof *p->comms);
-    for (size_t i = 0; i < f->in->nmeetings; i++) {
-        const tl_meeting *m = &f->in->meetings[i];
-        uint32_t comm = comm_of(f, m, like);
-        if (comm == TL_NONE)
-            continue;
-        int64_t start = tl_ns_between(m->last_start_ns, f->in->offset_ns[like]);
-        tl_comm *c = &p->comms[comm];
-        c->start_ns = start < c->start_ns ? c->start_ns : start > c->end_ns ? c->end_ns : start;
-    }
     return true;
 }
 
@@ -478,7 +470,8 @@ static bool find(finding *f)
     int32_t *linking = NULL;
     size_t nlinking = 0;
     bool whole = find_middle(f) && list_ways(f) && list_linking(f, &linking, &nlinking);
-    size_t most = nlinking < f->in->nranks ? nlinking : f->in->nranks;
+    size_t most = f->in->nranks + TL_ABSENT_MORE;
+    most = nlinking < most ? nlinking : most;
     uint32_t *at = NULL;
 
     f->out->nlinking = nlinking;

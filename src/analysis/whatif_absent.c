@@ -179,6 +179,17 @@ static void copy_lateness(tl_whatif *w)
     }
 }
 
+/* What nobody with a trace is in takes what transfers of the collective usually do that the stand-in was in. */
+static void set_alone(tl_whatif *w, uint32_t rank)
+{
+    uint32_t like = w->in.stand_in[rank - w->in.nranks];
+    for (size_t i = w->comm_base[rank]; i < w->comm_base[rank + 1]; i++) {
+        uint32_t c = w->collective_of[w->comm_base[like] + i - w->comm_base[rank]];
+        if (w->collective_of[i] >= w->in.ncollectives && c < w->in.ncollectives)
+            w->transfer_ns[i] = w->own_ns[c] < w->any_ns[c] ? w->own_ns[c] : w->any_ns[c];
+    }
+}
+
 static void repair(tl_whatif *w, uint32_t rank)
 {
     w->changed[rank] = true;
@@ -201,6 +212,8 @@ bool tl_whatif_settle(tl_whatif *w)
     free(order);
     if (!whole)
         return false;
+    for (uint32_t r = 0; r < w->in.nabsent; r++)
+        set_alone(w, (uint32_t)w->in.nranks + r);
     w->seating = TL_UNHEARD;
     tl_whatif_replay(w);
     tl_whatif_find_lateness(w);

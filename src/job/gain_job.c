@@ -43,15 +43,15 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
     return (uint64_t)rank << 32 | uid;
 }
 
-/* With room for as many ranks again, which have no trace. */
+/* With room for ranks that have no trace. */
 static bool list_programs(making *m)
 {
     const tl_programs *all = m->in->programs;
     tl_gain_job *job = m->job;
-    size_t at = 0, nranks = m->in->nranks;
+    size_t at = 0, nranks = m->in->nranks, room = 2 * nranks + TL_ABSENT_MORE;
 
-    job->programs = tl_calloc(2 * nranks + 1, sizeof *job->programs);
-    job->offsets = tl_calloc(2 * nranks + 1, sizeof *job->offsets);
+    job->programs = tl_calloc(room, sizeof *job->programs);
+    job->offsets = tl_calloc(room, sizeof *job->offsets);
     if (job->programs == NULL || job->offsets == NULL)
         return false;
     for (size_t r = 0; r < nranks; r++) {
@@ -220,8 +220,8 @@ static int64_t size_class(const tl_late_row *row, bool loose)
     return size;
 }
 
-/* Collectives of one kind, size and number of ranks should take the same; where ranks have no trace, of those that there
- * are in all. */
+/* Collectives of one kind, size and number of ranks should take the same; where ranks have no trace, of those that
+ * there are in all. */
 static bool set_likes(making *m, const tl_meeting *meeting, const tl_late_row *row, tl_whatif_collective *c)
 {
     if (m->job->absent.n == 0)

@@ -9,11 +9,21 @@
 enum { TENSOR_BYTES = 100, DATA_BYTES = 200 };
 
 static const int32_t t[] = { 0, 1 }, u[] = { 2, 3 }, d[] = { 0, 2 }, e[] = { 1, 3 };
-static const tl_group_ranks groups[] = { { t, 2 }, { u, 2 }, { d, 2 }, { e, 2 } };
-static const char letters[] = "TUDEVWFG"; /* V, W, F, G: the second ones of each */
-static const int32_t with_trace[] = { 0, 2, 3 };
+static const tl_group_ranks four[] = { { t, 2 }, { u, 2 }, { d, 2 }, { e, 2 } };
+static const int32_t all_but_1[] = { 0, 2, 3 };
+
+/* Groups, the letters of what they do, one after the other and again, and who has a trace. */
+typedef struct setting {
+    const tl_group_ranks *groups;
+    size_t n;
+    const char *letters;
+    const int32_t *with_trace;
+} setting;
+
+static const setting usual = { four, 4, "TUDEVWFG", all_but_1 };
 
 typedef struct half_job {
+    const setting *of;
     drawn_job *job;
     tl_meeting meetings[DRAWN_COMMS];
     tl_absent absent;
@@ -25,11 +35,12 @@ typedef struct half_job {
 static tl_absent_input input_of(half_job *h)
 {
     drawn_job *j = h->job;
+    const setting *s = h->of;
     for (size_t i = 0; i < j->ncollectives; i++) {
         const tl_whatif_collective *c = &j->collectives[i];
         tl_meeting *m = &h->meetings[i];
-        *m = (tl_meeting){ .first = c->first, .n = c->n, .group = (int32_t)(strchr(letters, j->letters[i]) - letters) % 4,
-                           .from = -1, .to = -1, .step = 1, .last_start_ns = INT64_MIN, .end_ns = INT64_MAX, .kind = TL_ALL_REDUCE };
+        *m = (tl_meeting){ .first = c->first, .n = c->n, .from = -1, .to = -1, .step = 1, .last_start_ns = INT64_MIN, .end_ns = INT64_MAX, .kind = TL_ALL_REDUCE };
+        m->group = (int32_t)((size_t)(strchr(s->letters, j->letters[i]) - s->letters) % s->n);
         m->bytes = m->group < 2 ? TENSOR_BYTES : DATA_BYTES;
         for (uint32_t k = c->first; k < c->first + c->n; k++) {
             const tl_comm *comm = &j->programs[j->members[k].rank].comms[j->members[k].comm];
@@ -37,16 +48,17 @@ static tl_absent_input input_of(half_job *h)
             m->end_ns = comm->end_ns < m->end_ns ? comm->end_ns : m->end_ns;
         }
     }
-    return (tl_absent_input){ .meetings = h->meetings, .nmeetings = j->ncollectives, .members = j->members, .groups = groups,
-                              .ngroups = 4, .ranks = with_trace, .roles = j->roles, .offset_ns = j->offset_ns,
+    return (tl_absent_input){ .meetings = h->meetings, .nmeetings = j->ncollectives, .members = j->members, .groups = s->groups,
+                              .ngroups = s->n, .ranks = s->with_trace, .roles = j->roles, .offset_ns = j->offset_ns,
                               .programs = j->programs, .nranks = j->nranks };
 }
 
-static half_job *half(drawn_job *j)
+static half_job *half(drawn_job *j, const setting *of)
 {
     half_job *h = calloc(1, sizeof *h);
     if (h == NULL)
         abort();
+    h->of = of;
     h->job = j;
     for (size_t r = 0; r < j->nranks; r++)
         job_program(j, r);
@@ -113,7 +125,7 @@ static half_job *late_in_tensor_group(void)
                         "compute 7: AA..BB......CC",
                         "comm 9:    ..UU..........",
                         "comm 10:   ......EEEEEE..", NULL));
-    return half(j);
+    return half(j, &usual);
 }
 
 static void a_delay_goes_on_through_a_rank_without_a_trace(void)
@@ -152,7 +164,7 @@ static void a_rank_without_a_trace_may_be_late_itself(void)
                         "compute 7: AA..BB.........CC...",
                         "comm 9:    ..UU................",
                         "comm 10:   ......EEEEEEEEE..GG.", NULL));
-    half_job *h = half(j);
+    half_job *h = half(j, &usual);
     replay(h, true);
     CU_ASSERT_EQUAL(job_gain(j, 0), 4);
     CU_ASSERT_EQUAL(job_gain(j, 2), 0);
@@ -175,10 +187,35 @@ static void a_longer_transfer_is_nobody_without_a_trace(void)
                         "compute 7: AA..BB..XX.........CC..",
                         "comm 9:    ..UU..WW...............",
                         "comm 10:   ..........EEEEEEEEE....", NULL));
-    half_job *h = half(j);
+    half_job *h = half(j, &usual);
     replay(h, true);
     CU_ASSERT_EQUAL_FATAL(h->absent.n, 1);
     CU_ASSERT_EQUAL(job_gain(j, 0), 6);
+    half_free(h);
+}
+
+/* Of 0 to 2 and 3 to 5 have 0 and 4 a trace.  4 waits for 1 in E; 2 is with 5 in another, of which nothing is known: it
+ * does as 4 does, but did not wait there for anybody. */
+static void who_meets_nobody_with_a_trace_waits_for_nobody(void)
+{
+    static const int32_t low[] = { 0, 1, 2 }, high[] = { 3, 4, 5 }, first[] = { 0, 3 }, second[] = { 1, 4 },
+                         world[] = { 0, 1, 2, 3, 4, 5 }, with_trace[] = { 0, 4 };
+    static const tl_group_ranks groups[] = { { low, 3 }, { high, 3 }, { first, 2 }, { second, 2 }, { world, 6 } };
+    static const setting six = { groups, 5, "TUDEW", with_trace };
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("host:      atbdcwx...........",
+                        "compute 7: AAAAAA..BB..CC..XX",
+                        "comm 9:    ......TT......WW..",
+                        "comm 10:   ..........DD......", NULL));
+    job_rank(j, 0, draw("host:      aubecwx...........",
+                        "compute 7: AA..BB......CC..XX",
+                        "comm 9:    ..UU..........WW..",
+                        "comm 10:   ......EEEEEE......", NULL));
+    half_job *h = half(j, &six);
+    replay(h, true);
+    CU_ASSERT_EQUAL_FATAL(h->absent.n, 4);
+    CU_ASSERT_EQUAL(h->absent.stand_in[1], 1);
+    CU_ASSERT_EQUAL(job_gain(j, 0), 4);
     half_free(h);
 }
 
@@ -210,7 +247,7 @@ static void a_rank_that_links_nothing_needs_nobody(void)
 {
     half_job *h = late_in_tensor_group();
     tl_absent_input in = input_of(h);
-    const tl_group_ranks alone[] = { groups[0], groups[1], groups[2], { e + 1, 1 } };
+    const tl_group_ranks alone[] = { four[0], four[1], four[2], { e + 1, 1 } };
     in.groups = alone;
     CU_ASSERT_EQUAL(tl_absent_find(&in, &h->absent, NULL), TL_OK);
     CU_ASSERT_EQUAL(h->absent.nlinking, 0);
@@ -239,6 +276,7 @@ static const unit_test tests[] = {
     TEST(a_delay_goes_on_through_a_rank_without_a_trace),
     TEST(a_rank_without_a_trace_may_be_late_itself),
     TEST(a_longer_transfer_is_nobody_without_a_trace),
+    TEST(who_meets_nobody_with_a_trace_waits_for_nobody),
     TEST(nobody_stands_for_who_does_something_else),
     TEST(a_rank_that_links_nothing_needs_nobody),
     TEST(without_memory_nobody_stands_in),

@@ -62,7 +62,10 @@ typedef struct tl_absent {
     size_t nlinking; /* ranks without a trace that link groups; the others of them nobody can stand for */
 } tl_absent;
 
-/* Fills *out.  As many at most as have a trace, the lowest.  TL_ENOMEM. */
+/* So many more than have a trace, at most, and the lowest: what they cost is in proportion to what the job does. */
+enum { TL_ABSENT_MORE = 64 };
+
+/* Fills *out.  TL_ENOMEM. */
 tl_status tl_absent_find(const tl_absent_input *input, tl_absent *out, tl_error *err);
 void tl_absent_free(tl_absent *absent);
 
