@@ -150,7 +150,7 @@ stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/m
 stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
 export ASAN_OPTIONS=fast_unwind_on_malloc=0
 stage asan-units units build-asan
-stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler several_devices truncated
+stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler several_devices idle_peers truncated
 export ASAN_OPTIONS=
 stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
 stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
