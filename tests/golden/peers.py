@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 JOBS = 60
+NOISE = 5                       # microseconds; what is shorter is left out
 ROUND = 400                     # microseconds in which all ranks meet once on devices, and perhaps once on hosts
 NCCL = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
 counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -150,6 +151,15 @@ class Oracle:
             return None
         return min(running, key=lambda k: (-k["end"], k["start"], k["uid"]), default=None)
 
+    @staticmethod
+    def long_enough(out, at):
+        first = last = at
+        while out.get(first - 1) == out[at]:
+            first -= 1
+        while out.get(last + 1) == out[at]:
+            last += 1
+        return last + 1 - first >= NOISE
+
     def candidates(self, rank, gap, tid, label):
         """at -> (evidence, awaited uid, its start, and what else parts rows)"""
         out = {}
@@ -168,6 +178,7 @@ class Oracle:
             k = self.alone([k for k in rank.kernels if wait["stream"] in (None, k["stream"])], at)
             if k is not None and k["end"] <= wait["end"] + 2 and k["device"] != gap[0]:
                 out[at] = ("host_sync", k["uid"], k["start"], wait["uid"])
+        out = {at: what for at, what in out.items() if self.long_enough(out, at)}
         if out or tid != 1:
             return out
         meets = sorted((o for o in rank.ops if o[0] == "meet"), key=lambda o: (o[1], -o[2], o[3]))
@@ -194,7 +205,7 @@ class Oracle:
                 to, what = at + 1, found.get(at)
                 while to < end and found.get(to) == what:
                     to += 1
-                if what is not None:
+                if what is not None and to - at >= NOISE:
                     wait, late = self.waits.get((rank.number, what[1]), (None, -1))
                     until = to if wait is None and what[0] == "host_collective" else min(to, what[2] + (wait or 0))
                     if until > at:
