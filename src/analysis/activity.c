@@ -1,13 +1,10 @@
 /* activity.c - one thing at a time: of the layers that run at an instant the first. */
-#include "tlmpi/analysis/activity.h"
+#include "activity_sweep.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
-
-/* The layers of work, the first hides those that follow; comm is the last. */
-enum { NLAYERS = TL_PART_COMM + 1 };
 
 tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
 {
@@ -68,22 +65,14 @@ static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl
     return true;
 }
 
-typedef struct sweep {
-    tl_activity *out;
-    const tl_idle_span *idle;
-    size_t nidle, next_idle;
-    int64_t now;              /* all before it is appended */
-    int64_t busy_to[NLAYERS]; /* the last end of the work of each layer that has begun */
-} sweep;
-
 /* Appends what was done up to an instant before which no more work begins. */
-static bool go_on(sweep *s, int64_t to_ns)
+static bool go_on(tl_sweep *s, int64_t to_ns)
 {
     while (s->now < to_ns) {
         int layer = 0;
-        while (layer < NLAYERS && s->busy_to[layer] <= s->now)
+        while (layer < TL_WORK_LAYERS && s->busy_to[layer] <= s->now)
             layer++;
-        if (layer == NLAYERS) {
+        if (layer == TL_WORK_LAYERS) {
             if (!append_idle(s->out, s->now, to_ns, s->idle, s->nidle, &s->next_idle))
                 return false;
             s->now = to_ns;
@@ -96,28 +85,22 @@ static bool go_on(sweep *s, int64_t to_ns)
     return true;
 }
 
-/* Walks the work in order of its start. */
-static bool walk(tl_activity *a, const tl_rank_view *view, const uint32_t *order, const tl_idle_span *idle,
-                 size_t nidle)
+tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t first_ns)
 {
-    const tl_kernel *kernels = view->kernels;
-    sweep s = { .out = a, .idle = idle, .nidle = nidle, .now = kernels[order[0]].start_ns };
-    int64_t last = s.now;
-
-    for (int layer = 0; layer < NLAYERS; layer++)
+    tl_sweep s = { .out = out, .view = view, .now = first_ns, .last = first_ns };
+    out->n = 0;
+    for (int layer = 0; layer < TL_WORK_LAYERS; layer++)
         s.busy_to[layer] = INT64_MIN;
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &kernels[order[i]];
-        tl_part layer = tl_part_of_work(view, k);
-        if (!go_on(&s, k->start_ns))
-            return false;
-        s.busy_to[layer] = k->end_ns > s.busy_to[layer] ? k->end_ns : s.busy_to[layer];
-        last = k->end_ns > last ? k->end_ns : last;
-    }
-    if (!go_on(&s, last) || !room(a))
+    return s;
+}
+
+bool tl_sweep_work(tl_sweep *s, const tl_kernel *k)
+{
+    tl_part layer = tl_part_of_work(s->view, k);
+    if (!go_on(s, k->start_ns))
         return false;
-    a->start_ns[a->n] = last;
-    a->part[a->n] = TL_NPARTS;
+    s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
+    s->last = tl_ns_max(s->last, k->end_ns);
     return true;
 }
 
@@ -137,6 +120,16 @@ static bool sum_blocks(tl_activity *a)
     return a->sums != NULL;
 }
 
+bool tl_sweep_end(tl_sweep *s)
+{
+    tl_activity *a = s->out;
+    if (!go_on(s, s->last) || !room(a))
+        return false;
+    a->start_ns[a->n] = s->last;
+    a->part[a->n] = TL_NPARTS;
+    return sum_blocks(a);
+}
+
 bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
 {
     activity->n = 0;
@@ -145,8 +138,15 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
     uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
     for (size_t i = 0; order != NULL && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels) &&
-                 walk(activity, view, order, idle, nidle) && sum_blocks(activity);
+    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels);
+    if (whole) {
+        tl_sweep s = tl_sweep_begin(activity, view, view->kernels[order[0]].start_ns);
+        s.idle = idle;
+        s.nidle = nidle;
+        for (size_t i = 0; whole && i < view->nkernels; i++)
+            whole = tl_sweep_work(&s, &view->kernels[order[i]]);
+        whole = whole && tl_sweep_end(&s);
+    }
     free(order);
     if (!whole)
         activity->n = 0;

@@ -372,7 +372,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     return st;
 }
 
-tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
                        tl_error *err)
 {
     attributing a = { .tables = tables };

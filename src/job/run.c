@@ -161,23 +161,57 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
     return tl_par_agree(st, err);
 }
 
-/* The rows of all procs to proc 0, in the order of their keys. */
-static tl_status gather(job *j, tl_scope scope, tl_error *err)
+/* Puts the rows of a scope's tables, each behind their number, into the letter; the tables are empty then. */
+static bool enclose(job *j, tl_scope scope, tl_letter *out)
 {
-    tl_status st = TL_OK, here = TL_OK; /* what proc 0 cannot keep does not stop the others' gathers */
-    for (size_t t = 0; st == TL_OK && t < j->tables.n; t++) {
+    bool whole = true;
+    for (size_t t = 0; whole && t < j->tables.n; t++) {
         tl_table *table = &j->tables.v[t];
-        void *all = NULL;
-        size_t n = 0, size = table->schema->row_size;
         if (table->schema->scope != scope)
             continue;
-        st = tl_par_gather(table->rows, table->n * size, &all, &n, NULL, err);
+        whole = tl_letter_put(out, &table->n, sizeof table->n) &&
+                tl_letter_put(out, table->rows, table->n * table->schema->row_size);
         table->n = 0;
-        if (st == TL_OK && here == TL_OK && is_first() && (!tl_table_append(table, all, n / size) || !tl_table_sort(table)))
-            here = tl_fail_memory(err, table->schema->name);
-        free(all);
     }
-    return tl_par_agree(st == TL_OK ? here : st, err);
+    return whole;
+}
+
+/* Proc 0: the letters of all procs, one behind the other, back into the tables. */
+static bool unpack(job *j, tl_scope scope, tl_letter *in)
+{
+    bool whole = true;
+    while (whole && in->at < in->n)
+        for (size_t t = 0; whole && t < j->tables.n; t++) {
+            tl_table *table = &j->tables.v[t];
+            size_t n = 0, size = table->schema->row_size;
+            if (table->schema->scope != scope)
+                continue;
+            whole = tl_letter_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
+                    tl_table_append(table, in->v + in->at, n);
+            in->at += whole ? n * size : 0;
+        }
+    for (size_t t = 0; whole && t < j->tables.n; t++)
+        whole = j->tables.v[t].schema->scope != scope || tl_table_sort(&j->tables.v[t]);
+    return whole;
+}
+
+/* The rows of all procs to proc 0, in the order of their keys.  All tables go at once: each round of all procs takes its
+ * time, however little is in it. */
+static tl_status gather(job *j, tl_scope scope, tl_error *err)
+{
+    tl_letter mine = { 0 }, all = { 0 };
+    void *bytes = NULL;
+    tl_status st = enclose(j, scope, &mine) ? TL_OK : tl_fail_memory(err, "the rows of ranks");
+
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_par_gather(mine.v, mine.n, &bytes, &all.n, NULL, err);
+    free(mine.v);
+    all.v = bytes;
+    if (st == TL_OK && is_first() && !unpack(j, scope, &all))
+        st = tl_fail_memory(err, "the rows of ranks");
+    free(bytes);
+    return tl_par_agree(st, err);
 }
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
