@@ -65,7 +65,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
             .rank = p->rank,
-            .step = c->by_rank[0].step,
+            .step = c->step,
             .uid = p->uid,
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
