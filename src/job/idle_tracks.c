@@ -214,7 +214,7 @@ static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_
                        .id = gap->idle_id,
                        .drain = label(tl_drain_labels[gap->drain_type]),
                        .label = label(tl_doing_labels[gap->cpu_during_gap]) };
-    if (gap->sync_type != TL_WAIT_NONE)
+    if (gap->sync_type != TL_SYNC_NONE)
         out.sync = label(tl_wait_labels[gap->sync_type]);
     detail->v.n = 0;
     add_detail(detail, &t->names, gap);

@@ -145,10 +145,11 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     tl_participants *set = how->participants;
     size_t first = set->parts.n;
     tl_status st = tl_participants_collect(view, set, err);
+    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
-    if (st == TL_OK && !(tl_activity_find(&own->activity, view) &&
+    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
                          tl_details_collect(view, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, set->parts.v + first, set->parts.n - first)))
+                         tl_local_since(view, &own->activity, mine, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     if (st == TL_OK)
         st = tl_host_waits_find(view, &own->waits, err);
@@ -207,6 +208,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     describe_reading(&trace, item, &row);
     size_t nparts = how->analyse ? how->participants->parts.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t nprograms = how->analyse ? how->programs->of.n : 0;
     if (st == TL_OK && how->analyse)
@@ -215,6 +217,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         if (how->analyse) {             /* nor has it a part in anything */
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
+            how->exposures->n = nexposures;
             how->details->rows.n = ndetails;
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);

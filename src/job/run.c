@@ -31,6 +31,7 @@ typedef struct job {
     tl_plan plan;
     tl_tables tables;           /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants;       /* of the ranks that this proc has read; matching uses them up */
+    tl_exposures exposures;             /* likewise */
     tl_details details;
     tl_programs programs;
     tl_late_rows late;
@@ -128,7 +129,8 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
 
     tl_post_open(&post, j->desk);
     const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse,
-                                  .participants = &j->participants, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
+                                  .participants = &j->participants,
+                                  .exposures = &j->exposures, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
                                   .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
     const tl_read_options reading = tl_rank_read_options(&how);
     for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
@@ -277,6 +279,7 @@ static void job_free(job *j)
     tl_desk_close(j->desk);
     tl_tables_free(&j->tables);
     tl_participants_free(&j->participants);
+    free(j->exposures.v);
     tl_details_free(&j->details);
     tl_programs_free(&j->programs);
     free(j->late.v);
@@ -338,7 +341,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
-        st = tl_match_run(&j.participants, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
+        st = tl_match_run(&j.participants, &j.exposures, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
     if (st == TL_OK)
         st = gather(&j, TL_SCOPE_JOB, &err);
     if (st == TL_OK)

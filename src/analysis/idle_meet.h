@@ -1,0 +1,51 @@
+/* idle_meet.h - when was a host busy waiting for other ranks, as far as names of operators, frames and annotations
+ * tell?
+ *
+ *     thread    [ gloo:all_reduce            ]     [ c10d::allreduce_ [launch of communication] ]
+ *     inside         [ aten::copy_ ]
+ *     held      ^^^^^               ^^^^^^^^^^     nothing: the device communicates, and the host does not wait
+ *
+ * A collective of hosts runs on no device, so that nothing else in a trace shows who waits in it.
+ */
+#ifndef TLMPI_ANALYSIS_IDLE_MEET_H
+#define TLMPI_ANALYSIS_IDLE_MEET_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/view.h"
+
+/* What an operator, frame or annotation is. */
+typedef enum tl_meet {
+    TL_MEET_NOT,
+    TL_MEET_ASYNC, /* a collective of hosts from when it is asked for until it is done; the host may do other things */
+    TL_MEET_HELD,  /* one in which the host stays */
+    TL_MEET_WAIT   /* a wait for something that other ranks have a part in; the host stays */
+} tl_meet;
+
+tl_meet tl_meet_named(tl_text name);
+
+/* A stretch in which a thread does nothing but wait for others. */
+typedef struct tl_held {
+    int64_t start_ns, end_ns;
+    uint32_t op; /* index into the view's ops */
+    uint8_t meet;
+} tl_held;
+
+/* The stretches of one thread: held[first, first + n), disjoint and in order of time. */
+typedef struct tl_held_thread {
+    uint32_t track;
+    size_t first, n;
+} tl_held_thread;
+
+/* Zero-initialise; tl_meets_free ends it. */
+typedef struct tl_meets {
+    TL_VEC(tl_held) held;
+    TL_VEC(tl_held_thread) threads; /* by track */
+    TL_VEC(uint32_t) ops;           /* collectives of hosts (ASYNC, HELD) that lie in no other: indices into the ops */
+} tl_meets;
+
+/* False when memory is out. */
+bool tl_meets_find(const tl_rank_view *view, tl_meets *out);
+void tl_meets_free(tl_meets *meets);
+
+#endif
