@@ -2,7 +2,7 @@
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
 #     gcc and clang without warnings, unit tests, the same with clang's ASan and UBSan, the serial program, layers, clang-tidy,
-#     stories, the tables of HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, verdicts,
+#     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, collectives, verdicts,
 #     faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
@@ -145,6 +145,7 @@ product()
     stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
     stage tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
     stage idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
+    stage peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
     stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
     stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
@@ -164,7 +165,7 @@ instruments()
     stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
     stage fuzz sh tests/fuzz/run.sh build-fuzz 30
     export ASAN_OPTIONS=fast_unwind_on_malloc=0
-    stage asan-mpi sh tests/golden/stories.sh build-clang/tlmpi 2 one_straggler several_devices truncated
+    stage asan-mpi sh tests/golden/stories.sh build-clang/tlmpi 2 one_straggler several_devices idle_peers truncated
     export ASAN_OPTIONS=
     stage asan-stories sh tests/golden/stories.sh build-clang/tlmpi-serial 0
     stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang/tlmpi-serial

@@ -57,43 +57,97 @@ bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
     return go_on(&s, INT64_MAX);
 }
 
-static bool add_device(const tl_rank_view *view, size_t first, size_t n, uint32_t *order, tl_comm_pieces *pieces,
-                       tl_exposures *out)
+int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
 {
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)(first + i);
-    pieces->n = 0;
-    if (!tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) ||
-        !tl_comm_only(view->kernels, order, n, pieces))
+    __extension__ typedef __int128 wide;
+    if (wait_ns >= x->to_ns)
+        return x->ns;
+    return wait_ns > x->from_ns ? (int64_t)((wide)x->ns * (wait_ns - x->from_ns) / (x->to_ns - x->from_ns)) : 0;
+}
+
+/* Pieces of one device on their way to exposures. */
+typedef struct packing {
+    const tl_rank_view *view;
+    size_t first;      /* kernel of the device */
+    uint32_t *npieces; /* by kernel, from the first */
+    uint32_t *last;    /* by kernel: its last exposure, TL_NONE */
+    tl_exposures *out;
+} packing;
+
+static bool add(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns, int64_t ns)
+{
+    const tl_kernel *k = &p->view->kernels[kernel];
+    if (!tl_vec_room(p->out) || p->out->n >= TL_NONE)
         return false;
-    for (size_t i = 0; i < pieces->n; i++) {
-        const tl_comm_piece *p = &pieces->v[i];
-        const tl_kernel *k = &view->kernels[p->kernel];
-        if (!tl_vec_room(out))
+    p->last[kernel - p->first] = (uint32_t)p->out->n;
+    p->out->v[p->out->n++] = (tl_exposure){
+        .from_ns = from_ns, .to_ns = to_ns, .ns = ns, .rank = p->view->rank, .device = k->device, .uid = k->uid
+    };
+    return true;
+}
+
+/* A piece of a kernel that has too many: to the stretches in which it lies. */
+static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
+{
+    const tl_kernel *k = &p->view->kernels[kernel];
+    int64_t whole = tl_ns_between(k->end_ns, k->start_ns);
+    int64_t width = whole / TL_EXPOSURES_MOST + (whole % TL_EXPOSURES_MOST != 0);
+
+    while (from_ns < to_ns) {
+        int64_t begin = from_ns / width * width, end = begin < whole - width ? begin + width : whole;
+        int64_t until = to_ns < end ? to_ns : end;
+        uint32_t last = p->last[kernel - p->first];
+        if (last != TL_NONE && p->out->v[last].from_ns == begin)
+            p->out->v[last].ns += until - from_ns;
+        else if (!add(p, kernel, begin, end, until - from_ns))
             return false;
-        out->v[out->n++] = (tl_exposure){ .from_ns = tl_ns_between(p->start_ns, k->start_ns),
-                                          .to_ns = tl_ns_between(p->end_ns, k->start_ns),
-                                          .rank = view->rank,
-                                          .device = k->device,
-                                          .uid = k->uid };
+        from_ns = until;
     }
     return true;
 }
 
+static bool pack(packing *p, const tl_comm_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->n; i++)
+        p->npieces[pieces->v[i].kernel - p->first]++;
+    for (size_t i = 0; i < pieces->n; i++) {
+        const tl_comm_piece *piece = &pieces->v[i];
+        const tl_kernel *k = &p->view->kernels[piece->kernel];
+        int64_t from = tl_ns_between(piece->start_ns, k->start_ns), to = tl_ns_between(piece->end_ns, k->start_ns);
+        bool many = p->npieces[piece->kernel - p->first] > TL_EXPOSURES_MOST;
+        if (!(many ? spread(p, piece->kernel, from, to) : add(p, piece->kernel, from, to, to - from)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
+{
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    packing p = { view, first, tl_calloc(n, sizeof *p.npieces), tl_malloc(n * sizeof *p.last), out };
+    tl_comm_pieces pieces = { 0 };
+    bool whole = order != NULL && p.npieces != NULL && p.last != NULL;
+
+    for (size_t i = 0; whole && i < n; i++) {
+        order[i] = (uint32_t)(first + i);
+        p.last[i] = TL_NONE;
+    }
+    whole = whole && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
+            tl_comm_only(view->kernels, order, n, &pieces) && pack(&p, &pieces);
+    free(order);
+    free(p.npieces);
+    free(p.last);
+    free(pieces.v);
+    return whole;
+}
+
 bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
 {
-    if (view->ncolls == 0)
-        return true;
-    uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
-    tl_comm_pieces pieces = { 0 };
-    bool whole = order != NULL;
-
-    for (size_t first = 0, end; whole && first < view->nkernels; first = end) {
+    bool whole = true;
+    for (size_t first = 0, end; whole && view->ncolls > 0 && first < view->nkernels; first = end) {
         for (end = first; end < view->nkernels && view->kernels[end].device == view->kernels[first].device; end++)
             ;
-        whole = add_device(view, first, end - first, order, &pieces, out);
+        whole = add_device(view, first, end - first, out);
     }
-    free(order);
-    free(pieces.v);
     return whole;
 }

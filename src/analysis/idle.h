@@ -26,6 +26,7 @@ typedef struct tl_idle_call {
     uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
     bool graph;            /* launches a graph */
     bool stream_waits;     /* makes a stream wait for an event */
+    bool plain;            /* none of these: it tells nothing of how a device ran dry */
 } tl_idle_call;
 
 /* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
@@ -63,7 +64,7 @@ typedef struct tl_idle_rank {
     uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
     int64_t *end_ns;        /* by kernel: its end, cut where that is due; NULL where it is nowhere */
     int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
-    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_call_named */
+    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_look_at */
     uint8_t *name_known;
     TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
     tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
@@ -85,8 +86,12 @@ static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
     return tl_idle_holds(k, TL_IDLE_ADDRESSES) ? tl_name_key(k->view, name) : name;
 }
 
-/* What a call with that name is. */
-const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name);
+/* What a call with that name is; looked at once a name. */
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name);
+static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
+{
+    return name != TL_NO_NAME && k->name_known[name] ? &k->name[name] : tl_idle_look_at(k, name);
+}
 
 /* What kind of wait the call, of such a name, is; TL_SYNC_NONE for one that does not wait for the device. */
 uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name);

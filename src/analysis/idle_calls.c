@@ -8,16 +8,17 @@
 #include "idle.h"
 #include <stdlib.h>
 
-const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
 {
-    static const tl_idle_call nameless = { .call = TL_CALL_OTHER };
+    static const tl_idle_call nameless = { .call = TL_CALL_OTHER, .plain = true };
     if (name == TL_NO_NAME)
         return &nameless;
-    if (!k->name_known[name]) {
-        k->name[name] = tl_idle_name_of(tl_names_text(k->view->names, name), tl_idle_holds(k, TL_IDLE_NAMES));
-        k->name_known[name] = 1;
-    }
-    return &k->name[name];
+    tl_idle_call *call = &k->name[name];
+    *call = tl_idle_name_of(tl_names_text(k->view->names, name), tl_idle_holds(k, TL_IDLE_NAMES));
+    call->plain =
+        call->wait == TL_SYNC_NONE && !call->implicit_if_long && !call->copy && !call->graph && !call->stream_waits;
+    k->name_known[name] = 1;
+    return call;
 }
 
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch)
@@ -279,6 +280,8 @@ static bool take_calls(tl_idle_rank *k, collected *c)
         const tl_thread *thread = &calls->threads[t];
         for (size_t i = thread->first; i < thread->first + thread->n; i++) {
             const tl_idle_call *name = tl_idle_call_named(k, calls->name[i]);
+            if (name->plain)
+                continue;
             uint32_t call = (uint32_t)i;
             uint8_t kind = tl_idle_wait_kind(k, call, name);
             if (kind != TL_SYNC_NONE && !add_wait(k, &c->syncs, call, kind))

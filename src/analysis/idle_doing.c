@@ -130,6 +130,8 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
         if (s->at == s->end && s->stack.n == 0)
             break;
+        if (s->stack.n == 0 && o->start_ns[s->at] >= w->rows[gap].end_ns)
+            continue;
         whole = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
         if (whole && w->ops.n > 0)
             enter_ops(w, gap, t->track, o != &w->k->view->ops);
@@ -229,7 +231,7 @@ static uint8_t class_of(tl_idle_rank *k, size_t call)
 {
     const tl_idle_call *name = tl_idle_call_named(k, k->view->calls.name[call]);
     uint8_t class = name->call;
-    if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, (uint32_t)call, name) != TL_SYNC_NONE)
+    if (class == TL_CALL_OTHER && !name->plain && tl_idle_wait_kind(k, (uint32_t)call, name) != TL_SYNC_NONE)
         class = TL_CALL_SYNC;
     return class;
 }

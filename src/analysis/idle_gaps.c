@@ -274,6 +274,57 @@ static bool usual_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_
     return true;
 }
 
+/* More streams than that are put in order like anything else. */
+enum { STREAMS_MOST = 8 };
+
+/* Kernels of one stream, in order of (start, uid). */
+typedef struct stream_run {
+    uint32_t at, end;
+} stream_run;
+
+/* The streams of the device; how many, or STREAMS_MOST + 1 where there are more, or one is in another order. */
+static size_t find_runs(const tl_idle_rank *k, const tl_idle_device *d, stream_run *runs)
+{
+    const tl_kernel *v = k->view->kernels;
+    size_t n = 0;
+    for (uint32_t i = (uint32_t)d->first; i < d->first + d->n; i++) {
+        if (i > d->first && v[i].start_ns > v[i - 1].start_ns) {
+            runs[n - 1].end = i + 1;
+            continue;
+        }
+        if (n == STREAMS_MOST)
+            return n + 1;
+        runs[n++] = (stream_run){ i, i + 1 };
+    }
+    return n;
+}
+
+/* The work of the device by (start, uid). */
+static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *order)
+{
+    const tl_kernel *v = k->view->kernels;
+    stream_run runs[STREAMS_MOST];
+    size_t nruns = find_runs(k, d, runs), n = 0;
+
+    if (nruns > STREAMS_MOST) {
+        for (size_t i = 0; i < d->n; i++)
+            order[i] = (uint32_t)(d->first + i);
+        return tl_sort_index(order, d->n, tl_kernel_by_start_uid, v);
+    }
+    while (nruns > 0) {
+        size_t first = 0;
+        for (size_t r = 1; r < nruns; r++) {
+            const tl_kernel *a = &v[runs[r].at], *b = &v[runs[first].at];
+            if (a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->uid < b->uid))
+                first = r;
+        }
+        order[n++] = runs[first].at++;
+        if (runs[first].at == runs[first].end)
+            runs[first] = runs[--nruns];
+    }
+    return true;
+}
+
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
 {
     uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), usual = TL_NONE;
@@ -281,15 +332,13 @@ bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *
 
     d->first_row = gaps->n;
     d->first_noise = noise->n;
-    for (size_t i = 0; whole && i < d->n; i++) {
+    for (size_t i = 0; whole && k->end_ns != NULL && i < d->n; i++) {
         const tl_kernel *a = &k->view->kernels[d->first + i];
         int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
-        order[i] = (uint32_t)(d->first + i);
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns += a->end_ns - end;
     }
-    whole = whole && usual_thread(k, d, &usual) &&
-            tl_sort_index(order, d->n, tl_kernel_by_start_uid, k->view->kernels) &&
+    whole = whole && usual_thread(k, d, &usual) && order_work(k, d, order) &&
             (d->n == 0 || walk(k, d, order, gaps, noise, usual));
     free(order);
     return whole;

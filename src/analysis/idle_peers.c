@@ -53,6 +53,8 @@ static bool add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_n
                     awaited what)
 {
     const tl_names *names = f->k->view->names;
+    if (gap != NULL && to_ns - from_ns < f->k->config->noise_ns)
+        return true;
     tl_gap_peer *row = tl_table_add(f->out);
     if (row == NULL)
         return false;
@@ -136,7 +138,7 @@ static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_pieces *piec
         int64_t from = p->start_ns > from_ns ? p->start_ns : from_ns, to = p->end_ns < to_ns ? p->end_ns : to_ns;
         if (k->end_ns > by_ns || k->device == gap->device)
             continue;
-        *found = true;
+        *found |= to - from >= f->k->config->noise_ns;
         if (!add_row(f, gap, from, to, evidence, kernel_of(f, p->kernel)))
             return false;
     }

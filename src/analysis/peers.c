@@ -194,9 +194,9 @@ bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nex
     for (size_t i = 0; whole && i < nexposures; i++) {
         const tl_exposure *x = &exposures[i];
         const tl_peer_answer *a = answer_of(answers, nanswers, x->rank, x->uid);
-        int64_t to = a == NULL ? x->from_ns : a->wait_ns < x->to_ns ? a->wait_ns : x->to_ns;
-        if (to > x->from_ns)
-            whole = add_share(&of_device, (share){ 0, to - x->from_ns, x->rank, x->device, a->late_rank });
+        int64_t ns = a != NULL ? tl_exposure_within(x, a->wait_ns) : 0;
+        if (ns > 0)
+            whole = add_share(&of_device, (share){ 0, ns, x->rank, x->device, a->late_rank });
     }
     if (whole) {
         unite(&of_device);

@@ -191,8 +191,8 @@ limit "check, half Python frames, indented" python 1110 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
 limit "run, no Python frames" plain 1930 run
 limit "run, half Python frames, indented" python 1540 run
-share "classifying idle time, no Python frames" plain 50
-share "classifying idle time, host too slow" starved 75
+share "classifying idle time, no Python frames" plain 25
+share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank
 # The whole run of few takes less for each: a chunk of a table is not full.
 linear "threads that launch" threads 3000 30

@@ -107,7 +107,7 @@ static void add_candidates(const tl_participant *p)
 {
     int64_t ns = tl_ns_between(p->end_ns, p->start_ns);
     CU_ASSERT_FATAL(tl_vec_room(&exposures));
-    exposures.v[exposures.n++] = (tl_exposure){ .to_ns = ns, .rank = p->rank, .uid = p->uid };
+    exposures.v[exposures.n++] = (tl_exposure){ .to_ns = ns, .ns = ns, .rank = p->rank, .uid = p->uid };
     tl_gap_peer *row = tl_table_add(tl_tables_get(&tables, &tl_gap_peer_schema));
     CU_ASSERT_FATAL(row != NULL);
     *row = (tl_gap_peer){ .rank = p->rank,

@@ -3,15 +3,22 @@
 
 static const tl_gap_peer no_row;
 
-/* Draws' rows that are of gaps. */
-static size_t peers(drawing *d)
+/* Rows that are of gaps, where what is shorter than this is noise. */
+static size_t peers_of(drawing *d, int64_t noise_us)
 {
     const tl_table *t = tl_tables_get(&d->out, &tl_gap_peer_schema);
+    tl_config c = tl_config_default;
     size_t n = 0;
-    run(d, &tl_config_default);
+    c.idle.noise_ns = noise_us * US;
+    run(d, &c);
     for (size_t i = 0; i < t->n; i++)
         n += ((const tl_gap_peer *)tl_table_row(t, i))->idle_id >= 0;
     return n;
+}
+
+static size_t peers(drawing *d)
+{
+    return peers_of(d, 2);
 }
 
 /* The i-th of those, or of the collectives of hosts, which come first. */
@@ -68,6 +75,8 @@ static void work_of_the_other_device_is_no_waiting(void)
     CU_ASSERT_EQUAL_FATAL(peers(d), 2);
     expect_row(d, 0, "host_sync", 6, 9, "C");
     expect_row(d, 1, "host_sync", 13, 20, "C");
+    CU_ASSERT_EQUAL(peers_of(d, 4), 1); /* what is as short as noise is left out */
+    expect_row(d, 0, "host_sync", 13, 20, "C");
     drawing_free(d);
 }
 

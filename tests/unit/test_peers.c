@@ -49,6 +49,30 @@ static void each_device_is_looked_at_alone(void)
                      "0:0:0-6 1:2:9-11 ");
 }
 
+/* 20 pieces of 1 us, one every 2 us, in 41 us: stretches of 2.563 us, the last ends with the kernel. */
+static void a_kernel_in_many_pieces_has_stretches_instead(void)
+{
+    drawing *d = draw("comm 20:    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                      "compute 7:  B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B", NULL);
+    tl_exposures x = { 0 };
+    int64_t sum = 0, end = 0;
+    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    CU_ASSERT_EQUAL_FATAL(x.n, TL_EXPOSURES_MOST);
+    for (size_t i = 0; i < x.n; i++) {
+        CU_ASSERT_EQUAL(x.v[i].from_ns, end);
+        CU_ASSERT_EQUAL(x.v[i].to_ns - x.v[i].from_ns, i + 1 < x.n ? 2563 : 41 * US - 15 * 2563);
+        end = x.v[i].to_ns;
+        sum += x.v[i].ns;
+        CU_ASSERT_EQUAL(tl_exposure_within(&x.v[i], end), x.v[i].ns);
+        CU_ASSERT_EQUAL(tl_exposure_within(&x.v[i], x.v[i].from_ns), 0);
+    }
+    CU_ASSERT_EQUAL(sum, 20 * US);
+    CU_ASSERT_EQUAL(x.v[0].ns, 1 * US); /* 1 to 2; half of the stretch has half of it */
+    CU_ASSERT_EQUAL(tl_exposure_within(&x.v[0], 1282), 500);
+    free(x.v);
+    drawing_free(d);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- cutting */
 
 static tl_table rows;
@@ -128,11 +152,11 @@ static const tl_peer_sum *sum_of(const tl_peer_sums *sums, int32_t rank, int32_t
 static void sums_are_of_devices_and_of_classes(void)
 {
     tl_peer_answer answers[] = { { 30 * US, 17, 0, 3, 8, 0 }, { 60 * US, 18, 0, 2, 9, 0 } };
-    const tl_exposure exposures[] = { { 0, 10 * US, 0, 0, 8, 0 },
-                                      { 20 * US, 50 * US, 0, 0, 8, 0 },
-                                      { 35 * US, 50 * US, 0, 0, 8, 0 },
-                                      { 0, 25 * US, 0, 1, 9, 0 },
-                                      { 0, 25 * US, 1, 0, 9, 0 } };
+    const tl_exposure exposures[] = { { 0, 10 * US, 10 * US, 0, 0, 8, 0 },
+                                      { 20 * US, 50 * US, 30 * US, 0, 0, 8, 0 },
+                                      { 35 * US, 50 * US, 15 * US, 0, 0, 8, 0 },
+                                      { 0, 25 * US, 25 * US, 0, 1, 9, 0 },
+                                      { 0, 25 * US, 25 * US, 1, 0, 9, 0 } };
     tl_peer_sums sums = { 0 };
     begin();
     add(0, 0, TL_PEER_SYNC, 8, 0, 0, 4)->late_rank = 3;
@@ -297,7 +321,7 @@ static void without_memory_it_says_so(void)
         tl_meetings meetings = { 0 };
         tl_peer_answers answers = { 0 };
         tl_peer_sums sums = { 0 };
-        const tl_exposure exposure = { 0, 10 * US, 0, 0, 1, 0 };
+        const tl_exposure exposure = { 0, 10 * US, 10 * US, 0, 0, 1, 0 };
         const tl_peer_answer answer = { 10 * US, 1, 0, 1, 1, 0 };
         begin();
         add(0, 0, TL_PEER_WAIT, 7, 0, 0, 10);
@@ -323,6 +347,7 @@ int main(void)
         TEST(compute_hides_communication),
         TEST(of_several_the_last_to_end_has_the_time),
         TEST(each_device_is_looked_at_alone),
+        TEST(a_kernel_in_many_pieces_has_stretches_instead),
         TEST(answers_cut_candidates),
         TEST(sums_are_of_devices_and_of_classes),
         TEST(who_comes_last_waits_for_nobody),

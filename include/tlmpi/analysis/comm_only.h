@@ -25,13 +25,21 @@ typedef TL_VEC(tl_comm_piece) tl_comm_pieces;
  * and in order of time.  False when memory is out. */
 bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out);
 
-/* The same as it travels: part of one kernel's time, counted from its start. */
+/* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
+ * kernel into any number of pieces; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
+ * which the pieces are taken to be spread evenly. */
+enum { TL_EXPOSURES_MOST = 16 };
+
 typedef struct tl_exposure {
     int64_t from_ns, to_ns;
+    int64_t ns; /* of a piece: all of it */
     int32_t rank, device;
     uint32_t uid; /* of the kernel */
     uint32_t padding;
 } tl_exposure;
+
+/* How much of it lies in the first wait_ns of the kernel. */
+int64_t tl_exposure_within(const tl_exposure *exposure, int64_t wait_ns);
 
 /* Of all ranks that a proc has read.  Zero-initialise; free(v) ends it. */
 typedef TL_VEC(tl_exposure) tl_exposures;

@@ -147,9 +147,9 @@ TL_TABLE(gap, TL_GAP_FIELDS);
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")
 TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
 
-/* Every part of a macro gap in which the device waited for other ranks.  The analysis of a rank makes rows of what may
- * be that, peer_ns as long as it lasted, with idle_id -1 where the host was in a collective, gap or no gap; once ranks
- * are matched, what was waiting is left. */
+/* Every part of a macro gap, itself no shorter than one, in which the device waited for other ranks.  The analysis of a
+ * rank makes rows of what may be that, peer_ns as long as it lasted, with idle_id -1 where the host was in a
+ * collective, gap or no gap; once ranks are matched, what was waiting is left. */
 #define TL_GAP_PEER_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device of the gap; -1 where devices are not told apart")                               \
@@ -189,7 +189,8 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
       "rest is the rank's own")                                                                                        \
     F(T, I64, waiting_ns, MEASURE, "ns",                                                                               \
       "no idle time, but part of busy_ns: nothing ran except communication that waited for the last of its ranks; "    \
-      "comm_exposed_ns of table breakdown has it, too, and arrival each wait")                                         \
+      "comm_exposed_ns of table breakdown has it, too, and arrival each wait; where compute parts a kernel into more " \
+      "than 16 stretches to within a sixteenth of its time")                                                           \
     F(T, I32, late_rank, MEASURE, "",                                                                                  \
       "the rank that came last in most of peer_ns and waiting_ns, also where it had waited for others itself, which "  \
       "table blame charges; -1: none, or not known")                                                                   \
