@@ -23,13 +23,27 @@ tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
+/* Room for one more, in both columns. */
+static bool room(tl_activity *a)
+{
+    size_t cap = a->cap, same = a->cap;
+    if (a->n < cap)
+        return true;
+    if (!tl_grow((void **)&a->start_ns, &cap, a->n + 1, sizeof *a->start_ns) ||
+        !tl_grow((void **)&a->part, &same, cap, sizeof *a->part))
+        return false;
+    a->cap = cap;
+    return true;
+}
+
 static bool append(tl_activity *a, int64_t start_ns, tl_part part)
 {
-    if (a->n > 0 && a->v[a->n - 1].part == part)
+    if (a->n > 0 && a->part[a->n - 1] == part)
         return true;
-    if (!tl_vec_room(a))
+    if (!room(a))
         return false;
-    a->v[a->n++] = (tl_stretch){ start_ns, part };
+    a->start_ns[a->n] = start_ns;
+    a->part[a->n++] = (uint8_t)part;
     return true;
 }
 
@@ -100,9 +114,10 @@ static bool walk(tl_activity *a, const tl_rank_view *view, const uint32_t *order
         s.busy_to[layer] = k->end_ns > s.busy_to[layer] ? k->end_ns : s.busy_to[layer];
         last = k->end_ns > last ? k->end_ns : last;
     }
-    if (!go_on(&s, last) || !tl_vec_room(a))
+    if (!go_on(&s, last) || !room(a))
         return false;
-    a->v[a->n] = (tl_stretch){ last, TL_NPARTS };
+    a->start_ns[a->n] = last;
+    a->part[a->n] = TL_NPARTS;
     return true;
 }
 
@@ -117,8 +132,7 @@ static bool sum_blocks(tl_activity *a)
         if (i % TL_ACTIVITY_BLOCK == 0)
             a->sums[i / TL_ACTIVITY_BLOCK] = sum;
         if (i < a->n)
-            sum.ns[a->v[i].part] =
-                tl_ns_sum(sum.ns[a->v[i].part], tl_ns_between(a->v[i + 1].start_ns, a->v[i].start_ns));
+            sum.ns[a->part[i]] = tl_ns_sum(sum.ns[a->part[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
     }
     return a->sums != NULL;
 }
@@ -141,7 +155,8 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
 
 void tl_activity_free(tl_activity *activity)
 {
-    free(activity->v);
+    free(activity->start_ns);
+    free(activity->part);
     free(activity->sums);
     *activity = (tl_activity){ 0 };
 }
@@ -151,7 +166,7 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
     size_t low = 0, high = a->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (a->v[mid + 1].start_ns <= t_ns)
+        if (a->start_ns[mid + 1] <= t_ns)
             low = mid + 1;
         else
             high = mid;
@@ -162,12 +177,12 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
 /* Adds the parts of [from_ns, to_ns) that lie in the stretches [i, end). */
 static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
-    for (; i < end && a->v[i].start_ns < to_ns; i++) {
-        int64_t start = a->v[i].start_ns, stop = a->v[i + 1].start_ns;
+    for (; i < end && a->start_ns[i] < to_ns; i++) {
+        int64_t start = a->start_ns[i], stop = a->start_ns[i + 1];
         start = start > from_ns ? start : from_ns;
         stop = stop < to_ns ? stop : to_ns;
         if (stop > start)
-            sum->ns[a->v[i].part] += stop - start;
+            sum->ns[a->part[i]] += stop - start;
     }
 }
 
@@ -177,7 +192,7 @@ static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
     size_t low = block, high = a->n / TL_ACTIVITY_BLOCK;
     while (low < high) {
         size_t mid = low + (high - low + 1) / 2;
-        if (a->v[mid * TL_ACTIVITY_BLOCK].start_ns <= t_ns)
+        if (a->start_ns[mid * TL_ACTIVITY_BLOCK] <= t_ns)
             low = mid;
         else
             high = mid - 1;
@@ -188,11 +203,11 @@ static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
 /* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
 void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
-    while (cursor->at < a->n && a->v[cursor->at + 1].start_ns <= from_ns)
+    while (cursor->at < a->n && a->start_ns[cursor->at + 1] <= from_ns)
         cursor->at++;
     size_t first = cursor->at / TL_ACTIVITY_BLOCK + 1, next = first * TL_ACTIVITY_BLOCK;
     add_stretches(a, cursor->at, next < a->n ? next : a->n, from_ns, to_ns, sum);
-    if (next >= a->n || a->v[next].start_ns >= to_ns)
+    if (next >= a->n || a->start_ns[next] >= to_ns)
         return;
     size_t last = block_at(a, first, to_ns);
     for (int part = 0; part < TL_NPARTS; part++)

@@ -59,7 +59,7 @@ static int by_launch(const void *kernels, uint32_t a, uint32_t b)
 /* Its first step, else its first work. */
 static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
 {
-    int64_t first = activity->n > 0 ? activity->v[0].start_ns : INT64_MAX;
+    int64_t first = activity->n > 0 ? activity->start_ns[0] : INT64_MAX;
     return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
 }
 
@@ -147,7 +147,7 @@ static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
 {
     uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
     tl_activity_cursor cursor = { 0 };
-    int64_t first = c->activity->n > 0 ? c->activity->v[0].start_ns : INT64_MAX;
+    int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
     for (size_t i = 0; order != NULL && i < c->n; i++)
         order[i] = (uint32_t)i;

@@ -95,6 +95,8 @@ typedef struct attributing {
     int64_t *late_counts;
     int32_t *roles; /* of each rank */
     size_t nranks;
+    int32_t *named, *named_roles; /* those, and the ranks without a trace that they send to or receive from */
+    size_t nnamed;
     tl_blame_arrival *arrivals;
     tl_blame_collective *collectives;
     size_t ncollectives;
@@ -256,8 +258,9 @@ static uint32_t place_of(const int32_t *v, size_t n, int32_t rank)
  * to send to the other. */
 static bool find_roles(attributing *a)
 {
-    size_t nnamed = 0, n = 0;
-    int32_t *named = list_named(a, &nnamed), *roles = tl_calloc(nnamed + 1, sizeof *roles);
+    size_t n = 0;
+    const int32_t *named = a->named = list_named(a, &a->nnamed);
+    int32_t *roles = a->named_roles = tl_calloc(a->nnamed + 1, sizeof *roles);
     tl_rank_pair *pairs = tl_malloc((2 * a->nrows + 1) * sizeof *pairs);
 
     a->roles = tl_calloc(a->nranks + 1, sizeof *a->roles);
@@ -266,15 +269,13 @@ static bool find_roles(attributing *a)
         const tl_late_row *x = &a->rows[i], *y = i > 0 ? x - 1 : NULL;
         if (y != NULL && y->collective == x->collective && y->fits && y->pair &&
             (a->nranks > 2 || y->kind != TL_SEND_RECV))
-            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, y->rank), place_of(named, nnamed, x->rank) };
+            pairs[n++] = (tl_rank_pair){ place_of(named, a->nnamed, y->rank), place_of(named, a->nnamed, x->rank) };
         if (x->peer >= 0)
-            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, x->rank), place_of(named, nnamed, x->peer) };
+            pairs[n++] = (tl_rank_pair){ place_of(named, a->nnamed, x->rank), place_of(named, a->nnamed, x->peer) };
     }
-    whole = whole && tl_roles_of(pairs, n, nnamed, roles);
+    whole = whole && tl_roles_of(pairs, n, a->nnamed, roles);
     for (size_t r = 0; whole && r < a->nranks; r++)
-        a->roles[r] = roles[place_of(named, nnamed, a->ranks[r])];
-    free(named);
-    free(roles);
+        a->roles[r] = roles[place_of(named, a->nnamed, a->ranks[r])];
     free(pairs);
     return whole;
 }
@@ -316,7 +317,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_verdict_gains gained = { 0 };
     tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
-    bool whole = steps != NULL && gain_ns != NULL && find_roles(a);
+    double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
+    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {
@@ -329,15 +331,25 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .nsteps = nsteps,
     };
     tl_job_links links = { 0 };
-    const tl_gain_input gain_input = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs, &links };
+    const tl_gain_input gain_input = { .rows = a->rows,
+                                       .nrows = a->nrows,
+                                       .ranks = a->ranks,
+                                       .roles = a->roles,
+                                       .nranks = a->nranks,
+                                       .named = a->named,
+                                       .named_roles = a->named_roles,
+                                       .nnamed = a->nnamed,
+                                       .programs = programs,
+                                       .links = &links };
     tl_gains *gains = NULL;
 
     if (st == TL_OK)
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
+        input.sure_ns = sure_ns;
         input.by_gain = several_roles(a);
-        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns))
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns))
             st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
@@ -355,6 +367,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);
+    free(sure_ns);
     free(steps);
     return st;
 }
@@ -386,6 +399,8 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
     free(all);
     free(a.ranks);
     free(a.roles);
+    free(a.named);
+    free(a.named_roles);
     free(a.late_counts);
     free(a.arrivals);
     free(a.collectives);

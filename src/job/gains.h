@@ -12,6 +12,8 @@ typedef struct tl_gain_input {
     size_t nrows;
     const int32_t *ranks, *roles; /* nranks, ascending by rank */
     size_t nranks;
+    const int32_t *named, *named_roles; /* [nnamed]: ranks, ascending, with and without a trace, whose roles are known */
+    size_t nnamed;
     const tl_programs *programs; /* ascending by rank; those of `ranks` are among them */
     const tl_job_links *links;   /* a row each in table link; filled before tl_gains_find */
 } tl_gain_input;
@@ -27,9 +29,10 @@ void tl_gains_close(tl_gains *gains);
 bool tl_gains_known(const tl_gains *gains);
 
 /* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
- * it, or before it, than its peers; 0 where it is not among the 32 that had most.  Only where gains are known.  False when
- * memory is out. */
-bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns);
+ * it, or before it, than its peers; 0 where it is not among the 32 that had most.  sure_ns[rank]: the same of the first step, for
+ * what its device alone had more to do: how late a host is may come from how its recording began.  Only where gains are
+ * known.  False when memory is out. */
+bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns);
 
 /* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; host_of[rank] is less than nhosts.
  * surplus_ns[rank]: all that a rank had more to do than its peers.  False when memory is out. */

@@ -35,8 +35,6 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_trac
     t->noise = tl_tables_get(&t->tables, &tl_gap_noise_schema);
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
     if (st == TL_OK)
-        st = tl_link_host(trace, &linked, err);
-    if (st == TL_OK)
         st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
     tl_linked_free(&linked);
     return st;

@@ -127,57 +127,46 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
     return st;
 }
 
-/* What a rank did by itself, which its program is made of when the host's columns are gone. */
-typedef struct own_work {
-    tl_activity activity;
-    tl_host_waits waits;
-} own_work;
-
-static void own_work_free(own_work *own)
-{
-    tl_activity_free(&own->activity);
-    tl_host_waits_free(&own->waits);
-}
-
-/* The rank's parts in collectives, what it did between them, and under which names. */
-static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_error *err)
+/* The rank's parts in collectives, what it did between them, under which names, and its program. */
+static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, tl_error *err)
 {
     tl_idle_parts idle = { 0 };
+    tl_activity activity = { 0 };
+    tl_host_waits waits = { 0 };
     tl_participants *set = how->participants;
     size_t first = set->parts.n;
     tl_status st = tl_participants_collect(view, set, err);
+    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
-    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_idle_parts_find(view, &idle) && tl_activity_make(&own->activity, view, idle.v, idle.n) &&
-                         tl_details_collect(view, idle.v, idle.n, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, set->parts.v + first, set->parts.n - first)))
-        st = tl_fail_memory(err, "what a rank did between its collectives");
+    bool whole = st == TL_OK && tl_exposures_add(view, how->exposures) && tl_idle_parts_find(view, &idle) &&
+                 tl_activity_make(&activity, view, idle.v, idle.n);
     free(idle.v);
+    whole = whole && tl_details_collect(view, &activity, how->details) &&
+            tl_local_since(view, &activity, mine, set->parts.n - first);
+    if (st == TL_OK && !whole)
+        st = tl_fail_memory(err, "what a rank did between its collectives");
     if (st == TL_OK)
-        st = tl_host_waits_find(view, &own->waits, err);
-    tl_host_waits_sort(&own->waits);
+        st = tl_host_waits_find(view, &waits, err);
+    tl_host_waits_sort(&waits);
+    if (st == TL_OK)
+        st = tl_programs_add(how->programs, view, &activity, &waits, err);
+    tl_host_waits_free(&waits);
+    tl_activity_free(&activity);
     return st;
 }
 
-/* The order in time is one of memory: the columns of the events become those of the host, tables with a row for each gap
- * come when the sums between collectives are done, and the host's columns go before those with a row for each piece of
- * device work. */
+/* The order in time is one of memory: tables with a row for each gap come when the sums between collectives are done, and
+ * the host's columns go before those with a row for each piece of device work. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
-    own_work own = { .activity = { 0 } };
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
     if (st == TL_OK)
-        st = tl_link_host(trace, &linked, err);
-    tl_events_free_columns(&trace->events);
-    if (st == TL_OK)
-        st = take_part(&linked.view, how, &own, err);
+        st = take_part(&linked.view, how, err);
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     tl_linked_free_host(&linked);
-    if (st == TL_OK)
-        st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);
-    own_work_free(&own);
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)

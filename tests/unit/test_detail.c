@@ -15,9 +15,9 @@ static void collect(const drawing *d)
     tl_details_free(&details);
     CU_ASSERT_TRUE_FATAL(tl_idle_parts_find(&d->view, &idle));
     CU_ASSERT_TRUE_FATAL(tl_activity_make(&activity, &d->view, idle.v, idle.n));
-    CU_ASSERT_TRUE_FATAL(tl_details_collect(&d->view, idle.v, idle.n, &activity, &details));
-    tl_activity_free(&activity);
     free(idle.v);
+    CU_ASSERT_TRUE_FATAL(tl_details_collect(&d->view, &activity, &details));
+    tl_activity_free(&activity);
 }
 
 /* The row of a name; one of nothing where there is none. */

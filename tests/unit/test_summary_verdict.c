@@ -177,6 +177,11 @@ static void ranks_without_a_trace_are_not_acquitted(void)
     const char *text = verdict(j);
     CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank waits", 56);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "  trust   medium - 2 ranks have no trace; 16 of 16"));
+    walk(j, 1, TL_PART_COMPUTE, 5 * MS, 0);
+    walk(j, 4, TL_PART_COMPUTE, 5 * MS, 0);
+    walk(j, 4, TL_PART_COMM, 5 * MS, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "  trust   medium - 2 ranks have no trace (others stand for 1 in the simulation);\n"
+                                              "          16 of 16"));
     job_free(j);
 }
 

@@ -31,8 +31,16 @@ void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_
 /* Largest size of an encoded chunk of this table. */
 size_t tl_chunk_bound(const tl_schema *schema);
 
+/* Room that encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
+typedef struct tl_chunk_room {
+    unsigned char *bytes;
+    size_t cap;
+} tl_chunk_room;
+
+void tl_chunk_room_free(tl_chunk_room *room);
+
 /* Shuffles and deflates n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
  * tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
-size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out);
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room);
 
 #endif
