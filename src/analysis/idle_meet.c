@@ -68,8 +68,7 @@ typedef struct finding {
     tl_meets *out;
     uint8_t *meet; /* by name: tl_meet */
     TL_VEC(comm_launch) launches;
-    TL_VEC(tl_held) asyncs; /* collectives that leave the host free, of all threads; by end */
-    tl_spans taken;         /* of one thread: what its stretches leave out */
+    tl_spans taken; /* of one thread: what its stretches leave out */
 } finding;
 
 static int by_track(const void *a, const void *b)
@@ -142,9 +141,9 @@ static bool list_asyncs(finding *f, const tl_thread *t)
         int64_t start = o->start_ns[i], end = end_of(o, i);
         if (meet_of(f, i) != TL_MEET_ASYNC || end <= until || end <= start)
             continue;
-        if (!keep_op(f, i) || !tl_vec_room(&f->asyncs))
+        if (!keep_op(f, i) || !tl_vec_room(&f->out->asyncs))
             return false;
-        f->asyncs.v[f->asyncs.n++] = (tl_held){ start, end, (uint32_t)i, TL_MEET_ASYNC };
+        f->out->asyncs.v[f->out->asyncs.n++] = (tl_held){ start, end, (uint32_t)i, TL_MEET_ASYNC };
         until = end;
     }
     return true;
@@ -168,31 +167,6 @@ static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl
     return true;
 }
 
-/* A stretch in which the thread does nothing that is known: it waited for the collectives that ended meanwhile, at each
- * instant for the one that ends last.  In what they leave it waited in op; TL_NONE: nobody knows. */
-static bool add_stretch(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op)
-{
-    size_t low = 0, high = f->asyncs.n;
-    while (low < high) { /* the first that ends behind the stretch */
-        size_t mid = low + (high - low) / 2;
-        if (f->asyncs.v[mid].end_ns <= to_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (size_t i = low; i > 0 && f->asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
-        const tl_held *x = &f->asyncs.v[i - 1];
-        int64_t from = x->start_ns > from_ns ? x->start_ns : from_ns, end = x->end_ns < to_ns ? x->end_ns : to_ns;
-        if (from >= end)
-            continue;
-        if ((op != TL_NONE && !add_held(f, end, to_ns, op, TL_MEET_WAIT)) ||
-            !add_held(f, from, end, x->op, TL_MEET_ASYNC))
-            return false;
-        to_ns = from;
-    }
-    return op == TL_NONE || add_held(f, from_ns, to_ns, op, TL_MEET_WAIT);
-}
-
 /* The thread's stretches in collectives that hold it, of those that run at once the first to begin; f->taken has them
  * then. */
 static bool walk_collectives(finding *f, const tl_thread *t)
@@ -214,7 +188,7 @@ static bool walk_collectives(finding *f, const tl_thread *t)
 }
 
 /* [from_ns, to_ns) without what is taken, of which the first *at have ended before; successive calls go on in time. */
-static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, size_t *at)
+static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet, size_t *at)
 {
     const tl_spans *taken = &f->taken;
     while (*at < taken->n && taken->v[*at].end_ns <= from_ns)
@@ -222,7 +196,7 @@ static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, si
     for (size_t i = *at; from_ns < to_ns; i++) {
         const tl_span *other = i < taken->n && taken->v[i].start_ns < to_ns ? &taken->v[i] : NULL;
         int64_t until = other != NULL ? other->start_ns : to_ns;
-        if (from_ns < until && !add_stretch(f, from_ns, until, op))
+        if (!add_held(f, from_ns, until, op, meet))
             return false;
         from_ns = other != NULL ? other->end_ns : to_ns;
     }
@@ -241,7 +215,7 @@ static bool walk_waits(finding *f, const tl_thread *t)
         if (meet_of(f, i) != TL_MEET_WAIT || end <= until || o->dur_ns[i] < LEAST_WAIT_NS ||
             launches_comm(f, t->track, start, end))
             continue;
-        if (!add_rest(f, start > until ? start : until, end, (uint32_t)i, &at))
+        if (!add_rest(f, start > until ? start : until, end, (uint32_t)i, TL_MEET_WAIT, &at))
             return false;
         until = end;
     }
@@ -268,7 +242,7 @@ static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
         j += call;
         if (!counts)
             continue;
-        if (until != INT64_MIN && start > until && !add_rest(f, until, start, TL_NONE, &at))
+        if (until != INT64_MIN && start > until && !add_rest(f, until, start, TL_NONE, TL_MEET_FREE, &at))
             return false;
         until = end > until ? end : until;
     }
@@ -298,7 +272,8 @@ static bool walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
     f->taken.n = 0;
     if (t != NULL && (!walk_collectives(f, t) || !walk_waits(f, t)))
         return false;
-    if (calls != NULL && f->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)) && !walk_nothing(f, t, calls))
+    if (calls != NULL && f->out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)) &&
+        !walk_nothing(f, t, calls))
         return false;
     if (out->held.n == first)
         return true;
@@ -348,13 +323,12 @@ bool tl_meets_find(const tl_rank_view *view, tl_meets *out)
         whole = list_launches(&f);
         for (size_t t = 0; whole && t < view->ops.nthreads; t++)
             whole = list_asyncs(&f, &view->ops.threads[t]);
-        if (whole && f.asyncs.n > 0)
-            qsort(f.asyncs.v, f.asyncs.n, sizeof *f.asyncs.v, by_end);
+        if (whole && out->asyncs.n > 0)
+            qsort(out->asyncs.v, out->asyncs.n, sizeof *out->asyncs.v, by_end);
         whole = whole && walk_threads(&f);
     }
     free(f.meet);
     free(f.launches.v);
-    free(f.asyncs.v);
     tl_spans_free(&f.taken);
     return whole;
 }
@@ -362,6 +336,7 @@ bool tl_meets_find(const tl_rank_view *view, tl_meets *out)
 void tl_meets_free(tl_meets *meets)
 {
     free(meets->held.v);
+    free(meets->asyncs.v);
     free(meets->threads.v);
     free(meets->ops.v);
     *meets = (tl_meets){ 0 };

@@ -189,7 +189,7 @@ class Oracle:
             goes_on = min((b[0] for b in busy if b[0] > at), default=None)
             if goes_on is None or any(b[0] <= at < b[1] for b in busy) or all(b[0] > at for b in busy):
                 continue
-            meet = max((m for m in meets if m[1] <= at < m[2] <= goes_on), key=lambda m: m[2], default=None)
+            meet = max((m for m in meets if m[1] <= at < m[2] <= min(goes_on, gap[2])), key=lambda m: m[2], default=None)
             if meet is not None:
                 out[at] = ("host_collective", meet[3], meet[1], None)
         return out
