@@ -72,6 +72,17 @@ def one_fault(work, name, kind, cause, rank, seed):
     return folder, path
 
 
+def noisy(work, name, *options):
+    """Where kernels take 15 % more or less by chance, what is gained of a fault is the fault, not the rank's bad luck."""
+    ratios = []
+    for seed in range(1, 5):
+        folder = os.path.join(work, "job")
+        truth = make(folder, "--seed", str(seed), "--steps", "12", "--jitter", "15", "--scale", "200", *options,
+                     "--fault", "compute_slow", "--fault-rank", "1", "--fault-cost", "0.05")
+        ratios.append(int(table(analyse(work, folder), "straggler")[1]["gain_ns"]) / truth["fault"]["gain_ns"])
+    check(f"{name}: the gain in the mean", 0.9 <= sum(ratios) / len(ratios) <= 1.1, ratios)
+
+
 def shuffled(work, folder, path):
     """The ranks' traces under each other's names, read by three procs: only the files differ."""
     other = os.path.join(work, "shuffled")
@@ -118,6 +129,8 @@ def main():
             make(folder, "--seed", str(200 + i), *JOBS[kind])
             rows = table(analyse(work, folder), "straggler")
             check(f"a healthy {kind} job: nobody", named(rows) == [], named(rows))
+        noisy(work, "two noisy ranks", "--ranks", "2")
+        noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")
     if os.path.isdir(os.path.join(CORPUS, "traces")):
         public()
     else:
