@@ -383,8 +383,10 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
-        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
+        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
         put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+        if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
+            wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
         if (nsteps > 0 && wall_ns[r * nsteps] > 0)
             sure_ns[r] = sure_gain(g, steps, gain_ns);
         g->marked[r] = 0;
