@@ -10,10 +10,13 @@
  *
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
- *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns; DEPENDENCY_WAIT if its stream waits for
- * an event LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us RUNTIME_DOMINATED       calls
- * of one class took runtime_pct of the gap or more CPU_UNTRACED            operators took less than coverage_pct of it;
- * NO_CPU_TRACE if the trace has none at all CPU_DOMINATED           operators took it
+ *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns
+ *     DEPENDENCY_WAIT         likewise, and its stream waits for an event
+ *     LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us
+ *     RUNTIME_DOMINATED       calls of one class took runtime_pct of the gap or more
+ *     CPU_UNTRACED            operators took less than coverage_pct of it
+ *     NO_CPU_TRACE            likewise, and the trace has none at all
+ *     CPU_DOMINATED           operators took it
  *
  * The definition, and the plain rules that each correction departs from, are TraceLens' and those of tl_idle_rules.
  */
