@@ -71,7 +71,8 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
         return TL_DOING_RUNTIME;
     if (row->ops_ns > 0 && !tl_idle_below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
         return TL_DOING_CPU;
-    return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
+    return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE
+                                                                                        : TL_DOING_UNTRACED;
 }
 
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)

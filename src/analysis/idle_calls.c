@@ -4,8 +4,8 @@
  *     holds      cudaStreamWaitEvent
  *     under      graph launches whose work is not all in the trace
  *
- * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A hold
- * has the stream that waits; where nothing says which, that of the work its thread queued next.
+ * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
+ * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
  */
 #include "idle.h"
 #include <stdlib.h>
