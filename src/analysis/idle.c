@@ -6,7 +6,7 @@
  *                                                    |<-->|  launch to execution, L
  *
  * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
- * first that holds of these, where the first four need a launch of B:
+ * first that holds of these, where the first five need a launch of B:
  *
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
