@@ -300,6 +300,7 @@ static void fill(solving *s, tl_clock_mode mode, tl_table *table)
                                                            : s->drift[c];
         place->sigma_ns = s->sigma[c];
         place->middle_ns = s->middle_ns;
+        place->component = s->component[c];
         place->applied =
             off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && is_believed(farthest(s, c), s->sigma[c])));
         row->clock = c;

@@ -36,7 +36,7 @@ static bool above(int64_t part, int64_t pct, int64_t whole)
 
 static bool is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
 {
-    return g->launch != TL_NONE && tl_idle_is_graph(k, g->launch) && k->first_kernel[g->launch] != g->next;
+    return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch);
 }
 
 /* What the launch of the work behind the gap tells; TL_DOING_ALL when that is nothing. */
@@ -68,7 +68,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
         return TL_DOING_RUNTIME;
     if (row->ops_ns > 0 && !tl_idle_below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
         return TL_DOING_CPU;
-    return tl_idle_holds(k, TL_IDLE_MISSING) && !k->has_ops ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
+    return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
 }
 
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
@@ -126,7 +126,7 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
         first += devices[i].n;
         whole = classify(&k, &devices[i], out);
     }
-    whole = whole && tl_idle_sums(&k, devices, n, out);
+    whole = whole && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
     for (size_t i = 0; devices != NULL && i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
@@ -134,13 +134,10 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
-static const tl_schema *const tables[] = { &tl_gap_schema,
-                                           &tl_gap_noise_schema,
-                                           &tl_idle_schema,
-                                           &tl_idle_overview_schema,
-                                           &tl_idle_summary_schema,
-                                           &tl_idle_job_schema,
-                                           NULL };
+static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,
+                                           &tl_gap_peer_schema,      &tl_idle_schema,
+                                           &tl_idle_overview_schema, &tl_idle_summary_schema,
+                                           &tl_idle_job_schema,      NULL };
 
 const tl_analysis tl_idle_analysis = {
     .name = "idle",

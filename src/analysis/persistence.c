@@ -5,6 +5,8 @@
  *     flagged    z >= 3.5 and B >= 1 % of the step
  *     pattern    from the flagged steps and the levels of B / step
  *     p          ranks relabelled within each step at random: how often is the largest total as large as this one?
+ *                A charge counts up to twice what the worst is charged in the upper quarter of the steps: a pause in
+ *                one step must not hide who is late in many.  What a charge counts does not depend on whose it is
  */
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/analysis/change.h"
@@ -160,11 +162,27 @@ static int ascending(const void *a, const void *b)
 /* Numbers that are not 0, a step's together: what a permutation has to move. */
 typedef struct sparse {
     double *value;
-    size_t *end;     /* [nsteps] */
-    uint32_t *label; /* [nranks]: ranks in some order */
-    double *sum;     /* [nranks] */
-    double *largest; /* [npermutations] */
+    size_t *end;            /* [nsteps] */
+    uint32_t *label;        /* [nranks]: ranks in some order */
+    double *sum, *observed; /* [nranks] */
+    double *largest;        /* [npermutations] */
 } sparse;
+
+/* Up to which part of its step a charge counts. */
+static double most_that_counts(const testing *t)
+{
+    size_t nranks = t->c->nranks, nsteps = t->c->nsteps;
+    for (size_t i = 0; i < nsteps; i++) {
+        t->share[i] = 0;
+        for (size_t r = 0; r < nranks; r++) {
+            double share = t->c->charge_ns[r * nsteps + i] / t->c->step_ns[i];
+            t->share[i] = share > t->share[i] ? share : t->share[i];
+        }
+    }
+    tl_real_median(t->share, nsteps); /* puts them in order */
+    double upper = t->share[nsteps - 1 - (nsteps - 1) / 4];
+    return upper >= share_flagged ? 2 * upper : INFINITY;
+}
 
 static double permuted_maximum(const testing *t, const sparse *s, tl_random *random)
 {
@@ -187,18 +205,22 @@ static double permuted_maximum(const testing *t, const sparse *s, tl_random *ran
     return largest;
 }
 
-static size_t collect(const testing *t, sparse *s)
+/* What counts, and the sums of the ranks as they are. */
+static void collect(const testing *t, sparse *s)
 {
+    double most = most_that_counts(t);
     size_t n = 0;
+    memset(s->observed, 0, t->c->nranks * sizeof *s->observed);
     for (size_t i = 0; i < t->c->nsteps; i++) {
         for (size_t r = 0; r < t->c->nranks; r++) {
             double b = t->c->charge_ns[r * t->c->nsteps + i];
-            if (b > 0)
-                s->value[n++] = b;
+            if (b > 0) {
+                s->value[n] = b < most * t->c->step_ns[i] ? b : most * t->c->step_ns[i];
+                s->observed[r] += s->value[n++];
+            }
         }
         s->end[i] = n;
     }
-    return n;
 }
 
 static bool significance(const testing *t, tl_persistence *out)
@@ -216,9 +238,10 @@ static bool significance(const testing *t, tl_persistence *out)
         permutations = permutations < PERMUTATIONS_LEAST ? PERMUTATIONS_LEAST : permutations;
     }
     sparse s = { tl_malloc((nonzero + 1) * sizeof *s.value), tl_malloc(nsteps * sizeof *s.end),
-                 tl_malloc(nranks * sizeof *s.label), tl_malloc(nranks * sizeof *s.sum),
-                 tl_malloc(permutations * sizeof *s.largest) };
-    bool whole = s.value != NULL && s.end != NULL && s.label != NULL && s.sum != NULL && s.largest != NULL;
+                 tl_malloc(nranks * sizeof *s.label),        tl_malloc(nranks * sizeof *s.sum),
+                 tl_malloc(nranks * sizeof *s.observed),     tl_malloc(permutations * sizeof *s.largest) };
+    bool whole =
+        s.value != NULL && s.end != NULL && s.label != NULL && s.sum != NULL && s.observed != NULL && s.largest != NULL;
     if (whole) {
         collect(t, &s);
         /* Seeded by the numbers themselves: the same job gives the same p on every run. */
@@ -231,7 +254,7 @@ static bool significance(const testing *t, tl_persistence *out)
     }
     for (size_t r = 0; whole && r < nranks; r++) {
         /* Sums in another order may differ in the last digit. */
-        double observed = t->total[r] * (1 - 1e-12);
+        double observed = s.observed[r] * (1 - 1e-12);
         size_t low = 0, high = permutations;
         while (low < high) {
             size_t mid = low + (high - low) / 2;
@@ -246,6 +269,7 @@ static bool significance(const testing *t, tl_persistence *out)
     free(s.end);
     free(s.label);
     free(s.sum);
+    free(s.observed);
     free(s.largest);
     return whole;
 }

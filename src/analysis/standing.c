@@ -6,9 +6,11 @@
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
  *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody
- *     steady    Student's t of share - worst over the steps: p, times the number of ranks, <= 0.01; its mean >= 1 %
- *     event     share >= 4 %, and three times the largest worst of any step but the first; or twice that in several
- *               steps, in which chance would have to meet the same rank: two, of few ranks three
+ *     steady    Student's t of share - worst over the steps: p, twice for either of two ranks, <= 0.01; its mean >=
+ *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
+ *     event     share >= 4 %, and three times the largest worst of any step but the first, if it makes 0.5 % of all
+ *               steps; or twice that in several steps, in which chance would have to meet the same rank: two, of few
+ *               ranks three
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -23,20 +25,22 @@ static const double significant = 0.01;
 /* What healthy jobs of up to 32 ranks that differ by 0.4 % show at most; a fault of 2 % of a step passes. */
 static const double matters = 0.01, matters_overall = 0.01, matters_flagged = 0.025;
 /* One step is weak evidence.  Of healthy jobs with tails like Student's t of 4 degrees one in ten has a step that costs
- * twice what any other rank does, one in sixteen three times. */
-static const double event_share = 0.04, event_ratio = 3, events_ratio = 2;
+ * twice what any other rank does, one in sixteen three times.  Where pauses are rare but long no ratio tells them from
+ * a fault; a fault of 5 % in one of ten steps passes. */
+static const double matters_event = 0.005, event_share = 0.04, event_ratio = 3, events_ratio = 2;
 enum { FEW_UNITS = 4 };
 /* Differences of one length in all steps are no certainty: so much of a step they vary by. */
 static const double least_deviation = 0.002;
-enum { STEADY_STEPS_LEAST = 3, FIRST_COUNTS_UP_TO = 2 };
+enum { STEADY_STEPS_LEAST = 3, EITHER_OF = 2, FIRST_COUNTS_UP_TO = 2 };
 
 typedef struct looking {
     const tl_costs *in;
-    double *share;   /* [nunits * nsteps] */
-    double *largest; /* [nsteps]: of units that no labels speak against */
-    double *second;  /* the same without that unit */
-    size_t *of;      /* [nsteps]: that unit */
-    double *scratch; /* [nsteps] */
+    double *share;    /* [nunits * nsteps] */
+    double *largest;  /* [nsteps]: of units that no labels speak against */
+    double *second;   /* the same without that unit */
+    size_t *of;       /* [nsteps]: that unit */
+    double *scratch;  /* [nsteps] */
+    double middle_ns; /* of the lengths of steps */
 } looking;
 
 double tl_student_tail(double t, size_t freedom)
@@ -69,19 +73,24 @@ static bool speaks_against(const tl_costs *in, size_t unit)
     return in->p_value[unit] <= significant;
 }
 
+/* Of a step as long as the middle one at least. */
+static double share_of(const looking *l, double cost_ns, size_t step)
+{
+    double ns = l->in->step_ns[step] > l->middle_ns ? l->in->step_ns[step] : l->middle_ns, without = ns - cost_ns;
+    return cost_ns > 0 ? cost_ns / (without > ns / 2 ? without : ns / 2) : 0;
+}
+
 static void find_shares(looking *l)
 {
     const tl_costs *in = l->in;
     memcpy(l->scratch, in->step_ns, in->nsteps * sizeof *l->scratch);
-    double middle = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
+    l->middle_ns = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
 
     for (size_t s = 0; s < in->nsteps; s++) {
-        double step = in->step_ns[s] > middle ? in->step_ns[s] : middle;
         l->largest[s] = l->second[s] = 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
-            double cost = in->cost_ns[r * in->nsteps + s], without = step - cost;
-            double share = cost > 0 ? cost / (without > step / 2 ? without : step / 2) : 0;
+            double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
             l->share[r * in->nsteps + s] = share;
             if (speaks_against(in, r))
                 continue;
@@ -101,7 +110,7 @@ static double worst_of_others(const looking *l, size_t unit, size_t step)
     return l->of[step] == unit ? l->second[step] : l->largest[step];
 }
 
-/* p of the test that the unit costs more than the worst of the others, for all units; *mean: by how much it does. */
+/* p of the test that the unit costs more than the worst of the others; *mean: by how much it does. */
 static double steady_p(const looking *l, size_t unit, double *mean)
 {
     size_t n = l->in->nsteps;
@@ -119,11 +128,20 @@ static double steady_p(const looking *l, size_t unit, double *mean)
     }
     double deviation = sqrt(squares / (double)(n - 1));
     deviation = deviation > least_deviation ? deviation : least_deviation;
-    double p = tl_student_tail(*mean / deviation * sqrt((double)n), n - 1) * (double)l->in->nunits;
+    double p = tl_student_tail(*mean / deviation * sqrt((double)n), n - 1) * EITHER_OF;
     return p < 1 ? p : 1;
 }
 
-/* Steps that cost so many times the noise.  Where there are two steps, the first is half of all that is known. */
+/* Of the first step only what is sure; where there are two steps, it is half of all that is known, and counts. */
+static double share_of_event(const looking *l, size_t unit, size_t step)
+{
+    const tl_costs *in = l->in;
+    if (step > 0 || in->nsteps <= FIRST_COUNTS_UP_TO)
+        return l->share[unit * in->nsteps + step];
+    return in->sure_ns != NULL ? share_of(l, in->sure_ns[unit], 0) : 0;
+}
+
+/* Steps that cost so many times the noise. */
 static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
 {
     size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0;
@@ -135,7 +153,7 @@ static void find_events(const looking *l, size_t unit, double ratio, tl_standing
     out->first_event = n;
     for (size_t s = 0; s < n; s++)
         if (l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least) {
-            out->nevents += s >= first;
+            out->nevents += share_of_event(l, unit, s) >= least;
             out->first_event = s < out->first_event ? s : out->first_event;
             out->last_event = s;
         }
@@ -174,7 +192,7 @@ static tl_standing look_at(looking *l, size_t unit)
     } else if (ahead >= matters && p <= significant) {
         out.ground = TL_GROUND_STEADY;
         out.p = p;
-    } else if (out.nevents > 0) {
+    } else if (out.nevents > 1 || (out.nevents == 1 && out.overall >= matters_event)) {
         out.ground = TL_GROUND_EVENT;
     } else {
         out.ground = matters_here ? TL_GROUND_CHANCE : TL_GROUND_LITTLE;

@@ -426,7 +426,7 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
             w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
         }
     }
-    const tl_costs costs = { w->cost_ns, w->step_ns, w->flagged, w->p_value, in->nranks, in->nsteps };
+    const tl_costs costs = { w->cost_ns, w->step_ns, w->flagged, w->p_value, in->sure_ns, in->nranks, in->nsteps };
     return tl_standing_of(&costs, w->found, err);
 }
 

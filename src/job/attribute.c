@@ -5,6 +5,7 @@
 #include "links.h"
 #include "share.h"
 #include "steps.h"
+#include "unmarked.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
@@ -317,7 +318,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_verdict_gains gained = { 0 };
     tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
-    bool whole = steps != NULL && gain_ns != NULL && find_roles(a);
+    double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
+    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {
@@ -346,8 +348,9 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         st = tl_gains_open(&gain_input, a->tables, &gains, err);
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
+        input.sure_ns = sure_ns;
         input.by_gain = several_roles(a);
-        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns))
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns))
             st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
@@ -365,15 +368,17 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);
+    free(sure_ns);
     free(steps);
     return st;
 }
 
-tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
                        tl_error *err)
 {
     attributing a = { .tables = tables };
     tl_programs all_programs = { 0 };
+    size_t unmarked = 0;
     void *all = NULL;
 
     tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
@@ -384,6 +389,9 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
     if (st == TL_OK && tl_par_proc() == 0) {
         a.rows = all;
         st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
+        if (st == TL_OK && tl_tables_get(tables, &tl_step_schema)->n == 0 &&
+            !tl_unmarked_number(all, a.nrows, &all_programs, &unmarked))
+            st = tl_fail_memory(err, "the steps of the job");
         if (st == TL_OK)
             st = charge(&a, err);
         if (st == TL_OK)
@@ -391,7 +399,7 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
+        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks, unmarked > 0 }, tables, err);
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);

@@ -29,18 +29,20 @@ void tl_gains_close(tl_gains *gains);
 bool tl_gains_known(const tl_gains *gains);
 
 /* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
- * it, or before it, than its peers; 0 where it is not among the 32 that had most.  Only where gains are known.  False when
- * memory is out. */
-bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns);
+ * it, or before it, than its peers; 0 where it is not among the 32 that had most.  sure_ns[rank]: the same of the first step, for
+ * what its device alone had more to do: how late a host is may come from how its recording began.  Only where gains are
+ * known.  False when memory is out. */
+bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns);
 
 /* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; host_of[rank] is less than nhosts.
  * surplus_ns[rank]: all that a rank had more to do than its peers.  False when memory is out. */
 bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
                       double *gain_ns, int64_t *surplus_ns);
 
-/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
- * that stand out in some step, and those with most blame.  Where the model does not give the measured time, they stay 0
- * and 1, and only `unchanged` is in whatif, and critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
+/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler:
+ * for all its ranks that stand out in some step, less what the same repair of other ranks gains by chance, and those with
+ * most blame.  Where the model does not give the measured time, they stay 0 and 1, and only `unchanged` is in whatif, and
+ * critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
 tl_status tl_gains_find(tl_gains *gains, tl_verdict_gains *found, tl_error *err);
 
 #endif

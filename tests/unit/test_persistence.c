@@ -92,6 +92,21 @@ static void less_than_a_percent_of_the_step_is_never_flagged(void)
     CU_ASSERT_EQUAL(of[0].nflagged, 10);
 }
 
+/* One rank was late in most steps, another once by twenty times as much. */
+static void a_pause_of_one_hides_nobody_who_is_always_late(void)
+{
+    static double charge[3 * 20], step[20];
+    tl_error err;
+    for (int i = 0; i < 20; i++) {
+        step[i] = 1e6;
+        charge[i] = i % 5 == 4 ? 0 : 3e4;
+        charge[20 + i] = i == 7 ? 6e5 : 0;
+    }
+    CU_ASSERT_EQUAL(tl_persistence_of(&(tl_charges){ charge, step, 3, 20 }, of, NULL, NULL, &err), TL_OK);
+    CU_ASSERT(of[0].p_value < 0.001);
+    CU_ASSERT(of[1].p_value > 0.5);
+}
+
 static void chance_is_called_chance(void)
 {
     LOOK("3..3....3...", ".3....3...3.", "..3.3......3", ".....3.3.3..");
@@ -141,6 +156,7 @@ static const unit_test tests[] = {
     TEST(one_step_is_one_off_and_scattered_ones_are_sporadic),
     TEST(what_grows_is_drifting),
     TEST(less_than_a_percent_of_the_step_is_never_flagged),
+    TEST(a_pause_of_one_hides_nobody_who_is_always_late),
     TEST(chance_is_called_chance),
     TEST(too_few_steps_have_no_p),
     TEST(the_order_of_ranks_does_not_matter),

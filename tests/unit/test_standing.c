@@ -16,7 +16,7 @@ static bool flagged[RANKS_MAX * STEPS_MAX];
 
 static tl_costs draw_costs(const char *const *lines)
 {
-    tl_costs c = { cost, step, flagged, p_value, 0, strlen(lines[0]) };
+    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]) };
     for (; lines[c.nunits] != NULL; c.nunits++)
         for (size_t i = 0; i < c.nsteps; i++) {
             char digit = lines[c.nunits][i];
@@ -73,7 +73,7 @@ static void of_two_ranks_or_in_three_steps_steadiness_tells(void)
 
 static void one_step_is_an_event_if_no_other_rank_comes_near(void)
 {
-    LOOK(0.9, "....8.....", ".1......2.", "..2....1..");
+    LOOK(0.9, "....8...", ".1....2.", "..2..1..");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
     CU_ASSERT_EQUAL(of[0].nevents, 1);
     CU_ASSERT(of[0].first_event == 4 && of[0].last_event == 4);
@@ -83,6 +83,24 @@ static void one_step_is_an_event_if_no_other_rank_comes_near(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
     LOOK(0.9, "....3.....", "..........", "..........");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* too little for a step alone */
+}
+
+/* Any host pauses once in a while: what that costs is a part of all steps, not of the one. */
+static void a_pause_in_a_long_recording_does_not_matter(void)
+{
+    LOOK(0.9, "....8...............", ".1......2...........", "..2....1............");
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.9, "....8..........8....", ".1......2...........", "..2....1............", "....................");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT); /* twice is none */
+}
+
+/* Only one rank can be ahead of all others in a step: of thirty ranks it takes no more steps to know than of four. */
+static void steadiness_tells_as_much_of_many_ranks(void)
+{
+    static const char *const lines[] = { "545", ".1.", "1..", "..1", "...", "...", "1..", ".1.",
+                                         "..1", "...", "...", "...", "1..", "...", "...", NULL };
+    look(NAN, lines);
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_STEADY);
 }
 
 /* Twice as much as others in one step is nothing; in two steps of the same rank it is no chance, but for few ranks. */
@@ -101,15 +119,31 @@ static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
     CU_ASSERT_FALSE(tl_stands_out(&of[0]));
-    LOOK(0.9, "....8.....", "#.........", ".........."); /* nor noise */
+    LOOK(0.9, "....8...", "#.......", "........"); /* nor noise */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+}
+
+/* Kernels that take longer than those of the peers do so whatever the recording began with. */
+static void what_surely_was_late_in_the_first_step_is_an_event(void)
+{
+    tl_error err;
+    double sure[] = { 0, 3.9e5, 0 };
+    tl_costs c = draw_costs((const char *const[]){ "..........", "#.........", "..1.......", NULL });
+    c.sure_ns = sure;
+    p_value[0] = p_value[1] = p_value[2] = 0.5;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
+    CU_ASSERT(of[1].nevents == 1 && of[1].first_event == 0 && of[1].last_event == 0);
+    sure[1] = 2e4; /* the rest may be how it began */
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_FALSE(tl_stands_out(&of[1]));
 }
 
 /* A rank that is known to be late is not what the others are measured by. */
 static void a_straggler_is_no_noise(void)
 {
     tl_error err;
-    tl_costs c = draw_costs((const char *const[]){ "9999999999", "...8......", "..1...1...", NULL });
+    tl_costs c = draw_costs((const char *const[]){ "99999999", "...8....", "..1...1.", NULL });
     p_value[0] = 0.0001;
     p_value[1] = p_value[2] = 1;
     CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
@@ -161,8 +195,11 @@ int main(void)
         TEST(what_others_cost_too_is_chance),
         TEST(of_two_ranks_or_in_three_steps_steadiness_tells),
         TEST(one_step_is_an_event_if_no_other_rank_comes_near),
+        TEST(a_pause_in_a_long_recording_does_not_matter),
+        TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
+        TEST(what_surely_was_late_in_the_first_step_is_an_event),
         TEST(a_straggler_is_no_noise),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),
         TEST(students_tail_is_that_of_the_tables),

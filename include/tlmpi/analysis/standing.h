@@ -5,11 +5,11 @@
  *
  *     labels    relabelled at random within each step, ranks would hardly ever show as much (p of persistence.h)
  *     steady    step after step it costs more than the worst of the others, by Student's test of the difference: tells
- * with few ranks or few steps, where labels cannot event     in some step it costs several times what any of the others
- * does in any step
+ *               with few ranks or few steps, where labels cannot
+ *     event     in some step it costs several times what any of the others does in any step
  *
- * and what it costs has to matter.  The first recorded step is no event: recordings do not begin at the same instant,
- * and what was queued before is not known.
+ * and what it costs has to matter.  Recordings do not begin at the same instant, and what was queued before is not
+ * known: the first recorded step is an event for that alone which cannot come from this.
  *
  * Units may be ranks or hosts.  A pure function of numbers.
  */
@@ -25,6 +25,7 @@ typedef struct tl_costs {
     const double *step_ns; /* [nsteps] how long they were; > 0 */
     const bool *flagged;   /* [nunits * nsteps] steps in which it was the late one */
     const double *p_value; /* [nunits] of persistence.h; NaN: not known */
+    const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL: nothing */
     size_t nunits, nsteps;
 } tl_costs;
 
