@@ -119,7 +119,7 @@ static bool repair_ranks(tl_gains *g)
     for (size_t i = 0; whole && i < stragglers->n && i < REPAIRED_MOST; i++) {
         tl_straggler *row = tl_table_row(stragglers, order[i]);
         size_t r = index_of(g, row->rank);
-        if (r == g->in->nranks || row->blame_ns == 0)
+        if (r == g->in->nranks || (row->blame_ns == 0 && row->pattern == TL_PATTERN_NONE))
             continue;
         g->marked[r] = 1;
         row->gain_ns = gain_of(g, stragglers, row, r);
