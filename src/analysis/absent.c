@@ -282,10 +282,10 @@ static bool one_role(const finding *f, const tl_group_ranks *ranks, int32_t *rol
 }
 
 /* As it is named, or that of the smallest of its groups that is of one. */
-static bool absent_role(const finding *f, const own_way *own, size_t n, int32_t *role)
+static bool absent_role(const finding *f, int32_t rank, const own_way *own, size_t n, int32_t *role)
 {
     size_t least = SIZE_MAX;
-    if (role_of(f, own[0].rank, role))
+    if (role_of(f, rank, role))
         return true;
     for (size_t i = 0; i < n; i++) {
         int32_t two[2], of;
@@ -309,12 +309,12 @@ static int64_t time_of(const tl_program *p)
 }
 
 /* Of those that are like it the one that has recorded most, and of these the one that needed least time; TL_NONE. */
-static uint32_t find_stand_in(const finding *f, const own_way *own, size_t n, uint32_t *at)
+static uint32_t find_stand_in(const finding *f, int32_t rank, const own_way *own, size_t n, uint32_t *at)
 {
     int32_t role = -1;
     uint32_t best = TL_NONE;
 
-    if (!absent_role(f, own, n, &role))
+    if (!absent_role(f, rank, own, n, &role))
         return TL_NONE;
     for (uint32_t r = 0; r < f->in->nranks; r++) {
         size_t first = 0,
@@ -435,7 +435,7 @@ static bool stand_in(finding *f, int32_t rank, uint32_t *at)
 {
     size_t own_first, other_first, n = ways_of(f->absent.v, f->absent.n, rank, &own_first), m;
     const own_way *own = f->absent.v + own_first;
-    uint32_t like = find_stand_in(f, own, n, at), absent = (uint32_t)f->out->n;
+    uint32_t like = find_stand_in(f, rank, own, n, at), absent = (uint32_t)f->out->n;
 
     if (like == TL_NONE)
         return true;

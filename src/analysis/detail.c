@@ -98,31 +98,86 @@ static bool add_parts(gathering *g, tl_activity_cursor *cursor, int32_t step, in
     return whole;
 }
 
-/* The device passes from one step to the next with the first work of its own that was launched there. */
+/* Of each step the first work of the device's own that was launched there, by start. */
+typedef TL_VEC(uint32_t) step_starts;
+
+static bool find_starts(const tl_rank_view *view, step_starts *starts)
+{
+    const tl_kernel *kernels = view->kernels;
+    tl_map of_step = { 0 };
+    uint32_t at = TL_MAP_NONE;
+    bool whole = true;
+
+    for (uint32_t i = 0; whole && i < view->nkernels; i++) {
+        if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
+            continue;
+        uint64_t step = (uint64_t)kernels[i].step;
+        if (at == TL_MAP_NONE || kernels[starts->v[at]].step != kernels[i].step)
+            at = tl_map_get(&of_step, step);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)starts->n;
+            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
+            if (whole)
+                starts->v[starts->n++] = i;
+        } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
+            starts->v[at] = i;
+        }
+    }
+    tl_map_free(&of_step);
+    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
+}
+
+/* The device passes to a step with its first work, and does not go back. */
+static void drop_returns(const tl_rank_view *view, step_starts *starts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < starts->n; i++)
+        if (n == 0 || view->kernels[starts->v[i]].step > view->kernels[starts->v[n - 1]].step)
+            starts->v[n++] = starts->v[i];
+    starts->n = n;
+}
+
+/* busy_to[i]: the last end of the work that starts before start i, and of all for i = n. */
+static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
+{
+    for (uint32_t i = 0; i < view->nkernels; i++) {
+        size_t low = 0, high = starts->n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
+    }
+    for (size_t i = 1; i <= starts->n; i++)
+        busy_to[i] = tl_ns_max(busy_to[i], busy_to[i - 1]);
+}
+
 static bool add_steps(gathering *g)
 {
     const tl_kernel *kernels = g->view->kernels;
-    uint32_t *order = tl_malloc((g->view->nkernels + 1) * sizeof *order);
+    int64_t from = g->activity->n > 0 ? g->activity->start_ns[0] : 0, *busy_to = NULL;
     tl_activity_cursor cursor = { 0 };
-    int32_t step = -1;
-    bool whole = order != NULL;
+    step_starts starts = { 0 };
+    bool whole = find_starts(g->view, &starts);
 
-    for (size_t i = 0; whole && i < g->view->nkernels; i++)
-        order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, g->view->nkernels, tl_kernel_by_start_uid, kernels);
-    int64_t from = g->activity->n > 0 ? g->activity->start_ns[0] : 0, busy_to = from;
-    for (size_t i = 0; whole && i < g->view->nkernels; i++) {
-        const tl_kernel *k = &kernels[order[i]];
-        if (k->kind != TL_COMM && k->step > step) {
-            int64_t cut = busy_to < k->start_ns ? busy_to : k->start_ns;
-            whole = add_parts(g, &cursor, step, from, cut);
-            from = cut;
-            step = k->step;
-        }
-        busy_to = k->end_ns > busy_to ? k->end_ns : busy_to;
+    drop_returns(g->view, &starts);
+    if (whole)
+        busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
+    whole = busy_to != NULL;
+    for (size_t i = 0; whole && i <= starts.n; i++)
+        busy_to[i] = from;
+    if (whole)
+        find_ends(g->view, &starts, busy_to);
+    for (size_t i = 0; whole && i <= starts.n; i++) {
+        int64_t cut = i < starts.n ? tl_ns_min(busy_to[i], kernels[starts.v[i]].start_ns) : busy_to[i];
+        whole = add_parts(g, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
+        from = cut;
     }
-    whole = whole && add_parts(g, &cursor, step, from, busy_to);
-    free(order);
+    free(busy_to);
+    free(starts.v);
     return whole;
 }
 

@@ -1,9 +1,11 @@
 /* idle_calls.c - from all calls of a rank those that tell how a device ran dry.
  *
- *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree: with the stream they wait for, where
- * the call or the profiler's record of the wait (cuda_sync) says which holds      cudaStreamWaitEvent: with the stream
- * that waits; where nothing says which, it is taken to be that of the work its thread queued next under      graph
- * launches whose work is not all in the trace
+ *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
+ *     holds      cudaStreamWaitEvent
+ *     under      graph launches whose work is not all in the trace
+ *
+ * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
+ * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
  */
 #include "idle.h"
 #include <stdlib.h>

@@ -2,8 +2,7 @@
  *
  *     idle_summary    rank 0  starved CPU_DOMINATED aten::copy_   12 ms       idle_job
  *                     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  starved CPU_DOMINATED aten::copy_
- *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, median 12 ms, worst 2, 0,
- * 1
+ *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, worst 2, 0, 1
  *
  * A class is known by its words: names have other numbers on every rank.
  */

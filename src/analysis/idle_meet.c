@@ -68,7 +68,7 @@ typedef struct finding {
     tl_meets *out;
     uint8_t *meet; /* by name: tl_meet */
     TL_VEC(comm_launch) launches;
-    tl_spans others; /* of one thread: what is no part of a stretch */
+    tl_spans taken; /* of one thread: what its stretches leave out */
 } finding;
 
 static int by_track(const void *a, const void *b)
@@ -123,94 +123,128 @@ static tl_meet meet_of(const finding *f, size_t i)
     return name != TL_NO_NAME ? (tl_meet)f->meet[name] : TL_MEET_NOT;
 }
 
-static bool is_collective(tl_meet meet)
+static bool keep_op(finding *f, size_t op)
 {
-    return meet == TL_MEET_ASYNC || meet == TL_MEET_HELD;
+    if (!tl_vec_room(&f->out->ops))
+        return false;
+    f->out->ops.v[f->out->ops.n++] = (uint32_t)op;
+    return true;
 }
 
-/* Adds [from_ns, to_ns) without f->others, of which the first *at have ended before; successive calls go on in time. */
-static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_meet meet, size_t *at)
+/* The thread's collectives that leave it free, but for those within others. */
+static bool list_asyncs(finding *f, const tl_thread *t)
 {
-    const tl_spans *others = &f->others;
+    const tl_ops *o = &f->view->ops;
+    int64_t until = INT64_MIN;
 
-    while (*at < others->n && others->v[*at].end_ns <= from_ns)
+    for (size_t i = t->first; i < t->first + t->n; i++) {
+        int64_t start = o->start_ns[i], end = end_of(o, i);
+        if (meet_of(f, i) != TL_MEET_ASYNC || end <= until || end <= start)
+            continue;
+        if (!keep_op(f, i) || !tl_vec_room(&f->out->asyncs))
+            return false;
+        f->out->asyncs.v[f->out->asyncs.n++] = (tl_held){ start, end, (uint32_t)i, TL_MEET_ASYNC };
+        until = end;
+    }
+    return true;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const tl_held *x = a, *y = b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet)
+{
+    if (from_ns >= to_ns)
+        return true;
+    if (!tl_vec_room(&f->out->held))
+        return false;
+    f->out->held.v[f->out->held.n++] = (tl_held){ from_ns, to_ns, op, (uint8_t)meet };
+    return true;
+}
+
+/* The thread's stretches in collectives that hold it, of those that run at once the first to begin; f->taken has them
+ * then. */
+static bool walk_collectives(finding *f, const tl_thread *t)
+{
+    const tl_ops *o = &f->view->ops;
+    int64_t until = INT64_MIN;
+
+    f->taken.n = 0;
+    for (size_t i = t->first; i < t->first + t->n; i++) {
+        int64_t start = o->start_ns[i], end = end_of(o, i);
+        if (meet_of(f, i) != TL_MEET_HELD || end <= until || launches_comm(f, t->track, start, end))
+            continue;
+        int64_t from = start > until ? start : until;
+        if (!keep_op(f, i) || !add_held(f, from, end, (uint32_t)i, TL_MEET_HELD) || !tl_spans_add(&f->taken, from, end))
+            return false;
+        until = end;
+    }
+    return true;
+}
+
+/* [from_ns, to_ns) without what is taken, of which the first *at have ended before; successive calls go on in time. */
+static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet, size_t *at)
+{
+    const tl_spans *taken = &f->taken;
+    while (*at < taken->n && taken->v[*at].end_ns <= from_ns)
         ++*at;
     for (size_t i = *at; from_ns < to_ns; i++) {
-        const tl_span *other = i < others->n && others->v[i].start_ns < to_ns ? &others->v[i] : NULL;
+        const tl_span *other = i < taken->n && taken->v[i].start_ns < to_ns ? &taken->v[i] : NULL;
         int64_t until = other != NULL ? other->start_ns : to_ns;
-        if (until > from_ns) {
-            if (!tl_vec_room(&f->out->held))
-                return false;
-            f->out->held.v[f->out->held.n++] = (tl_held){ from_ns, until, (uint32_t)op, (uint8_t)meet };
-        }
+        if (!add_held(f, from_ns, until, op, meet))
+            return false;
         from_ns = other != NULL ? other->end_ns : to_ns;
     }
     return true;
 }
 
-/* What else the host did while collectives that leave it free were under way: operators that begin in one. */
-static bool find_others(finding *f, const tl_thread *t)
-{
-    const tl_ops *o = &f->view->ops;
-    int64_t until = INT64_MIN;
-
-    f->others.n = 0;
-    for (size_t i = t->first; i < t->first + t->n; i++) {
-        tl_meet meet = meet_of(f, i);
-        if (meet == TL_MEET_ASYNC && end_of(o, i) > until)
-            until = end_of(o, i);
-        if (meet == TL_MEET_NOT && o->kind[i] == TL_OP && o->start_ns[i] < until &&
-            !tl_spans_add(&f->others, o->start_ns[i], end_of(o, i)))
-            return false;
-    }
-    return true;
-}
-
-/* The thread's stretches of collectives of hosts, of those that run at once the first to begin. */
-static bool walk_collectives(finding *f, const tl_thread *t)
+/* Its waits outside of these. */
+static bool walk_waits(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
     size_t at = 0;
 
-    if (!find_others(f, t))
-        return false;
     for (size_t i = t->first; i < t->first + t->n; i++) {
-        tl_meet meet = meet_of(f, i);
         int64_t start = o->start_ns[i], end = end_of(o, i);
-        if (!is_collective(meet) || end <= until || end <= start ||
-            (meet == TL_MEET_HELD && launches_comm(f, t->track, start, end)))
+        if (meet_of(f, i) != TL_MEET_WAIT || end <= until || o->dur_ns[i] < LEAST_WAIT_NS ||
+            launches_comm(f, t->track, start, end))
             continue;
-        if (!tl_vec_room(&f->out->ops))
-            return false;
-        f->out->ops.v[f->out->ops.n++] = (uint32_t)i;
-        size_t none = f->others.n, *from = meet == TL_MEET_ASYNC ? &at : &none;
-        if (!add_held(f, start > until ? start : until, end, i, meet, from))
+        if (!add_rest(f, start > until ? start : until, end, (uint32_t)i, TL_MEET_WAIT, &at))
             return false;
         until = end;
     }
     return true;
 }
 
-/* The waits outside of these. */
-static bool walk_waits(finding *f, const tl_thread *t, size_t first)
+/* A thread without Python functions shows no wait: it may wait wherever it has neither an operator nor a call.  t: NULL
+ * where it has no operator at all. */
+static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     const tl_ops *o = &f->view->ops;
-    size_t n = f->out->held.n, at = 0;
+    const tl_calls *c = &f->view->calls;
+    size_t i = t != NULL ? t->first : 0, op_end = t != NULL ? t->first + t->n : 0;
+    size_t j = calls->first, call_end = calls->first + calls->n, at = 0;
     int64_t until = INT64_MIN;
 
-    f->others.n = 0;
-    for (size_t h = first; h < n; h++)
-        if (!tl_spans_add(&f->others, f->out->held.v[h].start_ns, f->out->held.v[h].end_ns))
-            return false;
-    for (size_t i = t->first; i < t->first + t->n; i++) {
-        int64_t start = o->start_ns[i], end = end_of(o, i);
-        if (meet_of(f, i) != TL_MEET_WAIT || end <= until || o->dur_ns[i] < LEAST_WAIT_NS ||
-            launches_comm(f, t->track, start, end))
+    while (i < op_end || j < call_end) {
+        bool call = i == op_end || (j < call_end && c->start_ns[j] <= o->start_ns[i]);
+        tl_meet meet = call ? TL_MEET_NOT : meet_of(f, i);
+        int64_t start = call ? c->start_ns[j] : o->start_ns[i];
+        int64_t end = call ? start + c->dur_ns[j] : end_of(o, i);
+        bool counts = call || meet == TL_MEET_WAIT || (meet == TL_MEET_NOT && o->kind[i] == TL_OP);
+        i += !call;
+        j += call;
+        if (!counts)
             continue;
-        if (!add_held(f, start > until ? start : until, end, i, TL_MEET_WAIT, &at))
+        if (until != INT64_MIN && start > until && !add_rest(f, until, start, TL_NONE, TL_MEET_FREE, &at))
             return false;
-        until = end;
+        until = end > until ? end : until;
     }
     return true;
 }
@@ -221,19 +255,50 @@ static int by_start(const void *a, const void *b)
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-static bool walk_thread(finding *f, const tl_thread *t)
+static bool has_frames(const tl_ops *o, const tl_thread *t)
+{
+    for (size_t i = t->first; i < t->first + t->n; i++)
+        if (o->kind[i] == TL_FRAME)
+            return true;
+    return false;
+}
+
+/* t and calls: what the thread has of operators and of calls, either may be NULL. */
+static bool walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     tl_meets *out = f->out;
     size_t first = out->held.n;
 
-    if (!walk_collectives(f, t) || !walk_waits(f, t, first))
+    f->taken.n = 0;
+    if (t != NULL && (!walk_collectives(f, t) || !walk_waits(f, t)))
+        return false;
+    if (calls != NULL && f->out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)) &&
+        !walk_nothing(f, t, calls))
         return false;
     if (out->held.n == first)
         return true;
     qsort(out->held.v + first, out->held.n - first, sizeof *out->held.v, by_start);
     if (!tl_vec_room(&out->threads))
         return false;
-    out->threads.v[out->threads.n++] = (tl_held_thread){ t->track, first, out->held.n - first };
+    out->threads.v[out->threads.n++] =
+        (tl_held_thread){ t != NULL ? t->track : calls->track, first, out->held.n - first };
+    return true;
+}
+
+/* Threads that have operators, or calls, or both; by track. */
+static bool walk_threads(finding *f)
+{
+    const tl_rank_view *v = f->view;
+    size_t i = 0, j = 0;
+
+    while (i < v->ops.nthreads || j < v->calls.nthreads) {
+        uint32_t a = i < v->ops.nthreads ? v->ops.threads[i].track : TL_NONE,
+                 b = j < v->calls.nthreads ? v->calls.threads[j].track : TL_NONE;
+        if (!walk_thread(f, a <= b ? &v->ops.threads[i] : NULL, b <= a ? &v->calls.threads[j] : NULL))
+            return false;
+        i += a <= b;
+        j += b <= a;
+    }
     return true;
 }
 
@@ -257,17 +322,21 @@ bool tl_meets_find(const tl_rank_view *view, tl_meets *out)
     if (whole && any) {
         whole = list_launches(&f);
         for (size_t t = 0; whole && t < view->ops.nthreads; t++)
-            whole = walk_thread(&f, &view->ops.threads[t]);
+            whole = list_asyncs(&f, &view->ops.threads[t]);
+        if (whole && out->asyncs.n > 0)
+            qsort(out->asyncs.v, out->asyncs.n, sizeof *out->asyncs.v, by_end);
+        whole = whole && walk_threads(&f);
     }
     free(f.meet);
     free(f.launches.v);
-    tl_spans_free(&f.others);
+    tl_spans_free(&f.taken);
     return whole;
 }
 
 void tl_meets_free(tl_meets *meets)
 {
     free(meets->held.v);
+    free(meets->asyncs.v);
     free(meets->threads.v);
     free(meets->ops.v);
     *meets = (tl_meets){ 0 };

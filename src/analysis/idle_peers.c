@@ -235,6 +235,31 @@ static const tl_held_thread *held_of(const finding *f, uint32_t track)
     return low < f->meets.threads.n && f->meets.threads.v[low].track == track ? &f->meets.threads.v[low] : NULL;
 }
 
+/* A stretch in which the host waited in op, or was free (TL_NONE): for the collectives that ended meanwhile, at each
+ * instant for the one that ends last; in what they leave of it nobody knows for what. */
+static bool add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
+{
+    size_t low = 0, high = f->meets.asyncs.n;
+    while (low < high) { /* the first that ends behind the stretch */
+        size_t mid = low + (high - low) / 2;
+        if (f->meets.asyncs.v[mid].end_ns <= to_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (size_t i = low; i > 0 && f->meets.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
+        const tl_held *x = &f->meets.asyncs.v[i - 1];
+        int64_t from = x->start_ns > from_ns ? x->start_ns : from_ns, end = x->end_ns < to_ns ? x->end_ns : to_ns;
+        if (from >= end)
+            continue;
+        if ((op != TL_NONE && end < to_ns && !add_row(f, gap, end, to_ns, TL_PEER_WAIT, op_of(f, op))) ||
+            !add_row(f, gap, from, end, TL_PEER_MEETING, op_of(f, x->op)))
+            return false;
+        to_ns = from;
+    }
+    return op == TL_NONE || from_ns >= to_ns || add_row(f, gap, from_ns, to_ns, TL_PEER_WAIT, op_of(f, op));
+}
+
 /* The host was in a collective of hosts, or in a call that waits for others. */
 static bool add_meetings(finding *f, const tl_gap *gap, uint32_t track)
 {
@@ -253,8 +278,8 @@ static bool add_meetings(finding *f, const tl_gap *gap, uint32_t track)
     for (size_t i = low; i < thread->n && v[i].start_ns < gap->end_ns; i++) {
         int64_t from = v[i].start_ns > gap->start_ns ? v[i].start_ns : gap->start_ns;
         int64_t to = v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns;
-        tl_peer_evidence evidence = v[i].meet == TL_MEET_WAIT ? TL_PEER_WAIT : TL_PEER_MEETING;
-        if (!add_row(f, gap, from, to, evidence, op_of(f, v[i].op)))
+        if (!(v[i].meet == TL_MEET_HELD ? add_row(f, gap, from, to, TL_PEER_MEETING, op_of(f, v[i].op))
+                                        : add_stretch(f, gap, from, to, v[i].op)))
             return false;
     }
     return true;

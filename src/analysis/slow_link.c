@@ -216,8 +216,8 @@ static void charge_cell(finding *f, size_t from, size_t to, double *least)
         size_t n = next - i, middle = (n - 1) / 2;
         qsort(f->scratch, n, sizeof *f->scratch, by_length);
         f->charge[place(f, c)] += (double)n * (double)f->scratch[middle];
-        least[place(f, c)] +=
-            should / (is_loose(of) ? PART_LOOSE : PART_USUAL) + 2 * (double)n * (double)of->uncertainty_ns;
+        double part = should / (is_loose(of) ? PART_LOOSE : PART_USUAL), doubt = 2 * (double)n * (double)of->uncertainty_ns;
+        least[place(f, c)] += part > doubt ? part : doubt + 1;
     }
 }
 

@@ -5,7 +5,8 @@
  *     worst     the largest share in s of the others, of those alone whose labels tell nothing
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
- *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody
+ *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody.  The first
+ *               step alone is as little as it is an event
  *     steady    Student's t of share - worst over the steps: p, twice for either of two ranks, <= 0.01; its mean >=
  *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
  *     event     share >= 4 %, and three times the largest worst of any step but the first, if it makes 0.5 % of all
@@ -185,8 +186,9 @@ static tl_standing look_at(looking *l, size_t unit)
     double ahead, p = steady_p(l, unit, &ahead);
     bool matters_here = out.share - out.usual >= matters &&
                         (out.overall >= matters_overall || out.share >= matters_flagged + out.usual);
+    bool first_alone = out.nflagged == 1 && l->in->flagged[unit * n] && share_of_event(l, unit, 0) < matters_flagged;
     look_for_events(l, unit, &out);
-    if (matters_here && speaks_against(l->in, unit)) {
+    if (matters_here && !first_alone && speaks_against(l->in, unit)) {
         out.ground = TL_GROUND_LABELS;
         out.p = l->in->p_value[unit];
     } else if (ahead >= matters && p <= significant) {

@@ -14,6 +14,7 @@ typedef struct tl_block {
     uint64_t structure;     /* which collectives in which order */
     size_t first, n;
     int64_t work_ns, host_ns;
+    int64_t beside_ns;      /* of its work, what is not compute: between stages */
     uint64_t does;          /* as in tl_segment, of all of them */
 } tl_block;
 

@@ -5,7 +5,8 @@
  *     stage 2         F0 B0 F1 B1 F2 B2 ..... loss    another one: not compared
  *
  * A rank alone can be compared with its own other steps, which does not show what is slow in all of them.  The sums of
- * a step can be compared with those of other stages, if these compute the same.
+ * a step can be compared with those of other stages, if these compute the same.  That is all that is the same: the first
+ * stage copies what it is fed with, which is no fault of its.
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -36,7 +37,18 @@ static int ascending(const void *a, const void *b)
 
 static int64_t sum_of(const tl_block *b, bool host)
 {
-    return host ? b->host_ns : b->work_ns;
+    return host ? b->host_ns : b->work_ns - b->beside_ns;
+}
+
+static int64_t beside(const tl_whatif *w, const tl_block *b)
+{
+    tl_parts sum = { { 0 } };
+    int64_t ns = 0;
+    for (size_t i = b->first; i < b->first + b->n; i++)
+        tl_whatif_cell_parts(w, b->rank, &w->cells[i], &sum);
+    for (int part = 0; part < TL_NPARTS; part++)
+        ns += part != TL_PART_COMPUTE && tl_part_is_work((tl_part)part) ? sum.ns[part] : 0;
+    return ns < b->work_ns ? ns : b->work_ns;
 }
 
 static int64_t *peer_of(tl_cell *cell, bool host)
@@ -71,7 +83,7 @@ static int64_t weight_of(const tl_whatif *w, const tl_block *b, size_t cell, boo
 /* Takes what is expected of the block's cells down to what others need, where it is clearly more. */
 static void expect(tl_whatif *w, const tl_block *b, int64_t middle_ns, bool host)
 {
-    int64_t expected = 0, idle = 0, left;
+    int64_t expected = host ? 0 : -b->beside_ns, idle = 0, left;
     for (size_t i = b->first; i < b->first + b->n; i++) {
         expected += *peer_of(&w->cells[i], host);
         idle += host ? weight_of(w, b, i, true, true) : 0;
@@ -130,6 +142,8 @@ bool tl_whatif_compare_stages(tl_whatif *w, tl_block *v, size_t n)
         return false;
     }
     n = any ? keep_whole(v, n) : 0;
+    for (size_t i = 0; i < n; i++)
+        v[i].beside_ns = beside(w, &v[i]);
     if (n > 1)
         qsort(v, n, sizeof *v, by_work);
     for (size_t from = 0, to; from < n; from = to) {

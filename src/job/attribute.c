@@ -5,6 +5,7 @@
 #include "links.h"
 #include "share.h"
 #include "steps.h"
+#include "unmarked.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
@@ -377,6 +378,7 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
 {
     attributing a = { .tables = tables };
     tl_programs all_programs = { 0 };
+    size_t unmarked = 0;
     void *all = NULL;
 
     tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
@@ -387,6 +389,9 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
     if (st == TL_OK && tl_par_proc() == 0) {
         a.rows = all;
         st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
+        if (st == TL_OK && tl_tables_get(tables, &tl_step_schema)->n == 0 &&
+            !tl_unmarked_number(all, a.nrows, &all_programs, &unmarked))
+            st = tl_fail_memory(err, "the steps of the job");
         if (st == TL_OK)
             st = charge(&a, err);
         if (st == TL_OK)
@@ -394,7 +399,7 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
+        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks, unmarked > 0 }, tables, err);
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);

@@ -118,6 +118,11 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
         if (step->rank == row->rank && !step->flagged && row->pattern != TL_PATTERN_NONE)
             a->others[a->nothers++] = step->step;
     }
+    if (in->unmarked) { /* what ranks did is told by marks alone: all of it together */
+        a->steps[0] = -1;
+        a->nsteps = 1;
+        a->nothers = 0;
+    }
     if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
         a->nothers = 0;
         a->nranks = 1 + list_peers(in, stragglers, row->rank, true, a->ranks + 1);

@@ -15,6 +15,9 @@
 /* Beside those that stand out, so many ranks are repaired one by one. */
 enum { REPAIRED_MOST = 16 };
 
+/* So many others tell what a repair gains by chance. */
+enum { OTHERS_MOST = 8 };
+
 /* So many, at most, are repaired one by one to see what it gains in each step. */
 enum { STEPPED_MOST = 32 };
 
@@ -63,20 +66,45 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
     return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
 }
 
+/* What a repair of the marked rank would gain if nothing was wrong with it: chance makes every rank late now and then,
+ * and that would stay.  In the mean it is what the same repair of another gains on top of this one, of those of its
+ * role that are no suspects. */
+static int64_t by_chance(tl_gains *g, const tl_table *stragglers, size_t rank, const tl_scenario *repaired,
+                         int64_t gain_ns)
+{
+    size_t nranks = g->in->nranks, tried = 0;
+    int64_t sum = 0;
+
+    for (size_t i = 1; i < nranks && tried < OTHERS_MOST; i++) {
+        size_t r = (rank + i) % nranks;
+        if (g->in->roles[r] != g->in->roles[rank] || tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
+            continue;
+        g->marked[r] = 1;
+        sum += tl_whatif_gain(g->whatif, repaired, NULL) - gain_ns;
+        g->marked[r] = 0;
+        tried++;
+    }
+    return tried > 0 && sum > 0 ? sum / (int64_t)tried : 0;
+}
+
 /* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance,
  * unless it is more than half as much again; a step may be late for what was done in the one before. */
-static int64_t gain_of(tl_gains *g, const tl_straggler *row)
+static int64_t gain_of(tl_gains *g, const tl_table *stragglers, const tl_straggler *row, size_t rank)
 {
-    tl_scenario repaired = { .repaired = g->marked };
+    const tl_scenario always = { .repaired = g->marked };
+    tl_scenario repaired = always;
     int64_t all_ns = tl_whatif_gain(g->whatif, &repaired, NULL);
     int64_t window = (int64_t)row->last_step - row->first_step + 1;
-    if (row->pattern == TL_PATTERN_NONE || 2 * window > (int64_t)tl_whatif_facts_of(g->whatif)->nsteps)
+    if (row->pattern == TL_PATTERN_NONE)
         return all_ns;
+    if (2 * window > (int64_t)tl_whatif_facts_of(g->whatif)->nsteps)
+        return all_ns - by_chance(g, stragglers, rank, &always, all_ns);
     repaired.in_steps = true;
     repaired.first_step = row->first_step - 1;
     repaired.last_step = row->last_step;
     int64_t ns = tl_whatif_gain(g->whatif, &repaired, NULL);
-    return all_ns > ns + ns / 2 ? all_ns : ns;
+    return all_ns > ns + ns / 2 ? all_ns - by_chance(g, stragglers, rank, &always, all_ns)
+                                : ns - by_chance(g, stragglers, rank, &repaired, ns);
 }
 
 static bool repair_ranks(tl_gains *g)
@@ -91,10 +119,10 @@ static bool repair_ranks(tl_gains *g)
     for (size_t i = 0; whole && i < stragglers->n && i < REPAIRED_MOST; i++) {
         tl_straggler *row = tl_table_row(stragglers, order[i]);
         size_t r = index_of(g, row->rank);
-        if (r == g->in->nranks || row->blame_ns == 0)
+        if (r == g->in->nranks || (row->blame_ns == 0 && row->pattern == TL_PATTERN_NONE))
             continue;
         g->marked[r] = 1;
-        row->gain_ns = gain_of(g, row);
+        row->gain_ns = gain_of(g, stragglers, row, r);
         int64_t own_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL);
         g->marked[r] = 0;
         row->gain_ns = row->gain_ns > 0 ? row->gain_ns : 0;
@@ -264,8 +292,10 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
-        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
+        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
         put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+        if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
+            wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
         if (nsteps > 0 && wall_ns[r * nsteps] > 0)
             sure_ns[r] = sure_gain(g, steps, gain_ns);
         g->marked[r] = 0;

@@ -39,9 +39,10 @@ bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, 
 bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
                       double *gain_ns, int64_t *surplus_ns);
 
-/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler: for all its ranks
- * that stand out in some step, and those with most blame.  Where the model does not give the measured time, they stay 0
- * and 1, and only `unchanged` is in whatif, and critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
+/* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler:
+ * for all its ranks that stand out in some step, less what the same repair of other ranks gains by chance, and those with
+ * most blame.  Where the model does not give the measured time, they stay 0 and 1, and only `unchanged` is in whatif, and
+ * critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
 tl_status tl_gains_find(tl_gains *gains, tl_verdict_gains *found, tl_error *err);
 
 #endif

@@ -72,11 +72,17 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
 {
     TL_VEC(tl_sighting) seen = { 0 };
     uint32_t *counts = tl_calloc(set->memberships.n + 1, sizeof *counts);
-    bool whole = counts != NULL;
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped);
+    bool whole = counts != NULL && stepped != NULL;
 
+    for (size_t i = 0; whole && i < set->parts.n; i++)
+        stepped[set->parts.v[i].group] |= set->parts.v[i].step >= 0;
     for (size_t i = 0; whole && i < set->parts.n; i++) {
         const tl_participant *p = &set->parts.v[i];
         uint64_t item = tl_sighting_item(p);
+        if (stepped[p->group] &&
+            p->step < 0) /* ranks begin to record at different moments: their first are not the same */
+            continue;
         if (item == 0 || !set->memberships.v[p->group].inferred || counts[p->group] == TL_SIGHTINGS)
             continue;
         counts[p->group]++;
@@ -89,6 +95,7 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
                                               .loose = !tl_is_synchronising((tl_collective)p->kind) };
     }
     free(counts);
+    free(stepped);
     if (seen.n > 0)
         qsort(seen.v, seen.n, sizeof *seen.v, by_item);
     *out = seen.v;

@@ -147,13 +147,13 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     tl_status st = tl_participants_collect(view, set, err);
     tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
+    if (st == TL_OK)
+        st = tl_host_waits_find(view, &own->waits, err);
+    tl_host_waits_sort(&own->waits);
     if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
                          tl_details_collect(view, &own->activity, how->details) &&
                          tl_local_since(view, &own->activity, mine, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
-    if (st == TL_OK)
-        st = tl_host_waits_find(view, &own->waits, err);
-    tl_host_waits_sort(&own->waits);
     return st;
 }
 

@@ -84,13 +84,38 @@ static bool measure(tl_job_step *steps, size_t n, const tl_late_row *rows, size_
     return true;
 }
 
+/* Steps that nobody has marked are at least a ns, and the first is no shorter than the next. */
+static size_t count_numbered(const tl_late_row *rows, size_t nrows)
+{
+    int32_t last = -1;
+    for (size_t i = 0; i < nrows; i++)
+        last = rows[i].step > last ? rows[i].step : last;
+    return (size_t)(last + 1);
+}
+
+static tl_job_step *list_numbered(const tl_late_row *rows, size_t nrows, size_t n)
+{
+    tl_job_step *steps = tl_malloc((n + 1) * sizeof *steps);
+    for (size_t s = 0; steps != NULL && s < n; s++)
+        steps[s] = (tl_job_step){ (int32_t)s, 1 };
+    if (steps != NULL && !measure(steps, n, rows, nrows)) {
+        free(steps);
+        return NULL;
+    }
+    if (steps != NULL && n > 1 && steps[0].ns < steps[1].ns)
+        steps[0].ns = steps[1].ns;
+    return steps;
+}
+
 tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_t nrows, size_t *n)
 {
     const tl_table *marks = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
-    tl_job_step *steps = tl_malloc((marks->n + ranks->n + 1) * sizeof *steps);
-    size_t m = 0;
+    size_t m = 0, numbered = marks->n == 0 ? count_numbered(rows, nrows) : 0;
 
-    *n = 0;
+    *n = numbered;
+    if (numbered > 0)
+        return list_numbered(rows, nrows, numbered);
+    tl_job_step *steps = tl_malloc((marks->n + ranks->n + 1) * sizeof *steps);
     for (size_t i = 0; steps != NULL && i < marks->n; i++) {
         const tl_step *row = tl_table_row(marks, i);
         if (row->end_ns > row->start_ns)

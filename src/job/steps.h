@@ -5,7 +5,8 @@
 #include "attribute.h"
 #include "tlmpi/analysis/verdict.h"
 
-/* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks one that is all of the time, number -1.
+/* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by
+ * (unmarked.h), else one that is all of the time, number -1.
  * rows: arrivals of the job, in order of collectives.  The caller frees the result.  NULL when memory is out. */
 tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_t nrows, size_t *n);
 

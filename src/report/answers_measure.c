@@ -63,13 +63,27 @@ static int by_number(const void *a, const void *b)
     return (x->length_ns > y->length_ns) - (x->length_ns < y->length_ns);
 }
 
-bool tl_measures_begin(tl_measures *m)
+/* Where nobody marks steps, those that were found stand in the rows of each rank; how long each is, nobody says. */
+static size_t list_unmarked(const tl_measures *m, const tl_table *costs)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_step_schema);
+    const tl_blame_step *rows = tl_table_row(costs, 0);
     size_t n = 0;
 
-    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
-    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
+    while (n < costs->n && rows[n].rank == rows[0].rank && rows[n].step >= 0)
+        n++;
+    for (size_t i = 0; i < n; i++)
+        m->steps[i] = (tl_step_cost){ .step = rows[i].step, .length_ns = m->answers->wall_ns / (int64_t)n };
+    return n;
+}
+
+bool tl_measures_begin(tl_measures *m)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_step_schema),
+                   *costs = tl_tables_get(m->tables, &tl_blame_step_schema);
+    size_t n = 0;
+
+    m->steps = tl_calloc(table->n + costs->n + 1, sizeof *m->steps);
+    m->flagged = tl_calloc(table->n + costs->n + 1, sizeof *m->flagged);
     m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
     if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
         return false;
@@ -78,6 +92,8 @@ bool tl_measures_begin(tl_measures *m)
         if (row->end_ns > row->start_ns)
             m->steps[n++] = (tl_step_cost){ .step = row->step, .length_ns = tl_ns_between(row->end_ns, row->start_ns) };
     }
+    if (table->n == 0)
+        n = list_unmarked(m, costs);
     if (n > 1)
         qsort(m->steps, n, sizeof *m->steps, by_number);
     for (size_t i = 0, to; i < n; i = to) {

@@ -25,9 +25,9 @@ enum { TILE = 64 }; /* rows that are transposed together: a cache line of each p
 
 /* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
  * read. */
-#define COLLECTIVE_CHUNK_ROWS 4096u
+#define COLLECTIVE_CHUNK_ROWS 1024u
 #define SMALL_CHUNK_ROWS      1024u
-#define EVENT_CHUNK_BYTES     ((size_t)1 << 20)
+#define EVENT_CHUNK_BYTES     ((size_t)384 << 10)
 #define SMALL_CHUNK_BYTES     ((size_t)128 << 10)
 
 size_t tl_packed_size(const tl_schema *schema)

@@ -112,15 +112,22 @@ static void judge_all(tl_events *e, size_t n[TL_LINK_SETS + 1])
 
 /* ---------------------------------------------------------------------------------------------------------- parting */
 
-/* Deals the elements of a column out.  A set may have the column itself: it is written behind where it is read. */
-static inline void deal(const uint16_t *marks, size_t n, const void *from, size_t size,
+/* Deals the elements of a column out.  A set may have the column itself: it is written behind where it is read.  What
+ * no set has goes to one place, over and over: that takes less than to ask. */
+static inline void deal(const uint16_t *marks, size_t n, const char *from, size_t size,
                         void *const to[TL_LINK_SETS + 1])
 {
-    size_t at[TL_LINK_SETS + 1] = { 0 };
+    char nowhere[sizeof(int64_t)], *at[TL_LINK_SETS + 1];
+    size_t step[TL_LINK_SETS + 1];
+
+    for (int s = 0; s <= TL_LINK_SETS; s++) {
+        at[s] = to[s] != NULL ? to[s] : nowhere;
+        step[s] = to[s] != NULL ? size : 0;
+    }
     for (size_t i = 0; i < n; i++) {
         unsigned set = SET_OF(marks[i]);
-        if (to[set] != NULL)
-            memmove((char *)to[set] + at[set]++ * size, (const char *)from + i * size, size);
+        memmove(at[set], from + i * size, size);
+        at[set] += step[set];
     }
 }
 

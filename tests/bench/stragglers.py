@@ -132,6 +132,16 @@ def odd_jobs(rng):
         yield Job("no-arguments " + cause, out + ["--no-groups"])
 
 
+def linking_jobs(rng):
+    """A third of the ranks without a trace, where they carry the delay from one group to the next."""
+    for kind in (KINDS[4], KINDS[7], KINDS[8]):
+        for cause in CAUSES[:6]:
+            out = planted(rng, kind, cause, 0.1, "persistent").options
+            others = [r for r in range(kind[2]) if str(r) != option(out, "--fault-rank")]
+            yield Job("linking %s %s" % (kind[0], cause),
+                      out + ["--missing", ",".join(str(r) for r in sorted(rng.sample(others, kind[2] // 3)))])
+
+
 def grid(seed):
     rng = random.Random(seed)
     for kind in KINDS:
@@ -146,6 +156,7 @@ def grid(seed):
     for i in range(160):
         kind = KINDS[i % len(KINDS)]
         yield Job("%s healthy %d" % (kind[0], i // len(KINDS)), surroundings(rng, kind))
+    yield from linking_jobs(rng)
 
 
 # ------------------------------------------------------------------------------------------------------- one answer

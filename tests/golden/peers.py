@@ -107,7 +107,7 @@ def make_job(r):
             for rank in ranks:
                 start = base + r.randrange(140)
                 end = leave if r.random() < 0.9 else start + 3         # now and then somebody leaves too early
-                uid = rank.add("user_annotation", name, 100, 1, start, end - start)
+                uid = rank.add("user_annotation", name, 100, r.choice((1, 50)), start, end - start)
                 rank.ops.append(("meet", start, end, uid))
                 meetings.append((name, rank.number, start, end, uid))
     return ranks, meetings
@@ -179,16 +179,18 @@ class Oracle:
             if k is not None and k["end"] <= wait["end"] + 2 and k["device"] != gap[0]:
                 out[at] = ("host_sync", k["uid"], k["start"], wait["uid"])
         out = {at: what for at, what in out.items() if self.long_enough(out, at)}
-        if out or tid != 1:
+        if out:
             return out
-        meets = sorted((o for o in rank.ops if o[0] == "meet"), key=lambda o: (o[1], -o[2], o[3]))
-        others = [o for o in rank.ops if o[0] == "op" and rank.entries[o[3]]["tid"] == 1]
+        # What the thread does; where it does nothing it waits for a collective of hosts, if it goes on when that is over.
+        busy = [(e["ts"], e["ts"] + e["dur"]) for e in rank.entries
+                if e["tid"] == tid and e["pid"] == 100 and e["cat"] in ("cpu_op", "cuda_runtime")]
+        meets = [o for o in rank.ops if o[0] == "meet"]
         for at in instants:
-            # Of those that run the first to begin has the instant; an operator that begins in a collective has its own time.
-            meet = next((m for m in meets if m[1] <= at < m[2]), None)
-            if meet is not None and not any(o[1] <= at < o[2] and any(m[1] <= o[1] < m[2] and
-                                                                      (m[1], -m[2], m[3]) < (o[1], -o[2], o[3]) for m in meets)
-                                            for o in others):
+            goes_on = min((b[0] for b in busy if b[0] > at), default=None)
+            if goes_on is None or any(b[0] <= at < b[1] for b in busy) or all(b[0] > at for b in busy):
+                continue
+            meet = max((m for m in meets if m[1] <= at < m[2] <= min(goes_on, gap[2])), key=lambda m: m[2], default=None)
+            if meet is not None:
                 out[at] = ("host_collective", meet[3], meet[1], None)
         return out
 

@@ -6,6 +6,7 @@ Prints what fails and, last, "N passed, N failed, N skipped".
 """
 import collections
 import csv
+import gzip
 import io
 import json
 import os
@@ -77,6 +78,41 @@ def one_fault(work, name, kind, cause, rank, seed):
     return folder, path
 
 
+def noisy(work, name, *options):
+    """Where kernels take 15 % more or less by chance, what is gained of a fault is the fault, not the rank's bad luck."""
+    ratios = []
+    for seed in range(1, 5):
+        folder = os.path.join(work, "job")
+        truth = make(folder, "--seed", str(seed), "--steps", "12", "--jitter", "15", "--scale", "200", *options,
+                     "--fault", "compute_slow", "--fault-rank", "1", "--fault-cost", "0.05")
+        ratios.append(int(table(analyse(work, folder), "straggler")[1]["gain_ns"]) / truth["fault"]["gain_ns"])
+    check(f"{name}: the gain in the mean", 0.9 <= sum(ratios) / len(ratios) <= 1.1, ratios)
+
+
+def unmarked(work, kind, *options):
+    """Steps that nobody marks are found, from 0 on, and what was wrong in some of them is."""
+    folder = os.path.join(work, "job")
+    truth = make(folder, "--seed", "7", "--steps", "12", "--first-step", "0", *options, "--fault", "throttled", "--fault-rank",
+                 "2", "--fault-cost", "0.2", "--fault-pattern", "bounded", "--fault-steps", "4-7")
+    for name in os.listdir(folder):
+        if name.startswith("rank"):
+            path = os.path.join(folder, name)
+            with (gzip.open(path, "rt") if name.endswith(".gz") else open(path)) as f:
+                trace = json.load(f)
+            trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("ProfilerStep")]
+            with (gzip.open(path, "wt") if name.endswith(".gz") else open(path, "w")) as f:
+                json.dump(trace, f)
+    path = analyse(work, folder)
+    rows = table(path, "straggler")
+    check(f"unmarked {kind}: its rank is named, and no other", named(rows) == [2], named(rows))
+    row, gain = rows[2], truth["fault"]["gain_ns"]
+    check(f"unmarked {kind}: the cause", row["cause"] == "throttled", row["cause"])
+    check(f"unmarked {kind}: the steps", row["pattern"] == "bounded" and abs(int(row["first_step"]) - 4) <= 1 and
+          abs(int(row["last_step"]) - 7) <= 1, row)
+    check(f"unmarked {kind}: the gain", abs(int(row["gain_ns"]) - gain) <= 0.15 * gain, f"{row['gain_ns']}, not {gain}")
+    check(f"unmarked {kind}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
+
+
 def shuffled(work, folder, path):
     """The ranks' traces under each other's names, read by three procs: only the files differ."""
     other = os.path.join(work, "shuffled")
@@ -126,6 +162,10 @@ def main():
             make(folder, "--seed", str(200 + i), *JOBS[kind])
             rows = table(analyse(work, folder), "straggler")
             check(f"a healthy {kind} job: nobody", named(rows) == [], named(rows))
+        for kind in kinds:
+            unmarked(work, kind, *JOBS[kind])
+        noisy(work, "two noisy ranks", "--ranks", "2")
+        noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")
     if os.path.isdir(os.path.join(CORPUS, "traces")):
         public()
     else:

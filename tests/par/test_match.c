@@ -291,6 +291,32 @@ static void a_clock_that_is_ahead_is_set_back(void)
     }
 }
 
+/* Nothing names the group, and rank 3 begins to record two rounds after the others, in the middle of a step. */
+static void who_begins_to_record_later_is_of_the_group(void)
+{
+    begin(RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        if (!is_mine(r))
+            continue;
+        int32_t membership = add_membership(r, 7000, -1);
+        set.memberships.v[membership].inferred = 1;
+        for (int k = r == 3 ? 2 : 0; k < ROUNDS; k++) {
+            tl_participant *p = add_part(r, membership, arrival_ns(k, 0, r), end_ns(k, 0, 0, RANKS));
+            p->step = k < 5 ? -1 : k / 5;
+            p->nth = k < 5 && r == 3 ? k - 2 : k % 5;
+            set.memberships.v[membership].nlaunched++;
+        }
+    }
+    match(TL_CLOCK_AUTO);
+    const tl_table *groups = tl_tables_get(&tables, &tl_group_row_schema);
+    int32_t most = 0;
+    for (size_t i = 0; me == 0 && i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        most = row->seen > most ? row->seen : most;
+    }
+    CU_ASSERT(me != 0 || most == RANKS);
+}
+
 /* ---------------------------------------------------------------------------------------------------- no memory */
 
 /* On one proc the k-th allocation fails: all hear of it, and nobody hangs; until k is beyond them all.  Of a crowd, which
@@ -388,6 +414,7 @@ static const unit_test tests[] = {
     TEST(so_they_do_by_number),
     TEST(so_they_do_by_ends_alone),
     TEST(a_clock_that_is_ahead_is_set_back),
+        TEST(who_begins_to_record_later_is_of_the_group),
     TEST(without_memory_all_give_up_together),
     TEST(absurd_participants_are_counted),
     TEST(a_job_without_communication_is_a_job),

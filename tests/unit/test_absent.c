@@ -30,6 +30,7 @@ typedef struct half_job {
     tl_program programs[DRAWN_RANKS];
     tl_whatif_member members[2 * DRAWN_RANKS * DRAWN_COMMS];
     tl_whatif_collective collectives[DRAWN_COMMS];
+    tl_whatif_input input;
 } half_job;
 
 static tl_absent_input input_of(half_job *h)
@@ -96,6 +97,7 @@ static void replay(half_job *h, bool stand_in)
     whatif.members = h->members;
     whatif.nmembers = nmembers;
     whatif.collectives = h->collectives;
+    h->input = whatif;
     CU_ASSERT_EQUAL_FATAL(tl_whatif_new(&whatif, &j->whatif, NULL), TL_OK);
     const tl_whatif_facts *facts = tl_whatif_facts_of(j->whatif);
     CU_ASSERT_EQUAL(facts->state, TL_WHATIF_OK);
@@ -269,6 +271,19 @@ static void without_memory_nobody_stands_in(void)
     }
     CU_ASSERT_EQUAL(status, TL_OK);
     CU_ASSERT_EQUAL(h->absent.n, 1);
+    half_free(h);
+
+    h = late_in_tensor_group();
+    replay(h, true);
+    status = TL_ENOMEM;
+    for (size_t n = 1; status == TL_ENOMEM && n < 300; n++) {
+        tl_whatif_free(h->job->whatif);
+        tl_mem_fail_after(n);
+        status = tl_whatif_new(&h->input, &h->job->whatif, NULL);
+        tl_mem_fail_after(0);
+    }
+    CU_ASSERT_EQUAL_FATAL(status, TL_OK);
+    CU_ASSERT_EQUAL(job_gain(h->job, 0), 4);
     half_free(h);
 }
 

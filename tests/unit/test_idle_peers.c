@@ -1,16 +1,18 @@
 /* test_idle_peers.c - parts of gaps that may be waiting for other ranks: what the rank alone can tell of them. */
 #include "idle_drawn.h"
+#include "tlmpi/base/mem.h"
 
 static const tl_gap_peer no_row;
 
 /* Rows that are of gaps, where what is shorter than this is noise. */
 static size_t peers_of(drawing *d, int64_t noise_us)
 {
-    const tl_table *t = tl_tables_get(&d->out, &tl_gap_peer_schema);
+    tl_table *t = tl_tables_get(&d->out, &tl_gap_peer_schema);
     tl_config c = tl_config_default;
     size_t n = 0;
     c.idle.noise_ns = noise_us * US;
     run(d, &c);
+    CU_ASSERT_TRUE_FATAL(tl_table_sort(t));
     for (size_t i = 0; i < t->n; i++)
         n += ((const tl_gap_peer *)tl_table_row(t, i))->idle_id >= 0;
     return n;
@@ -176,26 +178,61 @@ static void a_collective_without_a_gap_is_told_for_others(void)
     drawing_free(d);
 }
 
+/* It did not wait for a collective that was not over when it went on. */
 static void operators_meanwhile_are_the_host_s_own(void)
 {
     drawing *d = draw("launch 1 cudaLaunchKernel: a...................b.......",
-                      "op 1 aten::outer:          ==========================..",
                       "mark 1 gloo:all_reduce:    ...============.............",
                       "op 1 aten::mm:             .......====.....============",
                       "compute 7:                 .AAAA....................BBB", NULL);
-    CU_ASSERT_EQUAL_FATAL(peers(d), 2);
-    expect_row(d, 0, "host_collective", 5, 7, "gloo:all_reduce");
-    expect_row(d, 1, "host_collective", 11, 15, "gloo:all_reduce");
+    CU_ASSERT_EQUAL_FATAL(peers(d), 1);
+    expect_row(d, 0, "host_collective", 11, 15, "gloo:all_reduce");
+    drawing_free(d);
+    d = draw("launch 1 cudaLaunchKernel: a...................b.......",
+             "op 1 aten::outer:          ==========================..",
+             "mark 1 gloo:all_reduce:    ...============.............",
+             "compute 7:                 .AAAA....................BBB", NULL);
+    CU_ASSERT_EQUAL(peers(d), 0);
+    drawing_free(d);
+    d = draw("launch 1 cudaLaunchKernel: a...................b.......",
+             "call 1 cudaEventQuery:     ..............==............",
+             "mark 1 gloo:all_reduce:    ...============.............",
+             "compute 7:                 .AAAA....................BBB", NULL);
+    CU_ASSERT_EQUAL(peers(d), 0);
     drawing_free(d);
 }
 
-static void collectives_of_other_threads_hold_them_alone(void)
+/* Gloo has threads of its own: what counts is that the one that launches has nothing to do until they are done. */
+static void collectives_run_on_threads_of_their_own(void)
 {
     drawing *d = draw("launch 1 cudaLaunchKernel: a...................b.......",
-                      "mark 2 gloo:all_reduce:    ...============.............",
+                      "mark 8 gloo:all_reduce:    ...==========...............",
+                      "mark 9 gloo:broadcast:     .......=========............",
                       "compute 7:                 .AAAA....................BBB", NULL);
-    CU_ASSERT_EQUAL(peers(d), 0);
+    CU_ASSERT_EQUAL_FATAL(peers(d), 2);
+    expect_row(d, 0, "host_collective", 5, 7, "gloo:all_reduce");
+    expect_row(d, 1, "host_collective", 7, 16, "gloo:broadcast");
+    CU_ASSERT_STRING_EQUAL(row(d, 1, false)->awaited, "gloo:broadcast");
     drawing_free(d);
+}
+
+/* Where a thread has Python functions, a wait is one of them: without it the thread was at something else. */
+static void a_thread_with_python_functions_shows_its_waits(void)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        drawing *d = draw("launch 1 cudaLaunchKernel: a...................b.......",
+                          waits ? "frame 1 <built-in method wait of PyCapsule object at 0x7f>: ....==========.............."
+                                : "frame 1 train.py(7)  step:  ....==========..............",
+                          "mark 8 gloo:all_reduce:    ...==========...............",
+                          "compute 7:                 .AAAA....................BBB", NULL);
+        d->op_columns.dur_ns[0] = 100 * US;
+        CU_ASSERT_EQUAL_FATAL(peers(d), waits ? 2 : 0);
+        if (waits) {
+            expect_row(d, 0, "host_collective", 5, 13, "gloo:all_reduce");
+            expect_row(d, 1, "host_wait", 13, 25, "<built-in method wait of PyCapsule object at 0x7f>");
+        }
+        drawing_free(d);
+    }
 }
 
 /* A barrier over NCCL is communication on the device, however long the host is in it. */
@@ -225,7 +262,7 @@ static void the_outermost_of_one_collective_stands_for_it(void)
     CU_ASSERT_EQUAL(peers(d), 1);
     expect_row(d, 0, "host_collective", 5, 16, "torch/distributed/distributed_c10d.py(4159) barrier");
     CU_ASSERT_EQUAL(row(d, 0, false)->idle_id, -1);
-    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_gap_peer_schema)->n, 2);
+    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_gap_peer_schema)->n, 3); /* what Gloo does for it may meet, too */
     drawing_free(d);
 }
 
@@ -259,6 +296,36 @@ static void a_wait_in_a_collective_is_part_of_it(void)
     drawing_free(d);
 }
 
+/* Two devices, waits of all kinds, collectives of hosts: whichever allocation fails, it is said. */
+static void memory_that_is_out_is_said(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel:   ac....................b...........................",
+                      "call 1 cudaDeviceSynchronize: ......===============.....",
+                      "call 1/7 cudaStreamWaitEvent: ..=........................",
+                      "mark 8 gloo:all_reduce:      .............................=====................",
+                      "op 1 c10d::barrier:          ........................==........................",
+                      "launch 1 hipLaunchKernel:    ........................................d.........",
+                      "compute 0/7:                 .AAAA....................BBB.................DDD..",
+                      "comm 1/20:                   ..CCCCCCCCCCCCCCCCCC......", NULL);
+    CU_ASSERT(peers(d) >= 2);
+    bool whole = false;
+    for (size_t k = 1; !whole && k < 200; k++) {
+        tl_error err;
+        for (size_t i = 0; i < d->out.n; i++)
+            tl_table_free(&d->out.v[i]);
+        for (size_t i = 0; i < d->out.n; i++)
+            d->out.v[i].n = d->out.v[i].cap = 0;
+        tl_mem_fail_after(k);
+        tl_status st = tl_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+        whole = st == TL_OK;
+        CU_ASSERT(!whole || k > 30);
+    }
+    CU_ASSERT_TRUE(whole);
+    drawing_free(d);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -272,11 +339,13 @@ int main(void)
         TEST(a_collective_of_hosts_holds_the_host),
         TEST(a_collective_without_a_gap_is_told_for_others),
         TEST(operators_meanwhile_are_the_host_s_own),
-        TEST(collectives_of_other_threads_hold_them_alone),
+        TEST(collectives_run_on_threads_of_their_own),
+        TEST(a_thread_with_python_functions_shows_its_waits),
         TEST(what_launches_communication_waits_on_the_device),
         TEST(the_outermost_of_one_collective_stands_for_it),
         TEST(a_long_wait_is_for_others),
         TEST(a_wait_in_a_collective_is_part_of_it),
+        TEST(memory_that_is_out_is_said),
     };
     return unit_main("idle_peers", tests, COUNT(tests));
 }

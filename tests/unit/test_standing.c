@@ -119,6 +119,10 @@ static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
     CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.001, "#111111111", "..........", ".........."); /* though labels tell of the others */
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+    LOOK(0.001, "#11112....", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS);
     LOOK(0.9, "....8...", "#.......", "........"); /* nor noise */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
 }

@@ -110,7 +110,7 @@ extern const char *const tl_scenario_labels[];
       "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
-      "peers; cause: all ranks, in this part of their time alone; suspects: all ranks together that stand out in some " \
+      "peers, but a rank that stands out as late as they are by chance; cause: all ranks, in this part of their time alone; suspects: all ranks together that stand out in some " \
       "step and are charged no less than 30 % of what any rank is")                                                     \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
@@ -191,7 +191,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "wall time that the job would save over the traced steps were the rank like "                                    \
-      "its peers")                                                                                                     \
+      "its peers, now and then late by chance as they are")                                                                                                     \
     F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);

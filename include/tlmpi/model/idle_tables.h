@@ -160,8 +160,9 @@ TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
     F(T, PEER, evidence, LABEL, "",                                                                                    \
       "dependency: the work behind the gap waited for an event, and on another device of the rank there ran "          \
       "communication that waited for a rank; host_sync: the host waited for such communication; host_collective: the " \
-      "host was in a collective of hosts (Gloo, MPI, a barrier), up to the last rank's arrival, or all of it where "   \
-      "ranks do not match; host_wait: the host was in a call that waits for others")                                   \
+      "host was in a collective of hosts (Gloo, MPI, a barrier), or did nothing known until one was over, up to the "  \
+      "last rank's arrival, or all of it where ranks do not match; host_wait: the host was in a call that waits for "  \
+      "others")                                                                                                        \
     F(T, I32, idle_id, LABEL, "", "number of the gap on its device")                                                   \
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")                             \
     F(T, DRAIN, drain_type, LABEL, "", "of the gap")                                                                   \
