@@ -159,7 +159,8 @@ static bool list_arrivals(attributing *a)
         a->arrivals[i] = (tl_blame_arrival){ .start_ns = row->start_ns,
                                              .end_ns = row->end_ns,
                                              .rank = (uint32_t)index_of(a, row->rank),
-                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous };
+                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
+                                             .uid = row->uid };
         for (int part = 0; part < TL_NPARTS; part++)
             a->arrivals[i].share[part] = row->share[part];
     }
