@@ -22,6 +22,15 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
  *         tables         array: where the evidence stands
+ *     evidence of
+ *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out), step_cost_ns of step_ns (of a
+ *                        rank), collectives_last (in which it came last), z, p_value, path_share; where nobody holds the job
+ *                        up, but one stands out most: most_waited_for (rank), most_waited_ns, most_waited_share, p_value
+ *         which_phase    of a rank: place, cause_share, waited_ns (what others waited for it, by `cause` of table blame); of a
+ *                        link: kind, bytes, transfer_ns, should_take_ns, ratio; of nobody: loss_ns, loss_share
+ *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, share_of_all_waiting,
+ *                        ranks_waiting, ranks
+ *         persistent     steps, steps_flagged, share_steps, p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
