@@ -92,7 +92,7 @@ bool tl_measures_begin(tl_measures *m)
         if (row->end_ns > row->start_ns)
             m->steps[n++] = (tl_step_cost){ .step = row->step, .length_ns = tl_ns_between(row->end_ns, row->start_ns) };
     }
-    if (table->n == 0)
+    if (table->n == 0 && costs->n > 0)
         n = list_unmarked(m, costs);
     if (n > 1)
         qsort(m->steps, n, sizeof *m->steps, by_number);

@@ -367,6 +367,15 @@ static void what_is_missing_is_a_doubt(void)
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
 }
 
+/* A trace of the host alone: no table has a row. */
+static void without_steps_and_device_work_there_is_an_answer(void)
+{
+    answer_job *j = job_of(0, 0);
+    CU_ASSERT_EQUAL(tl_tables_get(&j->tables, &tl_blame_step_schema)->n, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 0);
+    job_free(j);
+}
+
 static void three_doubts_are_many(void)
 {
     answer_job *j = job_of(4, 3);
@@ -505,6 +514,7 @@ static const unit_test tests[] = {
     TEST(where_nothing_can_be_told_the_answer_says_why),
     TEST(steps_are_needed_for_confidence),
     TEST(what_is_missing_is_a_doubt),
+    TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
