@@ -81,6 +81,12 @@ for command in run check show ask describe augment compat; do
 done
 status 0 "$tlmpi" --help
 says out "--reproducible"
+cp out helped
+status 0 "$tlmpi" help
+check "the word help is --help" cmp out helped
+rm helped
+status 0 "$tlmpi" help show
+says out "tlmpi show"
 status 0 "$tlmpi" -h
 for word in run check show ask describe compat; do
     says out "$word"
@@ -522,7 +528,8 @@ status 0 "$tlmpi" compat hta runs --run 1 -o hta/first
 silent err
 check "the tables of the first run" cmp hta/deep/temporal_breakdown.csv hta/first/temporal_breakdown.csv
 status 0 "$tlmpi" compat tracelens runs --run newest -o lens/newest
-silent err
+says err "lens/newest/notes.txt says what the tables lack"
+check "and it does" test -s lens/newest/notes.txt
 status 2 "$tlmpi" compat tracelens runs --run 3 -o lens/third
 says err "there is no run 3"
 cp traces/rank-0.json hta/deep/notes.txt

@@ -1,9 +1,9 @@
 #!/bin/sh
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
-#     gcc and clang without warnings, unit tests, ASan and UBSan, the serial program, layers, clang-tidy, stories, the tables of
-#     HTA and TraceLens, idle time against an oracle, copies with tracks added, collectives, verdicts, faults, digests on 1 to 64 procs,
-#     reading back with h5py and pandas, the generator, the first run, shell scripts.
+#     gcc and clang without warnings, unit tests, the same with clang's ASan and UBSan, the serial program, layers, clang-tidy,
+#     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, collectives, verdicts,
+#     faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -29,11 +29,12 @@ logs=$top/build/test-logs
 rm -rf "$logs"
 mkdir -p "$logs"
 : > "$logs/skipped"
+: > "$logs/counts"
 mpi_settings
 export PYTHONDONTWRITEBYTECODE=1
 export LSAN_OPTIONS="suppressions=$top/tests/lsan-mpi.supp:print_suppressions=0"
 
-# stage NAME COMMAND... - runs it, adds its closing line to the sums; a command without one counts as one check.
+# stage NAME COMMAND... - runs it, adds its closing line to the counts; a command without one counts as one check.
 stage()
 {
     name=$1
@@ -52,12 +53,15 @@ stage()
         set -- "$1" 1 "$3"
         echo "FAILED: $name ended with status $status" >> "$log"
     fi
-    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-    printf '%-22s %5d passed %3d failed %3d skipped %5d s\n' "$name" "$1" "$2" "$3" $(($(date +%s) - from))
+    echo "$1 $2 $3" >> "$logs/counts"
+    {
+        printf '%-22s %5d passed %3d failed %3d skipped %5d s\n' "$name" "$1" "$2" "$3" $(($(date +%s) - from))
+        if [ "$2" -gt 0 ]; then
+            { grep -A 6 '^FAILED' "$log" || tail -n 40 "$log"; } | head -n 60 | sed 's/^/    /'
+        fi
+    } > "$log.told"
+    cat "$log.told"
     grep -iE '^skipped' "$log" | sed "s/^/$name: /" >> "$logs/skipped"
-    if [ "$2" -gt 0 ]; then
-        { grep -A 6 '^FAILED' "$log" || tail -n 40 "$log"; } | head -n 60 | sed 's/^/    /'
-    fi
 }
 
 # build FOLDER OPTION... - another build of everything
@@ -71,15 +75,26 @@ build()
     cmake -S . -B "$folder" -DTLMPI_WERROR=ON "$@" && cmake --build "$folder"
 }
 
+# build_program FOLDER OPTION... - another build of the serial program alone
+build_program()
+{
+    folder=$1
+    shift
+    if [ ! -f "$folder/CMakeCache.txt" ]; then
+        set -- -G Ninja "$@"
+    fi
+    cmake -S . -B "$folder" -DTLMPI_WERROR=ON "$@" && cmake --build "$folder" --target tlmpi-serial
+}
+
 # units FOLDER - its ctest, with our closing line
 units()
 {
-    ctest --test-dir "$1" --output-on-failure -j "$cores" | tee "$logs/ctest"
-    total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$logs/ctest")
-    bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$logs/ctest")
-    skips=$(grep -c '\*\*\*Skipped' "$logs/ctest")
-    grep '\*\*\*Skipped' "$logs/ctest" | sed 's/^/SKIPPED: /'
-    grep -E '\*\*\*(Failed|Timeout|Exception)' "$logs/ctest" | sed 's/^/FAILED: /'
+    ctest --test-dir "$1" --output-on-failure -j "$cores" | tee "$1/ctest.log"
+    total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$1/ctest.log")
+    bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$1/ctest.log")
+    skips=$(grep -c '\*\*\*Skipped' "$1/ctest.log")
+    grep '\*\*\*Skipped' "$1/ctest.log" | sed 's/^/SKIPPED: /'
+    grep -E '\*\*\*(Failed|Timeout|Exception)' "$1/ctest.log" | sed 's/^/FAILED: /'
     if [ "${total:-0}" -eq 0 ]; then
         echo "FAILED: no test was found"
         bad=1 total=1
@@ -120,43 +135,58 @@ first_run()
     return "$status"
 }
 
-stage scripts scripts
-stage units units build
-stage layers sh tests/layers.sh
-stage clang build build-clang -DCMAKE_C_COMPILER=clang
-stage tidy tidy
-stage cli sh tests/cli.sh build/tlmpi
-stage stories sh tests/golden/stories.sh build/tlmpi
-stage hta sh tests/golden/compat_hta.sh build/tlmpi
-stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
-stage tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
-stage idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
-stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
-stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
-stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
-stage serial build build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
-stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
-stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
-stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
-stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
-stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
-stage fuzz sh tests/fuzz/run.sh build-fuzz 30
-stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
-stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
-stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
-stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
-stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
-stage asan build build-asan -DTLMPI_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
-export ASAN_OPTIONS=fast_unwind_on_malloc=0
-stage asan-units units build-asan
-stage asan-mpi sh tests/golden/stories.sh build-asan/tlmpi 2 one_straggler several_devices truncated
-export ASAN_OPTIONS=
-stage asan-stories sh tests/golden/stories.sh build-asan/tlmpi-serial 0
-stage asan-faults /usr/bin/python3 tests/faults/input.py build-asan/tlmpi-serial
-stage asan-ask /usr/bin/python3 tests/faults/ask.py build-asan/tlmpi-serial build/make_trace
-stage asan-augment /usr/bin/python3 tests/faults/augment.py build-asan/tlmpi-serial
-stage first-run first_run
+# What takes both cores comes first; the rest hardly takes more than one, so two lanes of it run side by side.
+product()
+{
+    stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
+    stage cli sh tests/cli.sh build/tlmpi
+    stage stories sh tests/golden/stories.sh build/tlmpi
+    stage hta sh tests/golden/compat_hta.sh build/tlmpi
+    stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
+    stage tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
+    stage idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
+    stage peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
+    stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+    stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
+    stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
+    stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
+    stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
+    stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
+    stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
+    stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
+    stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
+    stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
+    stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
+    stage first-run first_run
+}
 
+instruments()
+{
+    stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
+    stage fuzz sh tests/fuzz/run.sh build-fuzz 30
+    export ASAN_OPTIONS=fast_unwind_on_malloc=0
+    stage asan-mpi sh tests/golden/stories.sh build-clang/tlmpi 2 one_straggler several_devices idle_peers truncated
+    export ASAN_OPTIONS=
+    stage asan-stories sh tests/golden/stories.sh build-clang/tlmpi-serial 0
+    stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang/tlmpi-serial
+    stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang/tlmpi-serial build/make_trace
+    stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang/tlmpi-serial
+}
+
+stage scripts scripts
+stage layers sh tests/layers.sh
+stage units units build
+stage clang build build-clang -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
+stage tidy tidy
+stage asan-units units build-clang
+stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
+instruments &
+product
+wait
+
+while read -r good bad left_out; do
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left_out))
+done < "$logs/counts"
 echo
 sort -u "$logs/skipped"
 summary

@@ -1,13 +1,10 @@
 /* activity.c - one thing at a time: of the layers that run at an instant the first. */
-#include "tlmpi/analysis/activity.h"
+#include "activity_sweep.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
-
-/* The layers of work, the first hides those that follow; comm is the last. */
-enum { NLAYERS = TL_PART_COMM + 1 };
 
 tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
 {
@@ -23,13 +20,27 @@ tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
     return to_device ? TL_PART_H2D : TL_PART_COPY;
 }
 
+/* Room for one more, in both columns. */
+static bool room(tl_activity *a)
+{
+    size_t cap = a->cap, same = a->cap;
+    if (a->n < cap)
+        return true;
+    if (!tl_grow((void **)&a->start_ns, &cap, a->n + 1, sizeof *a->start_ns) ||
+        !tl_grow((void **)&a->part, &same, cap, sizeof *a->part))
+        return false;
+    a->cap = cap;
+    return true;
+}
+
 static bool append(tl_activity *a, int64_t start_ns, tl_part part)
 {
-    if (a->n > 0 && a->v[a->n - 1].part == part)
+    if (a->n > 0 && a->part[a->n - 1] == part)
         return true;
-    if (!tl_vec_room(a))
+    if (!room(a))
         return false;
-    a->v[a->n++] = (tl_stretch){ start_ns, part };
+    a->start_ns[a->n] = start_ns;
+    a->part[a->n++] = (uint8_t)part;
     return true;
 }
 
@@ -54,22 +65,14 @@ static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl
     return true;
 }
 
-typedef struct sweep {
-    tl_activity *out;
-    const tl_idle_span *idle;
-    size_t nidle, next_idle;
-    int64_t now;              /* all before it is appended */
-    int64_t busy_to[NLAYERS]; /* the last end of the work of each layer that has begun */
-} sweep;
-
 /* Appends what was done up to an instant before which no more work begins. */
-static bool go_on(sweep *s, int64_t to_ns)
+static bool go_on(tl_sweep *s, int64_t to_ns)
 {
     while (s->now < to_ns) {
         int layer = 0;
-        while (layer < NLAYERS && s->busy_to[layer] <= s->now)
+        while (layer < TL_WORK_LAYERS && s->busy_to[layer] <= s->now)
             layer++;
-        if (layer == NLAYERS) {
+        if (layer == TL_WORK_LAYERS) {
             if (!append_idle(s->out, s->now, to_ns, s->idle, s->nidle, &s->next_idle))
                 return false;
             s->now = to_ns;
@@ -82,27 +85,22 @@ static bool go_on(sweep *s, int64_t to_ns)
     return true;
 }
 
-/* Walks the work in order of its start. */
-static bool walk(tl_activity *a, const tl_rank_view *view, const uint32_t *order, const tl_idle_span *idle,
-                 size_t nidle)
+tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t first_ns)
 {
-    const tl_kernel *kernels = view->kernels;
-    sweep s = { .out = a, .idle = idle, .nidle = nidle, .now = kernels[order[0]].start_ns };
-    int64_t last = s.now;
-
-    for (int layer = 0; layer < NLAYERS; layer++)
+    tl_sweep s = { .out = out, .view = view, .now = first_ns, .last = first_ns };
+    out->n = 0;
+    for (int layer = 0; layer < TL_WORK_LAYERS; layer++)
         s.busy_to[layer] = INT64_MIN;
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &kernels[order[i]];
-        tl_part layer = tl_part_of_work(view, k);
-        if (!go_on(&s, k->start_ns))
-            return false;
-        s.busy_to[layer] = k->end_ns > s.busy_to[layer] ? k->end_ns : s.busy_to[layer];
-        last = k->end_ns > last ? k->end_ns : last;
-    }
-    if (!go_on(&s, last) || !tl_vec_room(a))
+    return s;
+}
+
+bool tl_sweep_work(tl_sweep *s, const tl_kernel *k)
+{
+    tl_part layer = tl_part_of_work(s->view, k);
+    if (!go_on(s, k->start_ns))
         return false;
-    a->v[a->n] = (tl_stretch){ last, TL_NPARTS };
+    s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
+    s->last = tl_ns_max(s->last, k->end_ns);
     return true;
 }
 
@@ -117,10 +115,19 @@ static bool sum_blocks(tl_activity *a)
         if (i % TL_ACTIVITY_BLOCK == 0)
             a->sums[i / TL_ACTIVITY_BLOCK] = sum;
         if (i < a->n)
-            sum.ns[a->v[i].part] =
-                tl_ns_sum(sum.ns[a->v[i].part], tl_ns_between(a->v[i + 1].start_ns, a->v[i].start_ns));
+            sum.ns[a->part[i]] = tl_ns_sum(sum.ns[a->part[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
     }
     return a->sums != NULL;
+}
+
+bool tl_sweep_end(tl_sweep *s)
+{
+    tl_activity *a = s->out;
+    if (!go_on(s, s->last) || !room(a))
+        return false;
+    a->start_ns[a->n] = s->last;
+    a->part[a->n] = TL_NPARTS;
+    return sum_blocks(a);
 }
 
 bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
@@ -131,8 +138,15 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
     uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
     for (size_t i = 0; order != NULL && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels) &&
-                 walk(activity, view, order, idle, nidle) && sum_blocks(activity);
+    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels);
+    if (whole) {
+        tl_sweep s = tl_sweep_begin(activity, view, view->kernels[order[0]].start_ns);
+        s.idle = idle;
+        s.nidle = nidle;
+        for (size_t i = 0; whole && i < view->nkernels; i++)
+            whole = tl_sweep_work(&s, &view->kernels[order[i]]);
+        whole = whole && tl_sweep_end(&s);
+    }
     free(order);
     if (!whole)
         activity->n = 0;
@@ -141,7 +155,8 @@ bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_
 
 void tl_activity_free(tl_activity *activity)
 {
-    free(activity->v);
+    free(activity->start_ns);
+    free(activity->part);
     free(activity->sums);
     *activity = (tl_activity){ 0 };
 }
@@ -151,7 +166,7 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
     size_t low = 0, high = a->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (a->v[mid + 1].start_ns <= t_ns)
+        if (a->start_ns[mid + 1] <= t_ns)
             low = mid + 1;
         else
             high = mid;
@@ -162,12 +177,12 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
 /* Adds the parts of [from_ns, to_ns) that lie in the stretches [i, end). */
 static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
-    for (; i < end && a->v[i].start_ns < to_ns; i++) {
-        int64_t start = a->v[i].start_ns, stop = a->v[i + 1].start_ns;
+    for (; i < end && a->start_ns[i] < to_ns; i++) {
+        int64_t start = a->start_ns[i], stop = a->start_ns[i + 1];
         start = start > from_ns ? start : from_ns;
         stop = stop < to_ns ? stop : to_ns;
         if (stop > start)
-            sum->ns[a->v[i].part] += stop - start;
+            sum->ns[a->part[i]] += stop - start;
     }
 }
 
@@ -177,7 +192,7 @@ static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
     size_t low = block, high = a->n / TL_ACTIVITY_BLOCK;
     while (low < high) {
         size_t mid = low + (high - low + 1) / 2;
-        if (a->v[mid * TL_ACTIVITY_BLOCK].start_ns <= t_ns)
+        if (a->start_ns[mid * TL_ACTIVITY_BLOCK] <= t_ns)
             low = mid;
         else
             high = mid - 1;
@@ -188,11 +203,11 @@ static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
 /* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
 void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)
 {
-    while (cursor->at < a->n && a->v[cursor->at + 1].start_ns <= from_ns)
+    while (cursor->at < a->n && a->start_ns[cursor->at + 1] <= from_ns)
         cursor->at++;
     size_t first = cursor->at / TL_ACTIVITY_BLOCK + 1, next = first * TL_ACTIVITY_BLOCK;
     add_stretches(a, cursor->at, next < a->n ? next : a->n, from_ns, to_ns, sum);
-    if (next >= a->n || a->v[next].start_ns >= to_ns)
+    if (next >= a->n || a->start_ns[next] >= to_ns)
         return;
     size_t last = block_at(a, first, to_ns);
     for (int part = 0; part < TL_NPARTS; part++)

@@ -152,6 +152,14 @@ static bool order_by_clock(solving *s)
     return tl_sort_index(s->order, s->nplaces, by_clock, s->places);
 }
 
+static int64_t took_of(solving *s, size_t place)
+{
+    size_t n = 0;
+    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
+        s->values[n++] = s->edges[e].took_ns;
+    return n > 0 ? tl_median(s->values, n) : 0;
+}
+
 /* Ranks that lie apart from the others of their clock get one of their own, behind the clocks that there are.  Least
  * squares let a rank that is far off pull at all it meets, so a rank is held against the middle of its clock's ranks,
  * and the whole is done again.  Whether there are any. */
@@ -169,7 +177,8 @@ static bool part_misfits(solving *s)
         int64_t middle = tl_median(s->values, n);
         for (size_t k = from; n > 1 && k < to; k++) {
             size_t i = s->order[k];
-            if (is_believed(tl_ns_between(s->residual[i], middle), sigma_of(s, i)))
+            int64_t apart = tl_ns_between(s->residual[i], middle);
+            if (is_believed(apart, sigma_of(s, i)) && abs_ns(apart) > took_of(s, i))
                 s->places[i].clock = (int32_t)s->nclocks++;
         }
     }
@@ -291,6 +300,7 @@ static void fill(solving *s, tl_clock_mode mode, tl_table *table)
                                                            : s->drift[c];
         place->sigma_ns = s->sigma[c];
         place->middle_ns = s->middle_ns;
+        place->component = s->component[c];
         place->applied =
             off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && is_believed(farthest(s, c), s->sigma[c])));
         row->clock = c;

@@ -237,22 +237,28 @@ static int64_t error_of(const tl_rank_place *r)
     return offset > r->sigma_ns ? offset : r->sigma_ns;
 }
 
-/* How far the clocks of the ranks may be apart: nothing where all have one; else what the worst of them leaves open,
- * which is its scatter, or the offset that was not taken off it. */
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
+{
+    if (rank == NULL)
+        return;
+    doubt->several |= doubt->clock >= 0 && doubt->clock != rank->clock;
+    doubt->apart |= doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
+    doubt->clock = rank->clock;
+    doubt->component = rank->component;
+    doubt->worst_ns = error_of(rank) > doubt->worst_ns ? error_of(rank) : doubt->worst_ns;
+}
+
+int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt)
+{
+    return doubt->several ? doubt->worst_ns : 0;
+}
+
 static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)
 {
-    int64_t worst = 0;
-    int32_t clock = -1;
-    bool several = false;
-    for (size_t i = 0; i < c->n; i++) {
-        const tl_rank_place *r = tl_place_of(facts, c->by_rank[i].rank);
-        if (r == NULL)
-            continue;
-        several |= clock >= 0 && clock != r->clock;
-        clock = r->clock;
-        worst = error_of(r) > worst ? error_of(r) : worst;
-    }
-    return several ? worst : 0;
+    tl_clock_doubt doubt = { .clock = -1 };
+    for (size_t i = 0; i < c->n; i++)
+        tl_clock_doubt_add(&doubt, tl_place_of(facts, c->by_rank[i].rank));
+    return tl_clock_doubt_of(&doubt);
 }
 
 /* Whether it is between two ranks, and known between which. */

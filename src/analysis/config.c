@@ -71,6 +71,10 @@ const tl_idle_rule tl_idle_rules[] = {
       "work that seems to run on when the next of its stream has begun (other than inside one graph launch) ends "
       "there, and "
       "is counted." },
+    { "peers", TL_IDLE_PEERS,
+      "the part of a gap in which the device waited for other ranks is told from the rank's own: table gap_peer and "
+      "the "
+      "columns peer_ns. Without: all of it is the rank's own." },
     { NULL, 0, NULL },
 };
 

@@ -32,11 +32,11 @@ static bool prepare(walk *k)
 
     k->before = tl_malloc((w->nentries + 1) * sizeof *k->before);
     k->stage_of = tl_malloc((w->ncomms + 1) * sizeof *k->stage_of);
-    k->path->by_rank = tl_calloc(w->in.nranks + 1, sizeof *k->path->by_rank);
-    k->path->own = tl_calloc(w->in.nranks + 1, sizeof *k->path->own);
+    k->path->by_rank = tl_calloc(w->nall + 1, sizeof *k->path->by_rank);
+    k->path->own = tl_calloc(w->nall + 1, sizeof *k->path->own);
     if (k->before == NULL || k->stage_of == NULL || k->path->by_rank == NULL || k->path->own == NULL)
         return false;
-    for (uint32_t r = 0; r < w->in.nranks; r++) {
+    for (uint32_t r = 0; r < w->nall; r++) {
         uint32_t last[2] = { TL_NONE, TL_NONE };
         for (uint32_t i = 0; i < w->in.programs[r].nentries; i++) {
             uint8_t chain = w->in.programs[r].entries[i].chain;
@@ -118,17 +118,17 @@ static void find_own(const walk *k)
     tl_parts *mean = &k->path->mean;
     size_t n = 0;
 
-    for (uint32_t r = 0; r < w->in.nranks; r++) {
+    for (uint32_t r = 0; r < w->nall; r++) {
         const tl_program *p = &w->in.programs[r];
         tl_parts *own = &k->path->own[r];
-        n += p->nsegments > 0;
+        n += p->nsegments > 0 && r < w->in.nranks;
         for (uint32_t s = 0; s < p->nsegments; s++) {
             divide(p, s, p->segments[s].work_ns, true, own);
             divide(p, s, p->segments[s].host_ns, false, own);
         }
         for (size_t i = w->comm_base[r]; i < w->comm_base[r + 1]; i++)
             own->ns[TL_PART_COMM] += w->transfer_ns[i] > 0 ? w->transfer_ns[i] : 0;
-        for (int part = 0; part < TL_NPARTS; part++)
+        for (int part = 0; part < TL_NPARTS && r < w->in.nranks; part++)
             mean->ns[part] += own->ns[part];
     }
     for (int part = 0; part < TL_NPARTS; part++)
@@ -276,7 +276,7 @@ tl_status tl_critical_path(tl_whatif *w, tl_path *path, tl_error *err)
         whole = walk_back(&k);
         find_own(&k);
         find_before(&k);
-        for (size_t r = 0; r < w->in.nranks; r++)
+        for (size_t r = 0; r < w->nall; r++)
             for (int part = 0; part < TL_NPARTS; part++)
                 path->sum.ns[part] += path->by_rank[r].ns[part];
     }

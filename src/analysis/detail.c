@@ -4,6 +4,7 @@
  *     device          [      a      ]                                   [ b ]
  *                                   |<-- idle time that follows the wait -->|
  */
+#include "host_idle.h"
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/base/hash.h"
@@ -23,14 +24,8 @@ typedef struct cover {
 
 typedef struct gathering {
     const tl_rank_view *view;
-    const tl_idle_span *idle;
-    size_t nidle;
     const tl_activity *activity;
-    int64_t *before;  /* [nidle]: idle time of the host's doing before each */
-    int64_t *pauses;  /* idle time in one piece: where it begins */
-    int64_t *longest; /* how much of it is the host's doing; a tree: leaf i stands at npauses + i, a node has the larger
-                       * of its two */
-    size_t npauses;
+    tl_host_idle idle;
     uint32_t *working; /* launches of work */
     size_t nworking;
     cover *covered;             /* by name */
@@ -78,13 +73,13 @@ static bool add_work(gathering *g)
     bool whole = true;
     for (size_t i = 0; whole && i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
-        tl_detail what = { .ns = k->end_ns - k->start_ns, .size = k->blocks, .count = 1 };
+        tl_detail what = { .ns = k->end_ns - k->start_ns, .count = 1 };
         if (k->name == TL_NO_NAME)
             continue;
-        if (k->kind == TL_COMM && k->coll != TL_NONE)
+        if (k->kind == TL_COMM)
             what.size = g->view->colls[k->coll].bytes;
-        else if (k->kind == TL_MEMCPY || k->kind == TL_MEMSET)
-            what.size = k->bytes;
+        else
+            what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
         what.size = what.size > 0 ? what.size : 0;
         whole = add(g, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
                     tl_part_of_work(g->view, k), &what);
@@ -103,108 +98,90 @@ static bool add_parts(gathering *g, tl_activity_cursor *cursor, int32_t step, in
     return whole;
 }
 
-/* The device passes from one step to the next with the first work of its own that was launched there. */
+/* Of each step the first work of the device's own that was launched there, by start. */
+typedef TL_VEC(uint32_t) step_starts;
+
+static bool find_starts(const tl_rank_view *view, step_starts *starts)
+{
+    const tl_kernel *kernels = view->kernels;
+    tl_map of_step = { 0 };
+    uint32_t at = TL_MAP_NONE;
+    bool whole = true;
+
+    for (uint32_t i = 0; whole && i < view->nkernels; i++) {
+        if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
+            continue;
+        uint64_t step = (uint64_t)kernels[i].step;
+        if (at == TL_MAP_NONE || kernels[starts->v[at]].step != kernels[i].step)
+            at = tl_map_get(&of_step, step);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)starts->n;
+            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
+            if (whole)
+                starts->v[starts->n++] = i;
+        } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
+            starts->v[at] = i;
+        }
+    }
+    tl_map_free(&of_step);
+    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
+}
+
+/* The device passes to a step with its first work, and does not go back. */
+static void drop_returns(const tl_rank_view *view, step_starts *starts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < starts->n; i++)
+        if (n == 0 || view->kernels[starts->v[i]].step > view->kernels[starts->v[n - 1]].step)
+            starts->v[n++] = starts->v[i];
+    starts->n = n;
+}
+
+/* busy_to[i]: the last end of the work that starts before start i, and of all for i = n. */
+static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
+{
+    for (uint32_t i = 0; i < view->nkernels; i++) {
+        size_t low = 0, high = starts->n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
+    }
+    for (size_t i = 1; i <= starts->n; i++)
+        busy_to[i] = tl_ns_max(busy_to[i], busy_to[i - 1]);
+}
+
 static bool add_steps(gathering *g)
 {
     const tl_kernel *kernels = g->view->kernels;
-    uint32_t *order = tl_malloc((g->view->nkernels + 1) * sizeof *order);
+    int64_t from = g->activity->n > 0 ? g->activity->start_ns[0] : 0, *busy_to = NULL;
     tl_activity_cursor cursor = { 0 };
-    int32_t step = -1;
-    bool whole = order != NULL;
+    step_starts starts = { 0 };
+    bool whole = find_starts(g->view, &starts);
 
-    for (size_t i = 0; whole && i < g->view->nkernels; i++)
-        order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, g->view->nkernels, tl_kernel_by_start_uid, kernels);
-    int64_t from = g->activity->n > 0 ? g->activity->v[0].start_ns : 0, busy_to = from;
-    for (size_t i = 0; whole && i < g->view->nkernels; i++) {
-        const tl_kernel *k = &kernels[order[i]];
-        if (k->kind != TL_COMM && k->step > step) {
-            int64_t cut = busy_to < k->start_ns ? busy_to : k->start_ns;
-            whole = add_parts(g, &cursor, step, from, cut);
-            from = cut;
-            step = k->step;
-        }
-        busy_to = k->end_ns > busy_to ? k->end_ns : busy_to;
+    drop_returns(g->view, &starts);
+    if (whole)
+        busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
+    whole = busy_to != NULL;
+    for (size_t i = 0; whole && i <= starts.n; i++)
+        busy_to[i] = from;
+    if (whole)
+        find_ends(g->view, &starts, busy_to);
+    for (size_t i = 0; whole && i <= starts.n; i++) {
+        int64_t cut = i < starts.n ? tl_ns_min(busy_to[i], kernels[starts.v[i]].start_ns) : busy_to[i];
+        whole = add_parts(g, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
+        from = cut;
     }
-    whole = whole && add_parts(g, &cursor, step, from, busy_to);
-    free(order);
+    free(busy_to);
+    free(starts.v);
     return whole;
 }
 
 /* --------------------------------------------------------------------------------------------------------- the host */
-
-/* The first idle span that ends after t. */
-static size_t idle_after(const gathering *g, int64_t t_ns)
-{
-    size_t low = 0, high = g->nidle;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (g->idle[mid].end_ns <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Idle time of the host's doing before t, which lies before the end of the span `at`. */
-static int64_t idle_before(const gathering *g, size_t at, int64_t t_ns)
-{
-    int64_t part = at < g->nidle && g->idle[at].part != TL_PART_DEVICE ? t_ns - g->idle[at].start_ns : 0;
-    return g->before[at] + (part > 0 ? part : 0);
-}
-
-/* The first idle span from `at` on that ends after t: it is near, or far away. */
-static size_t idle_after_from(const gathering *g, size_t at, int64_t t_ns)
-{
-    size_t low = at, step = 1;
-    while (at < g->nidle && g->idle[at].end_ns <= t_ns) {
-        low = at + 1;
-        at = g->nidle - at > step ? at + step : g->nidle;
-        step *= 2;
-    }
-    while (low < at) {
-        size_t mid = low + (at - low) / 2;
-        if (g->idle[mid].end_ns <= t_ns)
-            low = mid + 1;
-        else
-            at = mid;
-    }
-    return low;
-}
-
-/* Idle time within [start, end); *at is the first idle span that ends after the start of the span before. */
-static int64_t idle_within(const gathering *g, size_t *at, int64_t start_ns, int64_t end_ns)
-{
-    *at = idle_after_from(g, *at, start_ns);
-    if (*at == g->nidle || g->idle[*at].start_ns >= end_ns)
-        return 0;
-    size_t last = g->idle[*at].end_ns > end_ns ? *at : idle_after(g, end_ns);
-    return idle_before(g, last, end_ns) - idle_before(g, *at, start_ns);
-}
-
-/* Parts of one pause touch. */
-static bool list_pauses(gathering *g)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < g->nidle; i++)
-        n += i == 0 || g->idle[i].start_ns != g->idle[i - 1].end_ns;
-    g->pauses = tl_malloc((n + 1) * sizeof *g->pauses);
-    g->longest = tl_malloc((2 * n + 1) * sizeof *g->longest);
-    if (g->pauses == NULL || g->longest == NULL)
-        return false;
-    for (size_t i = 0, to; i < g->nidle; i = to) {
-        for (to = i + 1; to < g->nidle && g->idle[to].start_ns == g->idle[to - 1].end_ns; to++)
-            ;
-        g->longest[n + g->npauses] = g->before[to] - g->before[i];
-        g->pauses[g->npauses++] = g->idle[i].start_ns;
-    }
-    for (size_t i = n; i-- > 1;) {
-        int64_t a = g->longest[2 * i], b = g->longest[2 * i + 1];
-        g->longest[i] = a > b ? a : b;
-    }
-    return true;
-}
 
 static bool list_working(gathering *g)
 {
@@ -218,24 +195,17 @@ static bool list_working(gathering *g)
 static bool prepare_host(gathering *g)
 {
     size_t n = g->view->names->n + 1;
-    int64_t sum = 0;
-    g->before = tl_malloc((g->nidle + 1) * sizeof *g->before);
     g->covered = tl_calloc(n, sizeof *g->covered);
     g->of_call = tl_malloc(n);
     g->of_op = tl_malloc(n);
-    if (g->before == NULL || g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
+    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
         return false;
-    for (size_t i = 0; i < g->nidle; i++) {
-        g->before[i] = sum;
-        sum += g->idle[i].part != TL_PART_DEVICE ? g->idle[i].end_ns - g->idle[i].start_ns : 0;
-    }
-    g->before[g->nidle] = sum;
     for (uint32_t i = 0; i + 1 < n; i++) {
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
     }
-    return list_pauses(g) && list_working(g);
+    return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
 }
 
 /* What is known to be covered is so on one thread. */
@@ -282,9 +252,10 @@ static bool add_ops(gathering *g, const tl_thread *thread)
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
-            whole = add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
-                    add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
-                             idle_within(g, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
+            whole =
+                add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
+                add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+                         tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         whole = whole && tl_vec_room(&open);
         if (whole)
             open.v[open.n++] = end;
@@ -343,39 +314,12 @@ static bool surely_waits(const gathering *g, uint32_t name)
     return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
 }
 
-/* How many pauses begin up to an instant. */
-static size_t pauses_to(const gathering *g, int64_t t_ns)
-{
-    size_t low = 0, high = g->npauses;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (g->pauses[mid] <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
  * waited, before the host launches anything again (until then communication may keep the device busy). */
 static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
     int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
-    int64_t most = 0;
-    size_t low = pauses_to(g, start_ns) + g->npauses, high = pauses_to(g, until) + g->npauses;
-
-    for (; low < high; low /= 2, high /= 2) {
-        if (low % 2 == 1) {
-            most = g->longest[low] > most ? g->longest[low] : most;
-            low++;
-        }
-        if (high % 2 == 1) {
-            high--;
-            most = g->longest[high] > most ? g->longest[high] : most;
-        }
-    }
-    return most;
+    return tl_host_idle_longest(&g->idle, start_ns, until);
 }
 
 static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
@@ -391,7 +335,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         if (name == TL_NO_NAME)
             continue;
         whole = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
-                add_span(g, name, (tl_part)g->of_call[name], start, end, idle_within(g, &at, start, end),
+                add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
                          DEPTH_OF_CALLS, false);
         if (whole && may_wait(g, name)) {
             int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
@@ -434,9 +378,7 @@ static bool add_host(gathering *g)
                               thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
     free(g->covered);
-    free(g->before);
-    free(g->pauses);
-    free(g->longest);
+    tl_host_idle_free(&g->idle);
     free(g->working);
     free(g->of_call);
     free(g->of_op);
@@ -488,10 +430,9 @@ static bool keep_most(gathering *g, tl_details *details)
     return whole;
 }
 
-bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, const tl_activity *activity,
-                        tl_details *details)
+bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
 {
-    gathering g = { .view = view, .idle = idle, .nidle = nidle, .activity = activity };
+    gathering g = { .view = view, .activity = activity };
     bool whole = add_work(&g) && add_steps(&g) && add_host(&g) && keep_most(&g, details);
     tl_map_free(&g.places);
     free(g.rows.v);

@@ -6,14 +6,17 @@
  *                                                    |<-->|  launch to execution, L
  *
  * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
- * first that holds of these, where the first four need a launch of B:
+ * first that holds of these, where the first five need a launch of B:
  *
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
- *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns; DEPENDENCY_WAIT if its stream waits for
- * an event LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us RUNTIME_DOMINATED       calls
- * of one class took runtime_pct of the gap or more CPU_UNTRACED            operators took less than coverage_pct of it;
- * NO_CPU_TRACE if the trace has none at all CPU_DOMINATED           operators took it
+ *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns
+ *     DEPENDENCY_WAIT         likewise, and its stream waits for an event
+ *     LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us
+ *     RUNTIME_DOMINATED       calls of one class took runtime_pct of the gap or more
+ *     CPU_UNTRACED            operators took less than coverage_pct of it
+ *     NO_CPU_TRACE            likewise, and the trace has none at all
+ *     CPU_DOMINATED           operators took it
  *
  * The definition, and the plain rules that each correction departs from, are TraceLens' and those of tl_idle_rules.
  */
@@ -36,7 +39,7 @@ static bool above(int64_t part, int64_t pct, int64_t whole)
 
 static bool is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
 {
-    return g->launch != TL_NONE && tl_idle_is_graph(k, g->launch) && k->first_kernel[g->launch] != g->next;
+    return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch);
 }
 
 /* What the launch of the work behind the gap tells; TL_DOING_ALL when that is nothing. */
@@ -68,7 +71,8 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
         return TL_DOING_RUNTIME;
     if (row->ops_ns > 0 && !tl_idle_below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
         return TL_DOING_CPU;
-    return tl_idle_holds(k, TL_IDLE_MISSING) && !k->has_ops ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
+    return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE
+                                                                                        : TL_DOING_UNTRACED;
 }
 
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
@@ -126,7 +130,7 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
         first += devices[i].n;
         whole = classify(&k, &devices[i], out);
     }
-    whole = whole && tl_idle_sums(&k, devices, n, out);
+    whole = whole && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
     for (size_t i = 0; devices != NULL && i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
@@ -134,13 +138,10 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
-static const tl_schema *const tables[] = { &tl_gap_schema,
-                                           &tl_gap_noise_schema,
-                                           &tl_idle_schema,
-                                           &tl_idle_overview_schema,
-                                           &tl_idle_summary_schema,
-                                           &tl_idle_job_schema,
-                                           NULL };
+static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,
+                                           &tl_gap_peer_schema,      &tl_idle_schema,
+                                           &tl_idle_overview_schema, &tl_idle_summary_schema,
+                                           &tl_idle_job_schema,      NULL };
 
 const tl_analysis tl_idle_analysis = {
     .name = "idle",

@@ -5,6 +5,7 @@
  *     idle_calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
  *     idle_drain.c    how the device ran dry
  *     idle_doing.c    what the host did, thread by thread;  idle_mixed.c: with all threads as one
+ *     idle_meet.c     when hosts waited for other ranks;  idle_peers.c: which parts of gaps that may be
  *     idle_sums.c     gaps -> sums; idle_overview.c: by label; idle_summary.c: by class; idle_job.c: over ranks
  *     idle.c          the order of it all, and the label
  */
@@ -19,18 +20,19 @@
 /* What a call is, as far as its name tells. */
 typedef struct tl_idle_call {
     uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
-    uint8_t wait;          /* tl_wait_kind of those that are always one: device, stream, event, implicit */
+    uint8_t wait;          /* tl_sync_kind of those that are always one: device, stream, event, implicit */
     bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
     bool copy, async;      /* a copy; one whose name says that it does not wait */
-    uint8_t direction;     /* tl_wait_kind of a copy whose name says where to: H2D, D2H */
+    uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
     bool graph;            /* launches a graph */
     bool stream_waits;     /* makes a stream wait for an event */
+    bool plain;            /* none of these: it tells nothing of how a device ran dry */
 } tl_idle_call;
 
 /* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
 tl_idle_call tl_idle_name_of(tl_text name, bool wide);
 
-/* The direction that a copy's own name tells, TL_WAIT_NONE where it does not. */
+/* The direction that a copy's own name tells, TL_SYNC_NONE where it does not. */
 uint8_t tl_idle_direction(tl_text name);
 
 /* A call that waits for the device. */
@@ -39,7 +41,7 @@ typedef struct tl_idle_wait {
     uint32_t call; /* index into the view's calls */
     uint32_t uid;
     int32_t device, stream; /* that it waits for; -1 where that is not known */
-    uint8_t kind;           /* tl_wait_kind */
+    uint8_t kind;           /* tl_sync_kind */
 } tl_idle_wait;
 
 /* A wait of a stream for an event of another. */
@@ -60,16 +62,17 @@ typedef struct tl_idle_rank {
     const tl_rank_view *view;
     const tl_idle_config *config;
     uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
+    int64_t *end_ns;        /* by kernel: its end, cut where that is due; NULL where it is nowhere */
     int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
-    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_call_named */
+    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_look_at */
     uint8_t *name_known;
     TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
     tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
     TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
     size_t graph_launches;
-    uint32_t main_track; /* thread that counts where nothing is launched; TL_NONE without any */
-    bool has_ops;        /* there are operators or Python functions */
+    uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
+    size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
 } tl_idle_rank;
 
 static inline bool tl_idle_holds(const tl_idle_rank *k, uint32_t rule)
@@ -83,11 +86,15 @@ static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
     return tl_idle_holds(k, TL_IDLE_ADDRESSES) ? tl_name_key(k->view, name) : name;
 }
 
-/* What a call with that name is. */
-const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name);
+/* What a call with that name is; looked at once a name. */
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name);
+static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
+{
+    return name != TL_NO_NAME && k->name_known[name] ? &k->name[name] : tl_idle_look_at(k, name);
+}
 
-/* What kind of wait the call is; TL_WAIT_NONE for one that does not wait for the device. */
-uint8_t tl_idle_wait_kind(tl_idle_rank *k, uint32_t call);
+/* What kind of wait the call, of such a name, is; TL_SYNC_NONE for one that does not wait for the device. */
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name);
 
 /* The launch that the call is, TL_NONE for one without device work. */
 uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call);
@@ -108,24 +115,38 @@ typedef struct tl_idle_gap {
     uint32_t track;      /* the thread whose doing counts; TL_NONE: all */
 } tl_idle_gap;
 
+/* Where a search in order of time has come to. */
+typedef struct tl_idle_cursor {
+    size_t at;
+    bool begun;
+} tl_idle_cursor;
+
 /* One device of a rank, or all of them as one. */
 typedef struct tl_idle_device {
-    int32_t device;           /* -1: all */
-    size_t first, n;          /* its kernels in the view */
-    TL_VEC(tl_idle_gap) gaps; /* in order of time */
-    size_t first_row;         /* of its rows in the gap table */
-    size_t first_noise;       /* and in that of noise */
-    tl_idle sums;             /* as far as the timeline tells */
+    int32_t device;                /* -1: all */
+    size_t first, n;               /* its kernels in the view */
+    TL_VEC(tl_idle_gap) gaps;      /* in order of time */
+    size_t step;                   /* steps that begin at or before the gap that is looked at */
+    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see idle_drain.c */
+    size_t first_row;              /* of its rows in the gap table */
+    size_t first_noise;            /* and in that of noise */
+    tl_idle sums;                  /* as far as the timeline tells */
 } tl_idle_device;
 
-/* End of the work, cut where the next of its stream begins (rule `overruns`). */
-int64_t tl_idle_end(tl_idle_rank *k, size_t kernel);
+/* End of the work, cut where the next of its stream begins (rule `overruns`), once the ends are found. */
+static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
+{
+    return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
+}
+
+/* False: memory is out. */
+bool tl_idle_find_ends(tl_idle_rank *k);
 
 /* Finds the gaps: rows with times, ids, steps and the work around them.  False: memory is out. */
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise);
 
-/* How the device ran dry before the gap: fills drain_type and the sync columns. */
-void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
+/* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
+void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
 
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
 bool tl_idle_drain_prepare(tl_idle_rank *k);
@@ -138,6 +159,10 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
  * one for each gap.  False: memory is out. */
 bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+
+/* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
+ * collective of hosts.  After the labels of all gaps.  False: memory is out. */
+bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* ------------------------------------------------------------------------------------------------------- tallies */
 
@@ -176,11 +201,25 @@ static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
 bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
 static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
-    uint32_t first = *tl_idle_slot(tally, name);
-    if (first == TL_NONE || tally->v[first].call != call)
+    uint32_t *first = tl_idle_slot(tally, name);
+    if (*first == TL_NONE && tally->n < tally->cap) {
+        *first = (uint32_t)tally->n;
+        tally->v[tally->n++] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
+        return true;
+    }
+    if (*first == TL_NONE || tally->v[*first].call != call)
         return tl_idle_tally_more(tally, name, call, ns);
-    tally->v[first].ns = tl_idle_plus(tally->v[first].ns, ns);
+    tally->v[*first].ns = tl_idle_plus(tally->v[*first].ns, ns);
     return true;
+}
+
+/* The entry with the most time, of equals the first; there is one. */
+static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tally *tally)
+{
+    const tl_idle_tally_entry *most = tally->v;
+    for (size_t i = 1; i < tally->n; i++)
+        most = tally->v[i].ns > most->ns ? &tally->v[i] : most;
+    return most;
 }
 
 /* Empties it. */
@@ -196,6 +235,9 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
 /* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+
+/* The class of a gap in words: a cell dominant_op of idle_summary. */
+void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, size_t size);
 
 /* Adds the measures of a row to those of a sum. */
 void tl_idle_add(tl_idle *sum, const tl_idle *row);

@@ -1,23 +1,26 @@
 /* idle_calls.c - from all calls of a rank those that tell how a device ran dry.
  *
- *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree: with the stream they wait for, where
- * the call or the profiler's record of the wait (cuda_sync) says which holds      cudaStreamWaitEvent: with the stream
- * that waits; where nothing says which, it is taken to be that of the work its thread queued next under      graph
- * launches whose work is not all in the trace
+ *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
+ *     holds      cudaStreamWaitEvent
+ *     under      graph launches whose work is not all in the trace
+ *
+ * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
+ * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
  */
 #include "idle.h"
 #include <stdlib.h>
 
-const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
 {
-    static const tl_idle_call nameless = { .call = TL_CALL_OTHER };
+    static const tl_idle_call nameless = { .call = TL_CALL_OTHER, .plain = true };
     if (name == TL_NO_NAME)
         return &nameless;
-    if (!k->name_known[name]) {
-        k->name[name] = tl_idle_name_of(tl_names_text(k->view->names, name), tl_idle_holds(k, TL_IDLE_NAMES));
-        k->name_known[name] = 1;
-    }
-    return &k->name[name];
+    tl_idle_call *call = &k->name[name];
+    *call = tl_idle_name_of(tl_names_text(k->view->names, name), tl_idle_holds(k, TL_IDLE_NAMES));
+    call->plain =
+        call->wait == TL_SYNC_NONE && !call->implicit_if_long && !call->copy && !call->graph && !call->stream_waits;
+    k->name_known[name] = 1;
+    return call;
 }
 
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch)
@@ -58,7 +61,7 @@ static const tl_kernel *copy_of_call(const tl_idle_rank *k, uint32_t call)
 static uint8_t direction_of_args(const tl_idle_rank *k, uint32_t call)
 {
     int8_t kind = k->view->calls.copy[call];
-    return kind == 2 ? TL_WAIT_D2H : kind == 1 ? TL_WAIT_H2D : TL_WAIT_NONE;
+    return kind == 2 ? TL_SYNC_D2H : kind == 1 ? TL_SYNC_H2D : TL_SYNC_NONE;
 }
 
 /* By the copy itself.  Where that says nothing (ROCm calls a copy to pinned memory one on the device) by the call. */
@@ -66,7 +69,7 @@ static uint8_t blocking_copy(const tl_idle_rank *k, uint32_t call, const tl_idle
 {
     const tl_calls *c = &k->view->calls;
     const tl_kernel *copy = copy_of_call(k, call);
-    uint8_t direction = TL_WAIT_NONE;
+    uint8_t direction = TL_SYNC_NONE;
     bool blocks = !name->async;
 
     if (copy != NULL) {
@@ -74,29 +77,28 @@ static uint8_t blocking_copy(const tl_idle_rank *k, uint32_t call, const tl_idle
         direction = tl_idle_direction(text);
         blocks = tl_text_has(text, "Pageable") || c->start_ns[call] + c->dur_ns[call] >= copy->end_ns;
     }
-    if (direction == TL_WAIT_NONE)
+    if (direction == TL_SYNC_NONE)
         direction = direction_of_args(k, call);
-    if (direction == TL_WAIT_NONE)
+    if (direction == TL_SYNC_NONE)
         direction = name->direction;
-    return blocks ? direction : TL_WAIT_NONE;
+    return blocks ? direction : TL_SYNC_NONE;
 }
 
 /* Without rule `copies`: by the call's arguments, which CUDA does not have, or by its name. */
 static uint8_t listed_copy(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name)
 {
     uint8_t direction = direction_of_args(k, call);
-    if (direction == TL_WAIT_D2H || name->direction == TL_WAIT_D2H)
-        return TL_WAIT_D2H;
-    return direction != TL_WAIT_NONE ? direction : name->direction;
+    if (direction == TL_SYNC_D2H || name->direction == TL_SYNC_D2H)
+        return TL_SYNC_D2H;
+    return direction != TL_SYNC_NONE ? direction : name->direction;
 }
 
-uint8_t tl_idle_wait_kind(tl_idle_rank *k, uint32_t call)
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name)
 {
-    const tl_idle_call *name = tl_idle_call_named(k, k->view->calls.name[call]);
     if (name->copy)
         return tl_idle_holds(k, TL_IDLE_COPIES) ? blocking_copy(k, call, name) : listed_copy(k, call, name);
     if (name->implicit_if_long && k->view->calls.dur_ns[call] > k->config->implicit_ns)
-        return TL_WAIT_IMPLICIT;
+        return TL_SYNC_IMPLICIT;
     return name->wait;
 }
 
@@ -123,15 +125,15 @@ static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
                        .stream = -1,
                        .kind = kind };
 
-    if (kind == TL_WAIT_H2D || kind == TL_WAIT_D2H) {
+    if (kind == TL_SYNC_H2D || kind == TL_SYNC_D2H) {
         const tl_kernel *copy = copy_of_call(k, call);
         w.device = copy != NULL ? copy->device : w.device;
     } else if (sync != NULL && sync->device >= 0) {
         w.device = sync->device;
     }
-    if (kind == TL_WAIT_STREAM)
+    if (kind == TL_SYNC_STREAM)
         w.stream = sync != NULL && sync->stream >= 0 ? sync->stream : place->stream;
-    else if (kind == TL_WAIT_EVENT && sync != NULL)
+    else if (kind == TL_SYNC_EVENT && sync != NULL)
         w.stream = sync->wait_on_stream;
     if (!tl_vec_room(&k->waits))
         return false;
@@ -280,9 +282,11 @@ static bool take_calls(tl_idle_rank *k, collected *c)
         const tl_thread *thread = &calls->threads[t];
         for (size_t i = thread->first; i < thread->first + thread->n; i++) {
             const tl_idle_call *name = tl_idle_call_named(k, calls->name[i]);
+            if (name->plain)
+                continue;
             uint32_t call = (uint32_t)i;
-            uint8_t kind = tl_idle_wait_kind(k, call);
-            if (kind != TL_WAIT_NONE && !add_wait(k, &c->syncs, call, kind))
+            uint8_t kind = tl_idle_wait_kind(k, call, name);
+            if (kind != TL_SYNC_NONE && !add_wait(k, &c->syncs, call, kind))
                 return false;
             if (name->graph && !take_graph(k, call, c))
                 return false;
@@ -379,17 +383,18 @@ bool tl_idle_prepare(tl_idle_rank *k)
     if (whole && k->holds.n > 0)
         qsort(k->holds.v, k->holds.n, sizeof *k->holds.v, by_stream);
     find_main_thread(k);
-    for (size_t i = 0; i < k->view->ops.n && !k->has_ops; i++)
-        k->has_ops = k->view->ops.kind[i] != TL_ANNOTATION;
+    for (size_t i = 0; i < k->view->ops.n; i++)
+        k->nops[k->view->ops.kind[i]]++;
     free(c.unplaced.v);
     free(c.graphs.v);
     tl_map_free(&c.syncs);
-    return whole && tl_idle_drain_prepare(k);
+    return whole && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
 }
 
 void tl_idle_free(tl_idle_rank *k)
 {
     free(k->first_kernel);
+    free(k->end_ns);
     free(k->reach_ns);
     free(k->name);
     free(k->name_known);

@@ -11,7 +11,6 @@
  * behind the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
 #include "idle.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* How many threads are asked what they did beside the one that counts: those with the most events. */
@@ -108,17 +107,14 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
     tl_gap *row = &w->rows[gap];
 
     if (annotations) {
-        tl_gap inside = { 0 };
-        tl_idle_tally_ops(&w->ops, &inside);
-        row->annotation = inside.dominant_op;
+        row->annotation = tl_idle_tally_largest(&w->ops)->name;
     } else if (track_of(w, gap) == track) {
         tl_idle_tally_ops(&w->ops, row);
     } else {
-        tl_gap other = { 0 };
-        tl_idle_tally_ops(&w->ops, &other);
-        if (other.dominant_op_ns > row->other_op_ns) {
-            row->other_op = other.dominant_op;
-            row->other_op_ns = other.dominant_op_ns;
+        const tl_idle_tally_entry *other = tl_idle_tally_largest(&w->ops);
+        if (other->ns > row->other_op_ns) {
+            row->other_op = other->name;
+            row->other_op_ns = other->ns;
         }
     }
     tl_idle_tally_clear(&w->ops);
@@ -134,6 +130,8 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
         if (s->at == s->end && s->stack.n == 0)
             break;
+        if (s->stack.n == 0 && o->start_ns[s->at] >= w->rows[gap].end_ns)
+            continue;
         whole = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
         if (whole && w->ops.n > 0)
             enter_ops(w, gap, t->track, o != &w->k->view->ops);
@@ -143,7 +141,7 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
 
 /* --------------------------------------------------------------------------------------------------- annotations */
 
-/* The annotations among the operators, as operators of their own; but for the marks of steps, which are a column. */
+/* The n annotations among the operators, as operators of their own; but for the marks of steps, which are a column. */
 typedef struct annotations {
     int64_t *start_ns, *dur_ns;
     uint32_t *name;
@@ -152,16 +150,8 @@ typedef struct annotations {
     tl_ops ops;
 } annotations;
 
-static bool is_annotation(const tl_rank_view *v, size_t i)
+static bool annotations_make(annotations *a, const tl_rank_view *v, size_t n)
 {
-    return v->ops.kind[i] == TL_ANNOTATION && !tl_text_starts(tl_names_text(v->names, v->ops.name[i]), "ProfilerStep");
-}
-
-static bool annotations_make(annotations *a, const tl_rank_view *v)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < v->ops.n; i++)
-        n += is_annotation(v, i);
     *a = (annotations){ .start_ns = tl_malloc(n * sizeof *a->start_ns),
                         .dur_ns = tl_malloc(n * sizeof *a->dur_ns),
                         .name = tl_malloc(n * sizeof *a->name),
@@ -174,7 +164,8 @@ static bool annotations_make(annotations *a, const tl_rank_view *v)
         const tl_thread *thread = &v->ops.threads[t];
         a->threads[t] = (tl_thread){ thread->track, n, 0 };
         for (size_t i = thread->first; i < thread->first + thread->n; i++) {
-            if (!is_annotation(v, i))
+            if (v->ops.kind[i] != TL_ANNOTATION ||
+                tl_text_starts(tl_names_text(v->names, v->ops.name[i]), "ProfilerStep"))
                 continue;
             a->start_ns[n] = v->ops.start_ns[i];
             a->dur_ns[n] = v->ops.dur_ns[i];
@@ -238,8 +229,9 @@ static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
 
 static uint8_t class_of(tl_idle_rank *k, size_t call)
 {
-    uint8_t class = tl_idle_call_named(k, k->view->calls.name[call])->call;
-    if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, (uint32_t)call) != TL_WAIT_NONE)
+    const tl_idle_call *name = tl_idle_call_named(k, k->view->calls.name[call]);
+    uint8_t class = name->call;
+    if (class == TL_CALL_OTHER && !name->plain && tl_idle_wait_kind(k, (uint32_t)call, name) != TL_SYNC_NONE)
         class = TL_CALL_SYNC;
     return class;
 }
@@ -274,11 +266,24 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
 
 /* ---------------------------------------------------------------------------------------------------- the whole */
 
-static int by_track(const void *context, uint32_t a, uint32_t b)
+/* Gaps of a thread in order of time; those of none stand last. */
+static bool order_by_thread(const doing *w)
 {
-    const doing *w = context;
-    uint32_t x = track_of(w, a), y = track_of(w, b);
-    return x < y ? -1 : x > y;
+    size_t ntracks = 0;
+    for (uint32_t i = 0; i < w->d->gaps.n; i++)
+        if (track_of(w, i) != TL_NONE && track_of(w, i) >= ntracks)
+            ntracks = (size_t)track_of(w, i) + 1;
+    size_t *next = tl_calloc(ntracks + 2, sizeof *next); /* by track: where its next gap goes */
+    if (next == NULL)
+        return false;
+    for (uint32_t i = 0; i < w->d->gaps.n; i++)
+        next[(track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks) + 1]++;
+    for (size_t t = 0; t < ntracks; t++)
+        next[t + 1] += next[t];
+    for (uint32_t i = 0; i < w->d->gaps.n; i++)
+        w->by_thread[next[track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks]++] = i;
+    free(next);
+    return true;
 }
 
 /* The gaps of the thread, in *by; their number. */
@@ -334,9 +339,7 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
     bool whole = w.by_thread != NULL && tl_idle_tally_make(&w.ops, v->names) && tl_idle_tally_make(&w.calls, v->names);
 
     limit_threads(&v->ops, &least, &ties);
-    for (uint32_t i = 0; whole && i < d->gaps.n; i++)
-        w.by_thread[i] = i;
-    whole = whole && tl_sort_index(w.by_thread, d->gaps.n, by_track, &w);
+    whole = whole && order_by_thread(&w);
     for (size_t t = 0; whole && t < v->ops.nthreads; t++) {
         const tl_thread *thread = &v->ops.threads[t];
         const uint32_t *by = NULL;
@@ -347,7 +350,7 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
             n = gaps_of(&w, thread->track, &by);
         whole = walk_ops(&w, &v->ops, thread, by, n, &s);
     }
-    whole = whole && annotations_make(&a, v);
+    whole = whole && annotations_make(&a, v, k->nops[TL_ANNOTATION]);
     for (size_t t = 0; whole && t < a.ops.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, a.threads[t].track, &by);

@@ -61,21 +61,56 @@ static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int
     return low;
 }
 
-/* Of the device's waits that end in [from_ns, to_ns] the last of the first n; TL_BELOW_NONE. */
-static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, size_t n, int64_t from_ns,
-                            int64_t to_ns)
+/* The first of the device's waits that ends at or after the instant, which is asked for in order of time: its place;
+ * that behind all of them where there is none. */
+static size_t first_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns,
+                           tl_idle_cursor *cursor)
 {
-    size_t low = ending_before(k, ends, device, from_ns, false), high = ending_before(k, ends, device, to_ns, true);
-    return tl_below_find(&ends->latest, low, high, (uint32_t)n);
+    if (!cursor->begun)
+        cursor->at = ending_before(k, ends, device, ns, false);
+    cursor->begun = true;
+    for (; cursor->at < k->waits.n; cursor->at++) {
+        const tl_idle_wait *w = &k->waits.v[ends->wait[cursor->at]];
+        if (device_of(w, ends->apart) != device || w->end_ns >= ns)
+            break;
+    }
+    return cursor->at;
+}
+
+/* How many waits begin before the instant. */
+static size_t begun_before(const tl_idle_rank *k, int64_t ns)
+{
+    size_t low = 0, high = k->waits.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (k->waits.v[mid].start_ns < ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Of the device's waits that end in [from_ns, to_ns] the last to begin before the gap at lo; TL_BELOW_NONE.  Most gaps
+ * have none at all. */
+static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t lo,
+                            int64_t from_ns, int64_t to_ns, tl_idle_cursor *cursor)
+{
+    size_t low = first_ending(k, ends, device, from_ns, cursor);
+    const tl_idle_wait *first = low < k->waits.n ? &k->waits.v[ends->wait[low]] : NULL;
+    if (first == NULL || device_of(first, ends->apart) != device || first->end_ns > to_ns)
+        return TL_BELOW_NONE;
+    return tl_below_find(&ends->latest, low, ending_before(k, ends, device, to_ns, true),
+                         (uint32_t)begun_before(k, lo));
 }
 
 /* The same of the waits that may be for the device, which are those for nobody knows which as well. */
-static uint32_t last_ending_for(const tl_idle_rank *k, int32_t device, size_t n, int64_t from_ns, int64_t to_ns)
+static uint32_t last_ending_for(const tl_idle_rank *k, tl_idle_device *d, int64_t lo, int64_t from_ns, int64_t to_ns)
 {
-    if (device < 0 || k->of_device.wait == NULL)
-        return last_ending(k, &k->of_all, -1, n, from_ns, to_ns);
-    uint32_t a = last_ending(k, &k->of_device, -1, n, from_ns, to_ns),
-             b = last_ending(k, &k->of_device, device, n, from_ns, to_ns);
+    if (d->device < 0 || k->of_device.wait == NULL)
+        return last_ending(k, &k->of_all, -1, lo, from_ns, to_ns, &d->of_any);
+    uint32_t a = last_ending(k, &k->of_device, -1, lo, from_ns, to_ns, &d->of_any),
+             b = last_ending(k, &k->of_device, d->device, lo, from_ns, to_ns, &d->of_own);
     return a == TL_BELOW_NONE || (b != TL_BELOW_NONE && b > a) ? b : a;
 }
 
@@ -94,25 +129,11 @@ bool tl_idle_drain_prepare(tl_idle_rank *k)
     k->reach_ns = tl_malloc((k->view->nkernels + 1) * sizeof *k->reach_ns);
     for (size_t i = 0; k->reach_ns != NULL && i < k->view->nkernels; i++) {
         const tl_kernel *a = &k->view->kernels[i];
-        int64_t end = tl_idle_end(k, i);
+        int64_t end = tl_idle_end(k, (uint32_t)i);
         bool same = i > 0 && a[-1].device == a->device && a[-1].stream == a->stream;
         k->reach_ns[i] = same && k->reach_ns[i - 1] > end ? k->reach_ns[i - 1] : end;
     }
     return k->reach_ns != NULL;
-}
-
-/* How many waits begin before the instant. */
-static size_t begun_before(const tl_idle_rank *k, int64_t ns)
-{
-    size_t low = 0, high = k->waits.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (k->waits.v[mid].start_ns < ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
 }
 
 /* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */
@@ -131,7 +152,7 @@ static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_
 }
 
 /* The end of the work that the call waited for, TL_TIME_UNKNOWN for none. */
-static int64_t waited_for(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_idle_wait *w,
+static int64_t waited_for(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_idle_wait *w,
                           int64_t lo)
 {
     if (tl_idle_holds(k, TL_IDLE_ENDED) && w->stream >= 0 && d->device >= 0)
@@ -139,7 +160,7 @@ static int64_t waited_for(tl_idle_rank *k, const tl_idle_device *d, const tl_idl
     return g->prev != TL_NONE ? tl_idle_end(k, g->prev) : TL_TIME_UNKNOWN;
 }
 
-void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row)
+void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row)
 {
     const tl_calls *c = &k->view->calls;
     int64_t lo = row->start_ns;
@@ -148,7 +169,7 @@ void tl_idle_drain(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *
     row->drain_type = TL_DRAIN_STARVED;
     row->sync_event = TL_NO_NAME;
     row->sync_correlation = row->sync_uid = -1;
-    uint32_t last = last_ending_for(k, d->device, begun_before(k, lo), lo - k->config->sync_ns, launch);
+    uint32_t last = last_ending_for(k, d, lo, lo - k->config->sync_ns, launch);
     if (last == TL_BELOW_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];

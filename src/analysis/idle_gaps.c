@@ -21,21 +21,36 @@ static bool same_stream(const tl_kernel *a, const tl_kernel *b)
     return a->device == b->device && a->stream == b->stream;
 }
 
-int64_t tl_idle_end(tl_idle_rank *k, size_t kernel)
+/* Whether a runs on when b, which is next in the view, begins on its stream.  Branches of a graph run side by side, on
+ * whatever stream they are said to be. */
+static bool overruns(tl_idle_rank *k, const tl_kernel *a, const tl_kernel *b)
 {
-    const tl_kernel *a = &k->view->kernels[kernel], *b = a + 1;
+    return b->start_ns < a->end_ns && same_stream(a, b) &&
+           !(a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch));
+}
 
-    if (!tl_idle_holds(k, TL_IDLE_OVERRUNS) || kernel + 1 == k->view->nkernels || !same_stream(a, b) ||
-        b->start_ns >= a->end_ns)
-        return a->end_ns;
-    /* Branches of a graph run side by side, whatever stream they are said to be on. */
-    if (a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch))
-        return a->end_ns;
-    return b->start_ns;
+bool tl_idle_find_ends(tl_idle_rank *k)
+{
+    const tl_kernel *v = k->view->kernels;
+    size_t n = k->view->nkernels;
+
+    for (size_t i = 0; tl_idle_holds(k, TL_IDLE_OVERRUNS) && i + 1 < n; i++) {
+        if (!overruns(k, &v[i], &v[i + 1]))
+            continue;
+        if (k->end_ns == NULL) {
+            k->end_ns = tl_malloc(n * sizeof *k->end_ns);
+            if (k->end_ns == NULL)
+                return false;
+            for (size_t j = 0; j < n; j++)
+                k->end_ns[j] = v[j].end_ns;
+        }
+        k->end_ns[i] = v[i + 1].start_ns;
+    }
+    return true;
 }
 
 /* Without rule `ended`: the last of order[0, n) to start before lo, if it ended near there. */
-static uint32_t last_started(tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
+static uint32_t last_started(const tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
 {
     while (n > 0 && k->view->kernels[order[n - 1]].start_ns >= lo)
         n--;
@@ -79,7 +94,7 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
     row->launch = launch->name;
     row->launch_uid = uid_of(launch->uid);
     /* Only the first node of a graph waits for its launch. */
-    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && tl_idle_is_graph(k, g->launch) && k->first_kernel[g->launch] != g->next)
+    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch))
         return;
     row->launch_to_exec_ns = next->start_ns - launch->end_ns;
     row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
@@ -103,6 +118,15 @@ static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi
     return low < k->under.n && k->under.v[low] <= to;
 }
 
+/* The step of an instant; gaps are asked for in order of time. */
+static int32_t step_at(const tl_idle_rank *k, tl_idle_device *d, int64_t ns)
+{
+    const tl_step_window *steps = k->view->steps;
+    while (d->step < k->view->nsteps && steps[d->step].start_ns <= ns)
+        d->step++;
+    return d->step > 0 && ns < steps[d->step - 1].end_ns ? steps[d->step - 1].number : -1;
+}
+
 static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise, int64_t lo, int64_t hi)
 {
     tl_gap_noise *row = tl_table_add(noise);
@@ -115,7 +139,7 @@ static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise,
     row->start_ns = lo;
     row->duration_ns = hi - lo;
     row->idle_id = (int32_t)-d->sums.noise_gaps;
-    row->step = tl_step_at(k->view->steps, k->view->nsteps, lo);
+    row->step = step_at(k, d, lo);
     return true;
 }
 
@@ -136,7 +160,7 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     row->end_ns = hi;
     row->duration_ns = hi - lo;
     row->idle_id = (int32_t)d->sums.macro_gaps++;
-    row->step = tl_step_at(k->view->steps, k->view->nsteps, lo);
+    row->step = step_at(k, d, lo);
     row->under_recorded = misses_graph(k, &g, hi);
     describe(k, &g, row);
     d->sums.macro_ns += hi - lo;
@@ -148,7 +172,7 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
 
 /* A walk over the work of a device in order of its start, from gap to gap. */
 typedef struct timeline {
-    tl_idle_rank *k;
+    const tl_idle_rank *k;
     const uint32_t *order;
     size_t n, next;     /* the work behind the gap is order[next] */
     int64_t lo, hi;     /* the gap */
@@ -157,7 +181,7 @@ typedef struct timeline {
     uint32_t prev;
 } timeline;
 
-static timeline start_timeline(tl_idle_rank *k, const uint32_t *order, size_t n)
+static timeline start_timeline(const tl_idle_rank *k, const uint32_t *order, size_t n)
 {
     return (timeline){ .k = k,
                        .order = order,
@@ -192,7 +216,7 @@ static bool next_gap(timeline *t, int64_t *busy_ns)
 }
 
 /* Room for all gaps at once: there may be as many as there is work. */
-static bool reserve(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise)
+static bool reserve(const tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise)
 {
     timeline t = start_timeline(k, order, d->n);
     size_t nmacro = 0, nnoise = 0;
@@ -250,6 +274,57 @@ static bool usual_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_
     return true;
 }
 
+/* More streams than that are put in order like anything else. */
+enum { STREAMS_MOST = 8 };
+
+/* Kernels of one stream, in order of (start, uid). */
+typedef struct stream_run {
+    uint32_t at, end;
+} stream_run;
+
+/* The streams of the device; how many, or STREAMS_MOST + 1 where there are more, or one is in another order. */
+static size_t find_runs(const tl_idle_rank *k, const tl_idle_device *d, stream_run *runs)
+{
+    const tl_kernel *v = k->view->kernels;
+    size_t n = 0;
+    for (uint32_t i = (uint32_t)d->first; i < d->first + d->n; i++) {
+        if (i > d->first && v[i].start_ns > v[i - 1].start_ns) {
+            runs[n - 1].end = i + 1;
+            continue;
+        }
+        if (n == STREAMS_MOST)
+            return n + 1;
+        runs[n++] = (stream_run){ i, i + 1 };
+    }
+    return n;
+}
+
+/* The work of the device by (start, uid). */
+static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *order)
+{
+    const tl_kernel *v = k->view->kernels;
+    stream_run runs[STREAMS_MOST];
+    size_t nruns = find_runs(k, d, runs), n = 0;
+
+    if (nruns > STREAMS_MOST) {
+        for (size_t i = 0; i < d->n; i++)
+            order[i] = (uint32_t)(d->first + i);
+        return tl_sort_index(order, d->n, tl_kernel_by_start_uid, v);
+    }
+    while (nruns > 0) {
+        size_t first = 0;
+        for (size_t r = 1; r < nruns; r++) {
+            const tl_kernel *a = &v[runs[r].at], *b = &v[runs[first].at];
+            if (a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->uid < b->uid))
+                first = r;
+        }
+        order[n++] = runs[first].at++;
+        if (runs[first].at == runs[first].end)
+            runs[first] = runs[--nruns];
+    }
+    return true;
+}
+
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
 {
     uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), usual = TL_NONE;
@@ -257,14 +332,13 @@ bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *
 
     d->first_row = gaps->n;
     d->first_noise = noise->n;
-    for (size_t i = 0; whole && i < d->n; i++) {
+    for (size_t i = 0; whole && k->end_ns != NULL && i < d->n; i++) {
         const tl_kernel *a = &k->view->kernels[d->first + i];
-        int64_t end = tl_idle_end(k, d->first + i);
-        order[i] = (uint32_t)(d->first + i);
+        int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns += a->end_ns - end;
     }
-    whole = whole && usual_thread(k, d, &usual) && tl_sort_index(order, d->n, tl_kernel_by_start_uid, k->view->kernels) &&
+    whole = whole && usual_thread(k, d, &usual) && order_work(k, d, order) &&
             (d->n == 0 || walk(k, d, order, gaps, noise, usual));
     free(order);
     return whole;

@@ -2,8 +2,7 @@
  *
  *     idle_summary    rank 0  starved CPU_DOMINATED aten::copy_   12 ms       idle_job
  *                     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  starved CPU_DOMINATED aten::copy_
- *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, median 12 ms, worst 2, 0,
- * 1
+ *                     rank 2  starved CPU_DOMINATED aten::copy_   40 ms       63 ms, 3 ranks, worst 2, 0, 1
  *
  * A class is known by its words: names have other numbers on every rank.
  */
@@ -39,7 +38,7 @@ static int by_class_and_rank(const void *table, uint32_t a, uint32_t b)
 /* One rank's part of a class. */
 typedef struct share {
     int32_t rank;
-    int64_t total_ns, count;
+    int64_t total_ns, peer_ns, count;
     const tl_idle_summary *row; /* one of it */
 } share;
 
@@ -48,6 +47,12 @@ static int by_time(const void *a, const void *b)
     const share *x = a, *y = b;
     if (x->total_ns != y->total_ns)
         return x->total_ns > y->total_ns ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_share_rank(const void *a, const void *b)
+{
+    const share *x = a, *y = b;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
@@ -64,11 +69,12 @@ static void fill(tl_idle_job *row, const share *v, size_t n, size_t nranks, int6
     for (size_t i = 0; i < n; i++) {
         row->count += v[i].count;
         row->total_ns = tl_idle_plus(row->total_ns, v[i].total_ns);
+        row->peer_ns = tl_idle_plus(row->peer_ns, v[i].peer_ns);
     }
     row->ranks = (int32_t)n;
     for (size_t i = 0; i < nranks; i++)
         scratch[i] = i < n ? v[i].total_ns : 0;
-    row->median_rank_ns = tl_idle_median(scratch, nranks);
+    row->median_rank_ns = tl_idle_measure(scratch, nranks).median_ns;
     row->worst_rank = v[0].rank;
     row->worst_ns = v[0].total_ns;
     row->second_rank = n > 1 ? v[1].rank : -1;
@@ -84,8 +90,9 @@ static size_t take_shares(const tl_table *table, const uint32_t *index, size_t n
     for (size_t i = 0; i < n; i++) {
         const tl_idle_summary *row = row_at(table, index[i]);
         if (m == 0 || v[m - 1].rank != row->rank)
-            v[m++] = (share){ row->rank, 0, 0, row };
+            v[m++] = (share){ .rank = row->rank, .row = row };
         v[m - 1].total_ns = tl_idle_plus(v[m - 1].total_ns, row->total_ns);
+        v[m - 1].peer_ns = tl_idle_plus(v[m - 1].peer_ns, row->peer_ns);
         v[m - 1].count += row->count;
     }
     qsort(v, m, sizeof *v, by_time);
@@ -153,6 +160,32 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
 
 /* ----------------------------------------------------------------------------------------------- sums of the job */
 
+/* For which rank the ranks waited longest, each for the one of its row; of equals the lowest, -1 for none. */
+static bool find_late_rank(const tl_table *table, int32_t *late_rank)
+{
+    share *v = tl_malloc((table->n + 1) * sizeof *v), *most = NULL;
+    size_t n = 0, m = 0;
+    if (v == NULL)
+        return false;
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_idle *row = tl_table_row(table, i);
+        if (row->device == -1 && row->late_rank >= 0)
+            v[n++] = (share){ .rank = row->late_rank, .total_ns = tl_idle_plus(row->peer_ns, row->waiting_ns) };
+    }
+    qsort(v, n, sizeof *v, by_share_rank);
+    for (size_t i = 0; i < n; i++) {
+        if (m > 0 && v[m - 1].rank == v[i].rank)
+            v[m - 1].total_ns = tl_idle_plus(v[m - 1].total_ns, v[i].total_ns);
+        else
+            v[m++] = v[i];
+    }
+    for (size_t i = 0; i < m; i++)
+        most = most == NULL || v[i].total_ns > most->total_ns ? &v[i] : most;
+    *late_rank = most != NULL ? most->rank : -1;
+    free(v);
+    return true;
+}
+
 /* The row of rank -1 in idle.  Says how many ranks have device work. */
 static bool reduce_idle(tl_tables *tables, tl_idle *sum, size_t *nranks)
 {
@@ -167,7 +200,7 @@ static bool reduce_idle(tl_tables *tables, tl_idle *sum, size_t *nranks)
         tl_idle_add(sum, row);
         *nranks += row->busy_ns > 0;
     }
-    return tl_table_append(table, sum, 1) && tl_table_sort(table);
+    return find_late_rank(table, &sum->late_rank) && tl_table_append(table, sum, 1) && tl_table_sort(table);
 }
 
 static int by_labels(const void *table, uint32_t a, uint32_t b)

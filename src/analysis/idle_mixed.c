@@ -87,8 +87,9 @@ static bool add_calls(tl_idle_rank *k, const tl_idle_gap *g, mixed *m, tl_idle_t
             continue;
         int64_t from = c->start_ns[call] > lo ? c->start_ns[call] : lo,
                 to = end_of(m, call) < hi ? end_of(m, call) : hi;
-        uint8_t class = tl_idle_call_named(k, c->name[call])->call;
-        if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, call) != TL_WAIT_NONE)
+        const tl_idle_call *name = tl_idle_call_named(k, c->name[call]);
+        uint8_t class = name->call;
+        if (class == TL_CALL_OTHER && tl_idle_wait_kind(k, call, name) != TL_SYNC_NONE)
             class = TL_CALL_SYNC;
         if (!tl_idle_tally_add(tally, c->name[call], class, to > from ? to - from : 0))
             return false;

@@ -71,18 +71,18 @@ static bool allocates(tl_text t)
 uint8_t tl_idle_direction(tl_text name)
 {
     if (tl_text_has(name, "DtoH") || tl_text_has(name, "DeviceToHost"))
-        return TL_WAIT_D2H;
-    return tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? TL_WAIT_H2D : TL_WAIT_NONE;
+        return TL_SYNC_D2H;
+    return tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? TL_SYNC_H2D : TL_SYNC_NONE;
 }
 
 static uint8_t synchronizes(tl_text t)
 {
     static const char *const device[] = { "DeviceSynchronize", "CtxSynchronize", "ThreadSynchronize", NULL };
     if (one_of(t, device))
-        return TL_WAIT_DEVICE;
-    return tl_text_is(t, "StreamSynchronize")  ? TL_WAIT_STREAM
-           : tl_text_is(t, "EventSynchronize") ? TL_WAIT_EVENT
-                                               : TL_WAIT_NONE;
+        return TL_SYNC_DEVICE;
+    return tl_text_is(t, "StreamSynchronize")  ? TL_SYNC_STREAM
+           : tl_text_is(t, "EventSynchronize") ? TL_SYNC_EVENT
+                                               : TL_SYNC_NONE;
 }
 
 static tl_idle_call name_wide(tl_text t)
@@ -99,9 +99,9 @@ static tl_idle_call name_wide(tl_text t)
     out.stream_waits = tl_text_is(t, "StreamWaitEvent");
     out.copy = tl_text_starts(t, "Memcpy");
     out.async = tl_text_has(t, "Async");
-    out.direction = out.copy ? tl_idle_direction(t) : TL_WAIT_NONE;
+    out.direction = out.copy ? tl_idle_direction(t) : TL_SYNC_NONE;
     out.implicit_if_long = one_of(t, long_ones);
-    out.wait = one_of(t, implicit) ? TL_WAIT_IMPLICIT : synchronizes(t);
+    out.wait = one_of(t, implicit) ? TL_SYNC_IMPLICIT : synchronizes(t);
     if (out.graph || launches_kernel(t))
         out.call = TL_CALL_LAUNCH;
     else if (!out.copy && allocates(t))
@@ -137,9 +137,9 @@ static tl_idle_call name_listed(tl_text name)
         strip_prefix(&t);
         out.copy = one_of(t, copy);
         out.async = tl_text_has(t, "Async");
-        out.direction = out.copy ? tl_idle_direction(t) : TL_WAIT_NONE;
+        out.direction = out.copy ? tl_idle_direction(t) : TL_SYNC_NONE;
         out.wait =
-            tl_text_is(t, "CtxSynchronize") || tl_text_is(t, "ThreadSynchronize") ? TL_WAIT_NONE : synchronizes(t);
+            tl_text_is(t, "CtxSynchronize") || tl_text_is(t, "ThreadSynchronize") ? TL_SYNC_NONE : synchronizes(t);
     }
     return out;
 }

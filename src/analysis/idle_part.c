@@ -1,5 +1,6 @@
 /* idle_part.c - gaps of the device, cut by spans of the host. */
 #include "tlmpi/analysis/idle_part.h"
+#include "activity_sweep.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -17,10 +18,10 @@ enum { NNAMED = sizeof named / sizeof named[0] };
 
 typedef struct finding {
     const tl_rank_view *view;
-    tl_idle_parts *out;
-    tl_spans spans[NNAMED]; /* of threads that launch */
-    size_t at[NNAMED];      /* the first span that a gap from here on may meet */
-    bool drained;           /* a wait has emptied the queue, and launches are not ahead again */
+    TL_VEC(tl_idle_span) found; /* in the gap at hand */
+    tl_spans spans[NNAMED];     /* of threads that launch */
+    size_t at[NNAMED];          /* the first span that a gap from here on may meet */
+    bool drained;               /* a wait has emptied the queue, and launches are not ahead again */
 } finding;
 
 /* ---------------------------------------------------------------------------------------------------------- names */
@@ -45,9 +46,10 @@ tl_part tl_idle_part_of_call(tl_text name)
 
 tl_part tl_idle_part_of_op(tl_text name)
 {
-    static const char *const garbage[] = { "gc.collect",      "gc_collect",      "method collect", "function collect",
-                                           "garbage collect", "Garbage collect", "GC pause",       "Python GC",
-                                           "python_gc",       NULL };
+    static const char *const garbage[] = {
+        "gc.collect",      "gc_collect", "method collect", "function collect", "garbage collect",
+        "Garbage collect", "GC pause",   "Python GC",      "python_gc",        NULL
+    };
     static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
                                          "get_batch",  "load_batch", "_next_data",  NULL };
     if (has_any(name, garbage) || tl_text_is(name, "gc"))
@@ -124,17 +126,13 @@ static bool collect_spans(finding *f)
 
 /* ----------------------------------------------------------------------------------------------------------- gaps */
 
-static bool append(tl_idle_parts *out, int64_t start_ns, int64_t end_ns, tl_part part)
+static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_part part)
 {
     if (start_ns >= end_ns)
         return true;
-    if (out->n > 0 && out->v[out->n - 1].part == part && out->v[out->n - 1].end_ns == start_ns) {
-        out->v[out->n - 1].end_ns = end_ns;
-        return true;
-    }
-    if (!tl_vec_room(out))
+    if (!tl_vec_room(&f->found))
         return false;
-    out->v[out->n++] = (tl_idle_span){ start_ns, end_ns, part };
+    f->found.v[f->found.n++] = (tl_idle_span){ start_ns, end_ns, part };
     return true;
 }
 
@@ -163,7 +161,7 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_part rest)
             }
             until = span->start_ns;
         }
-        if (!append(f->out, from_ns, until, part))
+        if (!append(f, from_ns, until, part))
             return false;
         from_ns = until;
     }
@@ -197,7 +195,7 @@ static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
     if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
-        return append(f->out, lo, hi, TL_PART_DEVICE);
+        return append(f, lo, hi, TL_PART_DEVICE);
     }
     int64_t wait_end = wait_into(f, lo);
     if (wait_end != INT64_MIN)
@@ -207,35 +205,46 @@ static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
     return cut(f, lo, hi, restart ? TL_PART_SYNC : TL_PART_HOST);
 }
 
-static int by_time(const void *kernels, uint32_t a, uint32_t b)
+/* The idle time before each piece of work, cut, to the sweep. */
+static bool sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
 {
-    const tl_kernel *k = kernels;
-    if (k[a].start_ns != k[b].start_ns)
-        return k[a].start_ns < k[b].start_ns ? -1 : 1;
-    return (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+    const tl_kernel *kernels = f->view->kernels;
+    tl_sweep s = tl_sweep_begin(activity, f->view, kernels[order[0]].start_ns);
+    int64_t busy_to = s.now;
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < f->view->nkernels; i++) {
+        const tl_kernel *k = &kernels[order[i]];
+        f->found.n = 0;
+        if (k->start_ns > busy_to)
+            whole = gap(f, busy_to, k->start_ns, k);
+        else if (i > 0 && k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
+            f->drained = false; /* launched ahead of the device again */
+        busy_to = tl_ns_max(busy_to, k->end_ns);
+        s.idle = f->found.v;
+        s.nidle = f->found.n;
+        s.next_idle = 0;
+        whole = whole && tl_sweep_work(&s, k);
+    }
+    return whole && tl_sweep_end(&s);
 }
 
-bool tl_idle_parts_find(const tl_rank_view *view, tl_idle_parts *out)
+bool tl_activity_find(tl_activity *activity, const tl_rank_view *view)
 {
-    finding f = { .view = view, .out = out };
+    finding f = { .view = view };
     uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
     bool whole = order != NULL && collect_spans(&f);
 
-    out->n = 0;
+    activity->n = 0;
     for (size_t i = 0; whole && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, view->nkernels, by_time, view->kernels);
-    int64_t busy_to = view->nkernels > 0 && whole ? view->kernels[order[0]].end_ns : 0;
-    for (size_t i = 1; whole && i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[order[i]];
-        if (k->start_ns > busy_to)
-            whole = gap(&f, busy_to, k->start_ns, k);
-        else if (k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
-            f.drained = false; /* launched ahead of the device again */
-        busy_to = k->end_ns > busy_to ? k->end_ns : busy_to;
-    }
+    whole = whole && tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels) &&
+            (view->nkernels == 0 || sweep_work(&f, order, activity));
     for (int p = 0; p < NNAMED; p++)
         tl_spans_free(&f.spans[p]);
+    free(f.found.v);
     free(order);
+    if (!whole)
+        activity->n = 0;
     return whole;
 }

@@ -23,6 +23,7 @@ typedef struct tl_idle_scope {
     size_t ngaps;
     const tl_gap_noise *noise;
     size_t nnoise;
+    tl_idle_stats all, all_noise; /* of all of either kind */
     int64_t busy_ns, macro_ns;
     uint32_t *index;    /* room for the numbers of its gaps, of either kind */
     int64_t *durations; /* and for their lengths */

@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeros where n is 0; means are rounded. */
+/* Zeros where n is 0; the mean is rounded, and so is, upwards, the median of an even count, the mean of the middle two.
+ */
 typedef struct tl_idle_stats {
-    int64_t total_ns, mean_ns, min_ns, max_ns;
+    int64_t total_ns, mean_ns, min_ns, max_ns, median_ns;
 } tl_idle_stats;
 
-tl_idle_stats tl_idle_measure(const int64_t *v, size_t n);
+/* None of v is negative; it has other values afterwards. */
+tl_idle_stats tl_idle_measure(int64_t *v, size_t n);
 
-/* The median, of an even count the mean of the middle two, rounded up; and the standard deviation, divided by n.  None
- * of v is negative. */
-int64_t tl_idle_median(const int64_t *v, size_t n);
+/* The standard deviation, divided by n, rounded. */
 int64_t tl_idle_deviation(const int64_t *v, size_t n);
 
 /* 100 part / whole; NaN where whole is 0. */

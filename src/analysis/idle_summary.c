@@ -40,13 +40,10 @@ static void text_cell(char *cell, size_t size, tl_text text)
     tl_cell_text(cell, size, text.p, text.n);
 }
 
-/* The class in words. */
-static void say_class(const tl_idle_scope *s, const tl_gap *g, tl_idle_summary *row)
+void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_t size)
 {
     class_key key = key_of(g);
-    tl_text name = tl_names_text(s->k->view->names, key.name);
-    char *cell = row->dominant_op;
-    size_t size = sizeof row->dominant_op;
+    tl_text name = tl_names_text(names, key.name);
 
     switch (g->cpu_during_gap) {
     case TL_DOING_RUNTIME: {
@@ -72,12 +69,15 @@ static void say_class(const tl_idle_scope *s, const tl_gap *g, tl_idle_summary *
     }
 }
 
-static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uint8_t drain, uint8_t doing, size_t n)
+/* Of n gaps, whose lengths are in s->durations; all: their stats, where they are known already. */
+static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uint8_t drain, uint8_t doing, size_t n,
+                                    const tl_idle_stats *all)
 {
     tl_idle_summary *row = tl_table_add(table);
     if (row == NULL)
         return NULL;
-    tl_idle_stats stats = tl_idle_measure(s->durations, n);
+    row->std_ns = tl_idle_deviation(s->durations, n);
+    tl_idle_stats stats = all != NULL ? *all : tl_idle_measure(s->durations, n);
     row->rank = s->k->view->rank;
     row->device = s->device;
     row->drain_type = drain;
@@ -87,8 +87,7 @@ static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uin
     row->idle_pct = doing == TL_DOING_NOISE ? tl_idle_pct(0, 0) : tl_idle_pct(stats.total_ns, s->macro_ns);
     row->cumulative_pct = tl_idle_pct(0, 0);
     row->mean_ns = stats.mean_ns;
-    row->median_ns = tl_idle_median(s->durations, n);
-    row->std_ns = tl_idle_deviation(s->durations, n);
+    row->median_ns = stats.median_ns;
     row->min_ns = stats.min_ns;
     row->max_ns = stats.max_ns;
     row->longest_id = -1;
@@ -140,14 +139,14 @@ static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run 
     for (size_t r = n; r < nruns; r++)
         for (size_t i = runs[r].from; i < runs[r].to; i++)
             s->durations[count++] = s->brief[s->index[i]].ns;
-    tl_idle_summary *row = count > 0 ? add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count) : NULL;
+    tl_idle_summary *row = count > 0 ? add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count, NULL) : NULL;
     if (count == 0)
         return true;
     if (row == NULL)
         return false;
     row->place = (int32_t)n + 1;
     row->cumulative_pct = tl_idle_pct(s->macro_ns, s->macro_ns);
-    text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT("(others)"));
+    text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
     return true;
 }
 
@@ -161,13 +160,13 @@ static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs
         size_t count = runs[r].to - runs[r].from;
         const tl_gap *first = &s->gaps[index[0]];
         tl_idle_lengths(s, index, count);
-        tl_idle_summary *row = add_summary(s, table, first->drain_type, first->cpu_during_gap, count);
+        tl_idle_summary *row = add_summary(s, table, first->drain_type, first->cpu_during_gap, count, NULL);
         if (row == NULL)
             return false;
         sum += row->total_ns;
         row->place = (int32_t)r + 1;
         row->cumulative_pct = tl_idle_pct(sum, s->macro_ns);
-        say_class(s, first, row);
+        tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         say_longest(s, index, count, row);
     }
     return add_others(s, table, runs, n, nruns);
@@ -236,7 +235,7 @@ bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
     tl_idle_number(s->index, s->ngaps);
     if (whole && s->ngaps > 0) {
         tl_idle_lengths(s, s->index, s->ngaps);
-        tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps);
+        tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps, &s->all);
         whole = all != NULL;
         if (whole)
             say_longest(s, s->index, s->ngaps, all);
@@ -248,5 +247,5 @@ bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
     free(runs);
     for (size_t i = 0; i < s->nnoise; i++)
         s->durations[i] = s->noise[i].duration_ns;
-    return whole && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise) != NULL;
+    return whole && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise) != NULL;
 }

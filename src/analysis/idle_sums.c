@@ -11,10 +11,8 @@ static void say_host(const tl_idle_rank *k, tl_idle *row)
     row->graph_launches = (int64_t)k->graph_launches;
     row->graph_under_recorded = (int64_t)k->under.n;
     row->calls = (int64_t)k->view->calls.n;
-    for (size_t i = 0; i < k->view->ops.n; i++) {
-        row->operators += k->view->ops.kind[i] == TL_OP;
-        row->python_functions += k->view->ops.kind[i] == TL_FRAME;
-    }
+    row->operators = (int64_t)k->nops[TL_OP];
+    row->python_functions = (int64_t)k->nops[TL_FRAME];
 }
 
 void tl_idle_add(tl_idle *sum, const tl_idle *row)
@@ -25,6 +23,8 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_idle_plus(sum->busy_ns, sum->macro_ns));
     sum->macro_gaps += row->macro_gaps;
     sum->noise_gaps += row->noise_gaps;
+    sum->peer_ns = tl_idle_plus(sum->peer_ns, row->peer_ns);
+    sum->waiting_ns = tl_idle_plus(sum->waiting_ns, row->waiting_ns);
     sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;
@@ -37,13 +37,18 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->python_functions += row->python_functions;
 }
 
-static void be_brief(const tl_idle_scope *s)
+static void be_brief(tl_idle_scope *s)
 {
     for (size_t i = 0; i < s->ngaps; i++) {
         const tl_gap *g = &s->gaps[i];
         s->brief[i] = (tl_idle_brief){ g->duration_ns, g->other_op_ns, g->step,
                                        (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap };
+        s->durations[i] = g->duration_ns;
     }
+    s->all = tl_idle_measure(s->durations, s->ngaps);
+    for (size_t i = 0; i < s->nnoise; i++)
+        s->durations[i] = s->noise[i].duration_ns;
+    s->all_noise = tl_idle_measure(s->durations, s->nnoise);
 }
 
 static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
@@ -53,6 +58,7 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 
     row.rank = s->k->view->rank;
     row.device = s->device;
+    row.late_rank = -1;
     row.utilization_pct = tl_idle_pct(row.busy_ns, tl_idle_plus(row.busy_ns, row.macro_ns));
     s->busy_ns = row.busy_ns;
     s->macro_ns = row.macro_ns;

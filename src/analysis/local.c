@@ -29,9 +29,7 @@ typedef struct comparing {
     int64_t *ready;
     uint32_t *previous; /* index of the previous one in the group, TL_NONE */
     stretch *stretches;
-    uint32_t *by_launch; /* compute kernels with a launch, by launch */
-    int64_t *busy_to;    /* last end among those up to there */
-    size_t nkernels;
+    int64_t *done; /* the end of all compute launched before each; INT64_MIN where there is none */
 } comparing;
 
 static int by_start(const void *parts, uint32_t a, uint32_t b)
@@ -51,51 +49,49 @@ static int by_from(const void *stretches, uint32_t a, uint32_t b)
 static int by_launch(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
-    if (k[a].launch_ns != k[b].launch_ns)
-        return k[a].launch_ns < k[b].launch_ns ? -1 : 1;
-    return (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+    return TL_COMPARE(k[a].launch_ns, k[b].launch_ns);
+}
+
+static int parts_by_launch(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *p = parts;
+    return TL_COMPARE(p[a].launch_ns, p[b].launch_ns);
 }
 
 /* Its first step, else its first work. */
 static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
 {
-    int64_t first = activity->n > 0 ? activity->v[0].start_ns : INT64_MAX;
+    int64_t first = activity->n > 0 ? activity->start_ns[0] : INT64_MAX;
     return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- ready */
 
-static bool list_work(comparing *c)
+/* Compute and participants, each in order of launch, side by side. */
+static bool find_done(comparing *c)
 {
-    const tl_rank_view *view = c->view;
-    c->by_launch = tl_malloc((view->nkernels + 1) * sizeof *c->by_launch);
-    c->busy_to = tl_malloc((view->nkernels + 1) * sizeof *c->busy_to);
-    if (c->by_launch == NULL || c->busy_to == NULL)
-        return false;
-    for (size_t i = 0; i < view->nkernels; i++)
-        if (view->kernels[i].kind == TL_COMPUTE && view->kernels[i].launch_ns != TL_TIME_UNKNOWN)
-            c->by_launch[c->nkernels++] = (uint32_t)i;
-    if (!tl_sort_index(c->by_launch, c->nkernels, by_launch, view->kernels))
-        return false;
-    for (size_t i = 0; i < c->nkernels; i++) {
-        int64_t end = view->kernels[c->by_launch[i]].end_ns;
-        c->busy_to[i] = i > 0 && c->busy_to[i - 1] > end ? c->busy_to[i - 1] : end;
-    }
-    return true;
-}
+    const tl_kernel *kernels = c->view->kernels;
+    uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work), *parts = tl_malloc(c->n * sizeof *parts);
+    size_t nwork = 0, next = 0;
+    int64_t done = INT64_MIN;
+    bool whole = work != NULL && parts != NULL;
 
-/* The end of all compute launched before t; INT64_MIN where there is none. */
-static int64_t work_before(const comparing *c, int64_t t_ns)
-{
-    size_t low = 0, high = c->nkernels;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->view->kernels[c->by_launch[mid]].launch_ns < t_ns)
-            low = mid + 1;
-        else
-            high = mid;
+    for (size_t i = 0; whole && i < c->view->nkernels; i++)
+        if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
+            work[nwork++] = (uint32_t)i;
+    for (size_t i = 0; whole && i < c->n; i++)
+        parts[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(work, nwork, by_launch, kernels) &&
+            tl_sort_index(parts, c->n, parts_by_launch, c->parts);
+    for (size_t i = 0; whole && i < c->n; i++) {
+        int64_t launch = c->parts[parts[i]].launch_ns;
+        for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
+            done = tl_ns_max(done, kernels[work[next]].end_ns);
+        c->done[parts[i]] = done;
     }
-    return low > 0 ? c->busy_to[low - 1] : INT64_MIN;
+    free(work);
+    free(parts);
+    return whole;
 }
 
 static uint64_t stream_key(const tl_participant *p)
@@ -114,8 +110,7 @@ static bool find_ready(comparing *c)
         int64_t ready = p->start_ns;
         if (before != TL_MAP_NONE && p->launch_ns != TL_TIME_UNKNOWN &&
             p->start_ns - c->parts[before].end_ns <= held_ns) {
-            int64_t work = work_before(c, p->launch_ns);
-            ready = work > p->launch_ns ? work : p->launch_ns;
+            ready = tl_ns_max(c->done[c->order[i]], p->launch_ns);
             ready = ready < p->start_ns ? ready : p->start_ns;
         }
         c->ready[c->order[i]] = ready;
@@ -147,7 +142,7 @@ static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
 {
     uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
     tl_activity_cursor cursor = { 0 };
-    int64_t first = c->activity->n > 0 ? c->activity->v[0].start_ns : INT64_MAX;
+    int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
     for (size_t i = 0; order != NULL && i < c->n; i++)
         order[i] = (uint32_t)i;
@@ -222,18 +217,18 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
                     .order = tl_malloc((n + 1) * sizeof *c.order),
                     .ready = tl_malloc((n + 1) * sizeof *c.ready),
                     .previous = tl_malloc((n + 1) * sizeof *c.previous),
-                    .stretches = tl_malloc((n + 1) * sizeof *c.stretches) };
-    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL;
+                    .stretches = tl_malloc((n + 1) * sizeof *c.stretches),
+                    .done = tl_malloc((n + 1) * sizeof *c.done) };
+    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL;
 
     for (size_t i = 0; whole && i < n; i++)
         c.order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(c.order, n, by_start, parts) && list_work(&c) && find_ready(&c) &&
+    whole = whole && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) &&
             find_previous(&c) && compare_groups(&c) && compare_steps(&c);
     free(c.order);
     free(c.ready);
     free(c.previous);
     free(c.stretches);
-    free(c.by_launch);
-    free(c.busy_to);
+    free(c.done);
     return whole;
 }

@@ -106,9 +106,9 @@ static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to
     stream_use use = { .group = TL_NONE };
     bool several = false, others = false;
     for (size_t i = from; i < to; i++) {
-        const tl_coll *c = view->kernels[i].coll != TL_NONE ? &view->colls[view->kernels[i].coll] : NULL;
-        if (c == NULL)
+        if (view->kernels[i].kind != TL_COMM)
             continue;
+        const tl_coll *c = &view->colls[view->kernels[i].coll];
         use.of_pairs = use.of_pairs || c->p2p;
         others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN);
         several = several || (c->group != TL_NONE && use.group != TL_NONE && c->group != use.group);
@@ -180,7 +180,7 @@ static bool add_parts(collecting *k)
         bool used = false;
         for (size_t i = from; i < to; i++) {
             const tl_kernel *kernel = &view->kernels[i];
-            if (kernel->coll == TL_NONE)
+            if (kernel->kind != TL_COMM)
                 continue;
             uint32_t group = view->colls[kernel->coll].group;
             group = group != TL_NONE ? group : use.group;

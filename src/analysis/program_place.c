@@ -73,16 +73,18 @@ static bool same_stream(const tl_kernel *a, const tl_kernel *b)
 static bool put_in_order(tl_building *b)
 {
     const tl_kernel *k = b->view->kernels;
-    size_t n = b->view->nkernels;
+    size_t n = b->view->nkernels, ncomm = 0;
 
-    b->local = tl_malloc(n * sizeof *b->local);
-    b->comm = tl_malloc(n * sizeof *b->comm);
-    b->ended = tl_malloc(n * sizeof *b->ended);
+    for (size_t i = 0; i < n; i++)
+        ncomm += k[i].kind == TL_COMM;
+    b->local = tl_malloc((n - ncomm) * sizeof *b->local);
+    b->comm = tl_malloc(ncomm * sizeof *b->comm);
+    b->ended = tl_malloc(ncomm * sizeof *b->ended);
     b->comm_of = tl_malloc(n * sizeof *b->comm_of);
     b->same = tl_malloc(n * sizeof *b->same);
-    b->busy_until = tl_malloc(n * sizeof *b->busy_until);
-    b->cut = tl_calloc(n, sizeof *b->cut);
-    b->place = tl_calloc(n, sizeof *b->place);
+    b->busy_until = tl_malloc((n - ncomm) * sizeof *b->busy_until);
+    b->cut = tl_calloc(n - ncomm, sizeof *b->cut);
+    b->place = tl_calloc(ncomm, sizeof *b->place);
     if (b->local == NULL || b->comm == NULL || b->ended == NULL || b->comm_of == NULL || b->same == NULL ||
         b->busy_until == NULL || b->cut == NULL || b->place == NULL)
         return false;

@@ -41,6 +41,7 @@ static const tl_schema *const schemas[] = {
     &tl_stream_idle_schema,
     &tl_gap_schema,
     &tl_gap_noise_schema,
+    &tl_gap_peer_schema,
     &tl_interval_schema,
 };
 

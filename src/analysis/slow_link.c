@@ -45,10 +45,11 @@ static bool is_pair(uint8_t kind)
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
 }
 
-/* Of unknown size, or of several: only how they end can tell; but stages send each other what others like them do. */
+/* Of unknown size, or of several, or where ranks are missing: only how they end can tell; but stages send each other what
+ * others like them do. */
 static bool is_comparable(const tl_link_collective *c)
 {
-    return c->bytes >= 0 || c->stages != 0;
+    return !c->partial && (c->bytes >= 0 || c->stages != 0);
 }
 
 static bool is_loose(const tl_link_collective *c)
@@ -142,7 +143,7 @@ static void expect(finding *f, size_t from, size_t to)
         end = end_of_cell(f, i);
         for (size_t k = from, next; k < to; k = next) {
             next = end_of_cell(f, k);
-            if (k != i)
+            if (k != i && !f->in->collectives[f->order[k]].partial)
                 f->scratch[n++] = f->took_ns[f->order[k + (next - k - 1) / 2]];
         }
         int64_t should = n > 0 ? tl_median(f->scratch, n) : f->took_ns[f->order[i + (end - i - 1) / 4]];
@@ -215,8 +216,8 @@ static void charge_cell(finding *f, size_t from, size_t to, double *least)
         size_t n = next - i, middle = (n - 1) / 2;
         qsort(f->scratch, n, sizeof *f->scratch, by_length);
         f->charge[place(f, c)] += (double)n * (double)f->scratch[middle];
-        least[place(f, c)] +=
-            should / (is_loose(of) ? PART_LOOSE : PART_USUAL) + 2 * (double)n * (double)of->uncertainty_ns;
+        double part = should / (is_loose(of) ? PART_LOOSE : PART_USUAL), doubt = 2 * (double)n * (double)of->uncertainty_ns;
+        least[place(f, c)] += part > doubt ? part : doubt + 1;
     }
 }
 

@@ -77,7 +77,8 @@ static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
     if (e->on != TL_NONE)
         t[i] = tl_ns_max(t[i], plus(t[e->on], gate));
     w->work_ns[rank] = t[i];
-    w->step_end[w->cells[cell].step] = tl_ns_max(w->step_end[w->cells[cell].step], t[i]);
+    if (rank < w->in.nranks)
+        w->step_end[w->cells[cell].step] = tl_ns_max(w->step_end[w->cells[cell].step], t[i]);
 }
 
 static void replay_rank(tl_whatif *w, uint32_t rank, uint32_t to)
@@ -130,17 +131,20 @@ static void replay_stage(tl_whatif *w, const tl_stage *s)
 
     for (uint32_t i = s->first_seat; i < s->end_seat; i++) {
         uint32_t comm = w->seats[i], rank = w->rank_of[comm];
-        int64_t lag = w->in.programs[rank].comms[comm - w->comm_base[rank]].lag_ns;
-        w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &other), lag);
-        w->last_start[c] = tl_ns_max(w->last_start[c], w->start[comm]);
+        w->start[comm] = plus(tl_whatif_ready(w, comm, &entry, &other), w->lag_ns[comm]);
+        if (w->seating == TL_SEATED || rank < w->in.nranks)
+            w->last_start[c] = tl_ns_max(w->last_start[c], w->start[comm]);
     }
+    if (w->seating != TL_SEATED)
+        tl_whatif_seat_absent(w, s);
     for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
         uint32_t comm = w->leaves[i], rank = w->rank_of[comm];
         const tl_program *p = &w->in.programs[rank];
         uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment], step = w->cells[cell].step;
         int64_t tail = w->changed[rank] && w->untailed[cell] && cut == 0 ? w->tail_ns[comm] : 0;
         w->end[comm] = tl_ns_max(w->start[comm], plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
-        w->step_end[step] = tl_ns_max(w->step_end[step], w->end[comm]);
+        if (rank < w->in.nranks)
+            w->step_end[step] = tl_ns_max(w->step_end[step], w->end[comm]);
     }
 }
 
@@ -153,12 +157,11 @@ static int64_t first_start(const tl_whatif *w)
     return first;
 }
 
-/* With the cuts as they are. */
-static int64_t replay(tl_whatif *w)
+int64_t tl_whatif_replay(tl_whatif *w)
 {
     int64_t first = first_start(w), last = first;
 
-    for (uint32_t r = 0; r < w->in.nranks; r++) {
+    for (uint32_t r = 0; r < w->nall; r++) {
         w->work_ns[r] = w->host_ns[r] = w->in.programs[r].start_ns + tl_whatif_offset(w, r);
         w->at[r] = 0;
         w->carry[r] = (tl_carry){ 0 };
@@ -212,8 +215,8 @@ static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts 
     return tl_portion(surplus_ns, asked, all);
 }
 
-/* What repairing one cell takes off work and host. */
-static void surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, int64_t *work_ns, int64_t *host_ns)
+void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, int64_t *work_ns,
+                          int64_t *host_ns)
 {
     const tl_cell *cell = &w->cells[at];
     tl_parts own = { { 0 } };
@@ -253,7 +256,7 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
                 w->work_cut[i] = w->cells[i].work_ns - w->cells[i].work_mid_ns;
                 w->host_cut[i] = w->cells[i].host_ns - w->cells[i].host_mid_ns;
             } else {
-                surplus_of(w, r, i, s->parts, &w->work_cut[i], &w->host_cut[i]);
+                tl_whatif_surplus_of(w, r, i, s->parts, &w->work_cut[i], &w->host_cut[i]);
             }
         }
     }
@@ -267,7 +270,7 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
 int64_t tl_whatif_run(tl_whatif *w, const tl_scenario *scenario, int64_t *step_ns)
 {
     set_scenario(w, scenario);
-    int64_t ns = replay(w);
+    int64_t ns = tl_whatif_replay(w);
     if (step_ns != NULL)
         step_times(w, step_ns);
     return ns;
@@ -289,7 +292,7 @@ void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts 
             continue;
         for (int part = 0; part < TL_NPARTS; part++) {
             int64_t work, host;
-            surplus_of(w, rank, i, 1U << part, &work, &host);
+            tl_whatif_surplus_of(w, rank, i, 1U << part, &work, &host);
             sum->ns[part] += work + host;
         }
     }
@@ -299,7 +302,7 @@ int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
 {
     int64_t sum = 0, work, host;
     for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
-        surplus_of(w, rank, i, 0, &work, &host);
+        tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
         sum = plus(sum, plus(work, host));
     }
     return sum;
@@ -335,7 +338,7 @@ static bool holds_together(const tl_program *p)
 /* Numbers everything through. */
 static tl_status count(tl_whatif *w, tl_error *err)
 {
-    for (size_t r = 0; r < w->in.nranks; r++) {
+    for (size_t r = 0; r < w->nall; r++) {
         const tl_program *p = &w->in.programs[r];
         if (!holds_together(p))
             return tl_fail(err, TL_EINTERNAL, "the program of rank %zu refers to what it does not have", r);
@@ -344,8 +347,8 @@ static tl_status count(tl_whatif *w, tl_error *err)
         w->nentries += p->nentries;
         w->ncomms += p->ncomms;
     }
-    w->entry_base[w->in.nranks] = w->nentries;
-    w->comm_base[w->in.nranks] = w->ncomms;
+    w->entry_base[w->nall] = w->nentries;
+    w->comm_base[w->nall] = w->ncomms;
     if (w->nentries >= TL_NONE || w->ncomms >= TL_NONE)
         return tl_fail(err, TL_EINPUT, "the job has too many collectives to ask what would have been");
     return TL_OK;
@@ -362,7 +365,7 @@ static tl_status check_members(const tl_whatif *w, tl_error *err)
         fit = v->first <= w->in.nmembers && v->n <= w->in.nmembers - v->first;
         for (size_t i = 0; fit && i < v->n; i++) {
             const tl_whatif_member *m = &w->in.members[v->first + i];
-            fit = m->rank < w->in.nranks && m->comm < w->in.programs[m->rank].ncomms &&
+            fit = m->rank < w->nall && m->comm < w->in.programs[m->rank].ncomms &&
                   !taken[w->comm_base[m->rank] + m->comm];
             if (fit)
                 taken[w->comm_base[m->rank] + m->comm] = true;
@@ -374,10 +377,11 @@ static tl_status check_members(const tl_whatif *w, tl_error *err)
 
 static bool make_rooms(tl_whatif *w)
 {
-    size_t n = w->ncomms + 1, in = w->in.ncollectives + 1, ranks = w->in.nranks + 1;
+    size_t n = w->ncomms + 1, in = w->in.ncollectives + 1, ranks = w->nall + 1;
 
     w->collective_of = tl_malloc(n * sizeof *w->collective_of);
     w->rank_of = tl_malloc(n * sizeof *w->rank_of);
+    w->lag_ns = tl_malloc(n * sizeof *w->lag_ns);
     w->transfer_ns = tl_malloc(n * sizeof *w->transfer_ns);
     w->tail_ns = tl_calloc(n, sizeof *w->tail_ns);
     w->seats = tl_malloc(n * sizeof *w->seats);
@@ -398,16 +402,18 @@ static bool make_rooms(tl_whatif *w)
     w->carry = tl_malloc(ranks * sizeof *w->carry);
     w->changed = tl_calloc(ranks, sizeof *w->changed);
     w->cell_of = tl_calloc(ranks, sizeof *w->cell_of);
-    return w->collective_of != NULL && w->rank_of != NULL && w->transfer_ns != NULL && w->tail_ns != NULL && w->seats != NULL &&
+    return w->collective_of != NULL && w->rank_of != NULL && w->lag_ns != NULL && w->transfer_ns != NULL && w->tail_ns != NULL && w->seats != NULL &&
            w->leaves != NULL && w->stages != NULL && w->start != NULL && w->end != NULL && w->last_start != NULL &&
            w->like_ns != NULL && w->took_ns != NULL && w->dissolved != NULL && w->link_cut != NULL && w->t != NULL &&
            w->late != NULL && w->work_ns != NULL && w->host_ns != NULL && w->at != NULL && w->carry != NULL &&
            w->changed != NULL && w->cell_of != NULL;
 }
 
-/* How long work stood idle for each entry of a host; the replay is that of the job as it was. */
-static void find_lateness(tl_whatif *w)
+void tl_whatif_find_lateness(tl_whatif *w)
 {
+    memset(w->late, 0, w->entry_base[w->in.nranks] * sizeof *w->late);
+    for (size_t i = 0; i < w->cell_base[w->in.nranks]; i++)
+        w->cells[i].late_ns = 0;
     for (uint32_t r = 0; r < w->in.nranks; r++) {
         const tl_program *p = &w->in.programs[r];
         const int64_t *t = w->t + w->entry_base[r];
@@ -438,9 +444,9 @@ static int64_t measured(const tl_whatif *w)
 /* The job as it was. */
 static void replay_unchanged(tl_whatif *w)
 {
-    w->facts.simulated_ns = replay(w);
+    w->facts.simulated_ns = tl_whatif_replay(w);
     step_times(w, w->step_ns);
-    find_lateness(w);
+    tl_whatif_find_lateness(w);
     int64_t error = w->facts.simulated_ns - w->facts.measured_ns;
     if ((error < 0 ? -error : error) > w->facts.measured_ns / 100 * ERROR_PERCENT)
         w->facts.state = TL_WHATIF_ERROR;
@@ -448,9 +454,10 @@ static void replay_unchanged(tl_whatif *w)
 
 static tl_status put_together(tl_whatif *w, tl_error *err)
 {
-    size_t ranks = w->in.nranks + 1;
+    size_t ranks = w->in.nranks + w->in.nabsent + 1;
     bool any = false;
 
+    w->nall = w->in.nranks + w->in.nabsent;
     w->entry_base = tl_calloc(ranks, sizeof *w->entry_base);
     w->comm_base = tl_calloc(ranks, sizeof *w->comm_base);
     w->cell_base = tl_calloc(ranks, sizeof *w->cell_base);
@@ -461,16 +468,18 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
         return status;
     if (!make_rooms(w))
         return TL_ENOMEM;
-    for (size_t r = 0; r < w->in.nranks; r++) {
+    for (size_t r = 0; r < w->nall; r++) {
         any = any || w->in.programs[r].nsegments > 0;
-        for (size_t i = w->comm_base[r]; i < w->comm_base[r + 1]; i++)
+        for (size_t i = w->comm_base[r]; i < w->comm_base[r + 1]; i++) {
             w->rank_of[i] = (uint32_t)r;
+            w->lag_ns[i] = w->in.programs[r].comms[i - w->comm_base[r]].lag_ns;
+        }
     }
     status = check_members(w, err);
     if (status != TL_OK)
         return status;
     w->facts.state = any ? TL_WHATIF_OK : TL_WHATIF_EMPTY;
-    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !tl_whatif_compare_links(w) || !tl_whatif_find_tails(w))
+    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !tl_whatif_give_cells(w))
         return TL_ENOMEM;
     w->work_cut = tl_calloc(w->ncells + 1, sizeof *w->work_cut);
     w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
@@ -479,6 +488,8 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
     w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
     if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->untailed == NULL || w->step_end == NULL || w->step_ns == NULL)
+        return TL_ENOMEM;
+    if (!tl_whatif_settle(w) || !tl_whatif_compare_links(w) || !tl_whatif_find_tails(w))
         return TL_ENOMEM;
     w->facts.measured_ns = any ? measured(w) : 0;
     if (w->facts.state == TL_WHATIF_OK)
@@ -508,7 +519,7 @@ void tl_whatif_free(tl_whatif *w)
 {
     if (w == NULL)
         return;
-    for (size_t r = 0; w->cell_of != NULL && r < w->in.nranks; r++)
+    for (size_t r = 0; w->cell_of != NULL && r < w->nall; r++)
         free(w->cell_of[r]);
     void *all[] = { w->entry_base, w->comm_base, w->cell_base,  w->collective_of, w->rank_of,  w->transfer_ns,
                     w->seats,      w->leaves,    w->stages,     w->like_ns,       w->took_ns,  w->dissolved,
@@ -516,7 +527,7 @@ void tl_whatif_free(tl_whatif *w)
                     w->end,        w->late,      w->last_start, w->work_ns,       w->host_ns,  w->at,
                     w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
                     w->link_cut,   w->steps,     w->unasked,
-                    w->untailed,   w->tail_ns };
+                    w->untailed,   w->tail_ns,   w->lag_ns,     w->own_ns,     w->any_ns };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     free(w);

@@ -38,6 +38,13 @@ typedef struct tl_item {
     uint32_t to; /* TL_NONE: a stage */
 } tl_item;
 
+/* How ranks without a trace come to their seats. */
+typedef enum tl_seating {
+    TL_SEATED,  /* as has been found */
+    TL_UNHEARD, /* never last */
+    TL_FINDING  /* as the ends tell; it is being found */
+} tl_seating;
+
 /* What a rank's host was to take less time for, but had no entry for yet, in one cell. */
 typedef struct tl_carry {
     const tl_cell *cell;
@@ -50,9 +57,11 @@ struct tl_whatif {
     tl_whatif_facts facts;
     size_t *entry_base, *comm_base, *cell_base; /* [nranks + 1] */
     size_t nentries, ncomms, ncells;
+    size_t nall;                       /* ranks, and then those that have no trace */
 
     /* Collectives, those of the input and then one for each comm alone. */
     uint32_t *collective_of, *rank_of; /* by comm */
+    int64_t *lag_ns;                   /* by comm: as its program has it; of ranks without a trace as it must have been */
     int64_t *transfer_ns;              /* by comm: its end after the last start that it waited for, as traced */
     int64_t *tail_ns;                  /* by comm: of collectives that one may leave early, how much longer it stayed than
                                         * the median of the others; 0 if not */
@@ -63,6 +72,10 @@ struct tl_whatif {
     int64_t *like_ns;                  /* by collective of the input: transfer, and the median of those like it */
     int64_t *took_ns;
     bool *dissolved;                   /* by collective of the input: it contradicts others */
+    int64_t *own_ns;                   /* by collective of the input, where ranks have no trace: what transfers of its group,
+                                        * and of any, usually take */
+    int64_t *any_ns;
+    tl_seating seating;
     tl_item *order;
     size_t norder;
 
@@ -101,6 +114,20 @@ bool tl_whatif_compare(tl_whatif *w);
 /* whatif_usual.c: fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
 bool tl_whatif_compare_links(tl_whatif *w);
 bool tl_whatif_find_tails(tl_whatif *w);
+
+/* whatif_absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
+ * they come to their collectives.  False when memory is out. */
+bool tl_whatif_give_cells(tl_whatif *w);
+bool tl_whatif_settle(tl_whatif *w);
+
+/* whatif_absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
+void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *stage);
+
+/* whatif.c: replays with the cuts as they are; how long work stood idle for each entry of a host in the last replay; what
+ * repairing one cell takes off work and host. */
+int64_t tl_whatif_replay(tl_whatif *w);
+void tl_whatif_find_lateness(tl_whatif *w);
+void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns, int64_t *host_ns);
 
 /* The parts of one cell. */
 void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);

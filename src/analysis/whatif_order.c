@@ -209,8 +209,8 @@ static bool ordering_make(ordering *o, tl_whatif *w)
                      .came = tl_calloc(w->ncollectives + 1, sizeof(uint32_t)),
                      .base = tl_calloc(w->ncollectives + 1, sizeof(uint32_t)),
                      .next = nones(w->ncollectives),
-                     .blocked = nones(w->in.nranks),
-                     .ranks = tl_malloc((w->in.nranks + 1) * sizeof(uint32_t)),
+                     .blocked = nones(w->nall),
+                     .ranks = tl_malloc((w->nall + 1) * sizeof(uint32_t)),
                      .stages = tl_malloc((w->nstages + 1) * sizeof(uint32_t)) };
     return o->ready_at != NULL && o->and_also != NULL && o->behind != NULL && o->first != NULL && o->second != NULL && o->pending != NULL && o->begun != NULL &&
            o->over != NULL && o->came != NULL && o->base != NULL && o->next != NULL && o->blocked != NULL &&
@@ -241,7 +241,7 @@ static void one_less(ordering *o, uint32_t comm)
 
 static void can_go_on(ordering *o, uint32_t rank)
 {
-    o->ranks[(o->first_rank + o->nranks++) % (o->w->in.nranks + 1)] = rank;
+    o->ranks[(o->first_rank + o->nranks++) % (o->w->nall + 1)] = rank;
 }
 
 static void add_item(tl_whatif *w, uint32_t of, uint32_t to)
@@ -331,7 +331,7 @@ static bool put_in_order(ordering *o)
     size_t done = 0;
 
     w->norder = 0;
-    for (uint32_t rank = 0; rank < w->in.nranks; rank++) {
+    for (uint32_t rank = 0; rank < w->nall; rank++) {
         w->at[rank] = 0;
         can_go_on(o, rank);
     }
@@ -340,14 +340,14 @@ static bool put_in_order(ordering *o)
             finish_stage(o, o->stages[o->first_stage++]);
         if (o->nranks > 0) {
             uint32_t rank = o->ranks[o->first_rank];
-            o->first_rank = (o->first_rank + 1) % (w->in.nranks + 1);
+            o->first_rank = (o->first_rank + 1) % (w->nall + 1);
             o->nranks--;
             run_rank(o, rank);
         }
     }
-    for (uint32_t rank = 0; rank < w->in.nranks; rank++)
+    for (uint32_t rank = 0; rank < w->nall; rank++)
         done += w->at[rank] == w->in.programs[rank].nentries;
-    return done == w->in.nranks && o->nstages == w->nstages;
+    return done == w->nall && o->nstages == w->nstages;
 }
 
 /* Of the collectives that are not over the one whose last member came first; TL_NONE when none has more than one member. */
@@ -379,7 +379,7 @@ bool tl_whatif_order(tl_whatif *w)
         if (!seat_all(w))
             return false;
         /* A rank stops at most once for each of its comms, and once at its end. */
-        w->order = tl_malloc((w->ncomms + w->in.nranks + w->nstages + 1) * sizeof *w->order);
+        w->order = tl_malloc((w->ncomms + w->nall + w->nstages + 1) * sizeof *w->order);
         bool whole = w->order != NULL && ordering_make(&o, w);
         if (whole)
             hang_up_comms(&o);

@@ -174,12 +174,19 @@ static bool agree(const comparing *c, const tl_block *a, const tl_block *b, bool
     return true;
 }
 
+/* Where the recording of a block's rank begins (so much less is earlier) or ends (more is later). */
+static int64_t reach(const comparing *c, const tl_block *b, bool back)
+{
+    const tl_program *p = &c->w->in.programs[b->rank];
+    return back ? -(p->start_ns + tl_whatif_offset(c->w, b->rank)) : p->end_ns + tl_whatif_offset(c->w, b->rank);
+}
+
 /* A cell in which the recording begins or ends is shorter than it was: what it still has more than any other is a
- * surplus. */
+ * surplus, but for what it was recorded longer than any other. */
 static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, size_t n, bool back)
 {
     size_t k = whole_cells(own);
-    int64_t work = -1, host = -1;
+    int64_t work = -1, host = -1, longest = INT64_MIN;
 
     if (own->n <= k)
         return;
@@ -190,8 +197,12 @@ static void compare_edge(comparing *c, const tl_block *own, const tl_block *v, s
         const tl_cell *other = cell_at(c, &v[i], k, back);
         work = other->work_ns > work ? other->work_ns : work;
         host = other->host_ns > host ? other->host_ns : host;
+        longest = tl_ns_max(longest, reach(c, &v[i], back));
     }
     if (work >= 0) {
+        int64_t longer = tl_ns_max(0, reach(c, own, back) - longest);
+        work += longer;
+        host += longer;
         cell->work_peer_ns = cell->work_mid_ns = work < cell->work_ns ? work : cell->work_ns;
         cell->host_peer_ns = cell->host_mid_ns = host < cell->host_ns ? host : cell->host_ns;
     }

@@ -114,11 +114,17 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Commands that are to come.  A path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "diff", "html", "export", "augment", "reps", "completion" };
+    static const char *const later[] = { "diff", "html", "export", "reps", "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
     return TL_OK;
+}
+
+/* The word help asks for what --help does, of the command behind it if one is named; a path of that name is read. */
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "help") == 0 && access(word, F_OK) != 0;
 }
 
 /* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
@@ -180,11 +186,17 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
         return st;
 
     const tl_command *named = first < argc ? find_command(argv[first]) : NULL;
+    if (named == NULL && first < argc && asks_for_help(argv[first])) {
+        cli->help = true;
+        named = first + 1 < argc ? find_command(argv[first + 1]) : NULL;
+    }
     cli->named = named != NULL;
     if (named != NULL)
         cli->command = named;
-    else if (first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
+    else if (!cli->help && first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
         st = refuse_mistyped(argv[first], err);
+    if (cli->help)
+        return TL_OK;
     if (st == TL_OK)
         st = read_rest(cli, argc, argv, cli->named ? first : argc, err);
     if (st != TL_OK)

@@ -183,7 +183,11 @@ done:
 
 void tl_compat_point_to_notes(const tl_cli *cli, bool incomplete)
 {
-    if (incomplete)
+    char path[4096];
+    struct stat notes = { .st_size = 0 };
+    if (snprintf(path, sizeof path, "%s/notes.txt", cli->run.output) < (int)sizeof path && stat(path, &notes) != 0)
+        notes.st_size = 0;
+    if (incomplete || notes.st_size > 0)
         tl_warn("%s/notes.txt says what the tables lack", cli->run.output);
 }
 

@@ -201,7 +201,7 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
     if (st == TL_OK)
         st = tl_par_agree(do_share(&files, cli->run.output, &share, err), err);
     if (st == TL_OK)
-        st = tl_par_agree(tl_par_gather(share.v, share.n, &all, &nall, NULL, err), err);
+        st = tl_par_gather(share.v, share.n, &all, &nall, NULL, err);
     if (st == TL_OK && first)
         st = tl_tracelens_ranks(all, nall, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);

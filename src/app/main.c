@@ -1,6 +1,7 @@
 /* main.c - from the command line to one exit status, the same on every proc. */
 #include "cli.h"
 #include "tlmpi/base/leftover.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
@@ -55,6 +56,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
 
 int main(int argc, char **argv)
 {
+    tl_mem_start();
     tl_cli cli;
     tl_error err = { .status = TL_OK };
     tl_status parsed = tl_cli_parse(&cli, argc, argv, &err);

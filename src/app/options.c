@@ -1,23 +1,12 @@
 /* options.c - the options, each written once. */
 #include "options.h"
 
+#include "option_types.h"
 #include "suggest.h"
-#include "tlmpi/report/print.h"
 #include "tlmpi/report/wrap.h"
-#include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How the text of an option becomes a value, and back. */
-typedef struct tl_option_type {
-    /* Writes the value at `at`; false where the text is none. */
-    bool (*store)(const char *text, void *at);
-    /* Writes the value as text into out, 0-terminated. */
-    void (*recall)(const void *at, char *out, size_t n);
-    const char *takes; /* what it expects, for messages */
-} tl_option_type;
 
 struct tl_option {
     const char *name;    /* "output": --output */
@@ -30,200 +19,6 @@ struct tl_option {
     size_t offset; /* of the value in tl_cli */
 };
 
-/* ---- types ---- */
-
-static bool store_switch(const char *text, void *at)
-{
-    *(bool *)at = strcmp(text, "1") == 0;
-    return true;
-}
-
-static void recall_switch(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%d", *(const bool *)at);
-}
-
-/* Empty stands for none: no option has a use for an empty text. */
-static bool store_text(const char *text, void *at)
-{
-    *(const char **)at = *text != '\0' ? text : NULL;
-    return true;
-}
-
-static void recall_text(const void *at, char *out, size_t n)
-{
-    const char *text = *(const char *const *)at;
-    snprintf(out, n, "%s", text != NULL ? text : "");
-}
-
-static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
-        return false;
-    *out = value;
-    return true;
-}
-
-static bool store_count(const char *text, void *at)
-{
-    return read_int(text, 0, INT64_MAX, at);
-}
-
-static void recall_int(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%" PRId64, *(const int64_t *)at);
-}
-
-/* A width that is not given fits the terminal, if there is one. */
-static bool store_width(const char *text, void *at)
-{
-    if (strcmp(text, "auto") == 0) {
-        *(int64_t *)at = -1;
-        return true;
-    }
-    return store_count(text, at);
-}
-
-static bool store_run(const char *text, void *at)
-{
-    int64_t value = -1;
-    if (strcmp(text, "newest") == 0)
-        value = 0;
-    else if (strcmp(text, "list") != 0 && !read_int(text, 1, INT32_MAX, &value))
-        return false;
-    *(int *)at = (int)value;
-    return true;
-}
-
-static void recall_run(const void *at, char *out, size_t n)
-{
-    int value = *(const int *)at;
-    if (value > 0)
-        snprintf(out, n, "%d", value);
-    else
-        snprintf(out, n, "%s", value == 0 ? "newest" : "list");
-}
-
-static bool store_compat_run(const char *text, void *at)
-{
-    if (strcmp(text, "all") != 0)
-        return store_run(text, at);
-    *(int *)at = TL_ALL_RUNS;
-    return true;
-}
-
-static void recall_compat_run(const void *at, char *out, size_t n)
-{
-    if (*(const int *)at == TL_ALL_RUNS)
-        snprintf(out, n, "all");
-    else
-        recall_run(at, out, n);
-}
-
-static const char *const format_words[] = { "table", "csv", "json" };
-
-static bool store_format(const char *text, void *at)
-{
-    for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
-        if (strcmp(text, format_words[i]) == 0) {
-            *(int *)at = (int)i;
-            return true;
-        }
-    return false;
-}
-
-static void recall_format(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%s", format_words[*(const int *)at]);
-}
-
-/* In the order of tl_clock_mode. */
-static const char *const clock_words[] = { "auto", "none", "force" };
-
-static bool store_clock(const char *text, void *at)
-{
-    for (size_t i = 0; i < sizeof clock_words / sizeof clock_words[0]; i++)
-        if (strcmp(text, clock_words[i]) == 0) {
-            *(int *)at = (int)i;
-            return true;
-        }
-    return false;
-}
-
-static void recall_clock(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%s", clock_words[*(const int *)at]);
-}
-
-static bool store_parser(const char *text, void *at)
-{
-    *(bool *)at = strcmp(text, "yajl") == 0;
-    return *(bool *)at || strcmp(text, "fast") == 0;
-}
-
-static void recall_parser(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%s", *(const bool *)at ? "yajl" : "fast");
-}
-
-static bool store_ranges(const char *text, void *at)
-{
-    tl_ranges *ranges = at;
-    if (*text != '\0')
-        return tl_ranges_parse(text, ranges);
-    ranges->n = 0;
-    return true;
-}
-
-static void recall_ranges(const void *at, char *out, size_t n)
-{
-    const tl_ranges *ranges = at;
-    size_t used = 0;
-    *out = '\0';
-    for (size_t i = 0; i < ranges->n && used < n; i++)
-        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64 "-%" PRId64, i > 0 ? "," : "", ranges->v[i].first,
-                                 ranges->v[i].last);
-}
-
-/* A threshold that is not named keeps its value. */
-static bool store_idle(const char *text, void *at)
-{
-    return tl_idle_config_read(text, at);
-}
-
-static void recall_idle(const void *at, char *out, size_t n)
-{
-    tl_idle_config_write(at, out, n);
-}
-
-static bool store_gates(const char *text, void *at)
-{
-    return tl_gates_read(text, at);
-}
-
-static void recall_gates(const void *at, char *out, size_t n)
-{
-    tl_gates_write(at, out, n);
-}
-
-static const tl_option_type is_gates = { store_gates, recall_gates, TL_GATES_SYNTAX };
-static const tl_option_type is_switch = { store_switch, recall_switch, NULL };
-static const tl_option_type is_text = { store_text, recall_text, NULL };
-static const tl_option_type is_count = { store_count, recall_int, "a number, 0 or more" };
-static const tl_option_type is_width = { store_width, recall_int, "a number or 'auto'" };
-static const tl_option_type is_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
-static const tl_option_type is_compat_run = { store_compat_run, recall_compat_run,
-                                              "a number from 1, 'newest', 'list' or 'all'" };
-static const tl_option_type is_format = { store_format, recall_format, "table, csv or json" };
-static const tl_option_type is_parser = { store_parser, recall_parser, "fast or yajl" };
-static const tl_option_type is_idle = { store_idle, recall_idle,
-                                        "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
-static const tl_option_type is_clock = { store_clock, recall_clock, "auto, none or force" };
-static const tl_option_type is_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
-
 /* ---- the table, in the order of --help ---- */
 
 #define AT(member) offsetof(tl_cli, member)
@@ -232,79 +27,79 @@ static const tl_option options[] = {
     { "output", 'o', "PREFIX", "",
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
       "several paths, in the working directory",
-      TL_FOR_RUN, &is_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &is_text, AT(run.output) },
-    { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &is_text,
+      TL_FOR_RUN, &tl_option_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text, AT(run.output) },
+    { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
       AT(run.output) },
-    { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &is_text,
+    { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
     { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
-      &is_switch, AT(run.force) },
+      &tl_option_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
       "newest complete one, 'list' lists them",
-      TL_FOR_RUN | TL_FOR_CHECK, &is_run, AT(run.run) },
+      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, AT(run.run) },
     { "run", 0, "N", "all",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the newest complete one, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
-      TL_FOR_COMPAT, &is_compat_run, AT(compat_run) },
+      TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
     { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
-      &is_text, AT(run.rules) },
+      &tl_option_text, AT(run.rules) },
     { "idle", 0, "LIST",
       TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
       "(or all); tlmpi describe gap explains them",
-      TL_FOR_RUN | TL_FOR_AUGMENT, &is_idle, AT(run.config.idle) },
+      TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, AT(run.config.idle) },
     { "clock", 0, "MODE", "auto",
       "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
       "found and shown in any case",
-      TL_FOR_RUN, &is_clock, AT(run.clock) },
+      TL_FOR_RUN, &tl_option_clock, AT(run.clock) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
       "--idle then means nothing",
-      TL_FOR_AUGMENT, &is_switch, AT(run.tracelens) },
+      TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
     { "json", 0, NULL, "0", "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else",
-      TL_FOR_RUN | TL_FOR_ASK, &is_switch, AT(run.json) },
+      TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, link: "
       "wall time that it would gain without the worst of them, or without all that stand out (what others waited, where "
       "that could not be simulated; not judged, and that is told, where there is no verdict); idle, comm (exposed "
       "communication): of the time of all ranks",
-      TL_FOR_RUN | TL_FOR_ASK, &is_gates, AT(run.fail_on) },
+      TL_FOR_RUN | TL_FOR_ASK, &tl_option_gates, AT(run.fail_on) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",
-      TL_FOR_RUN | TL_FOR_SHOW, &is_switch, AT(run.digest) },
-    { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &is_switch,
+      TL_FOR_RUN | TL_FOR_SHOW, &tl_option_switch, AT(run.digest) },
+    { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &tl_option_switch,
       AT(run.reproducible) },
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
       "result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_parser, AT(run.yajl_only) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &tl_option_parser, AT(run.yajl_only) },
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &is_switch, AT(run.no_filter) },
-    { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &is_format, AT(format) },
-    { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &is_text, AT(columns) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &tl_option_switch, AT(run.no_filter) },
+    { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &tl_option_format, AT(format) },
+    { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
-      &is_ranges, AT(ranks) },
-    { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &is_ranges, AT(steps) },
+      &tl_option_ranges, AT(ranks) },
+    { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
     { "sort", 0, "COLUMN", "",
       "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
       "say which way",
-      TL_FOR_SHOW, &is_text, AT(sort) },
-    { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &is_count, AT(top) },
+      TL_FOR_SHOW, &tl_option_text, AT(sort) },
+    { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &tl_option_count, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
-      TL_FOR_SHOW, &is_width, AT(width) },
+      TL_FOR_SHOW, &tl_option_width, AT(width) },
     { "ns", 0, NULL, "0", "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1",
-      TL_FOR_COMPAT, &is_switch, AT(ns) },
+      TL_FOR_COMPAT, &tl_option_switch, AT(ns) },
     { "include-last-step", 0, NULL, "0", "hta: keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT,
-      &is_switch, AT(include_last_step) },
+      &tl_option_switch, AT(include_last_step) },
     { "gpus-per-node", 0, "N", "0", "tracelens: tell in the tables of collectives which ranks share a node; 0 for not",
-      TL_FOR_COMPAT, &is_count, AT(gpus_per_node) },
+      TL_FOR_COMPAT, &tl_option_count, AT(gpus_per_node) },
     { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT, &is_switch, AT(run.quiet) },
-    { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &is_switch, AT(help) },
-    { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &is_switch, AT(version) },
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch, AT(run.quiet) },
+    { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(help) },
+    { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(version) },
 };
 
 enum { NOPTIONS = sizeof options / sizeof options[0] };

@@ -4,10 +4,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined __GLIBC__
+#include <malloc.h>
+#endif
 
 /* The first room of an array, and the size from which it grows by half instead of doubling, in bytes. */
 #define FIRST_BYTES 256
 #define LARGE_BYTES ((size_t)64 << 20)
+
+/* Arrays of this size have pages of their own.  Left to itself glibc has them in the heap once a larger one has been
+ * freed, and a column that has served leaves a hole there, which counts as memory in use.  What is smaller comes and goes
+ * often, and fresh pages cost more than what is done with them. */
+#define OWN_PAGES_BYTES (1 << 20)
+
+/* So much stays at the end of the heap for what comes next. */
+#define SPARE_BYTES (4 << 20)
 
 /* Allocations left until one fails, plus one; 0 is off.  Once it is down to 1 every allocation fails. */
 static size_t fuse;
@@ -19,6 +30,14 @@ static bool denied(void)
     if (fuse > 1)
         fuse--;
     return fuse == 1;
+}
+
+void tl_mem_start(void)
+{
+#if defined __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, OWN_PAGES_BYTES);
+    mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
+#endif
 }
 
 void tl_mem_fail_after(size_t n)

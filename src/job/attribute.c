@@ -96,6 +96,8 @@ typedef struct attributing {
     int64_t *late_counts;
     int32_t *roles; /* of each rank */
     size_t nranks;
+    int32_t *named, *named_roles; /* those, and the ranks without a trace that they send to or receive from */
+    size_t nnamed;
     tl_blame_arrival *arrivals;
     tl_blame_collective *collectives;
     size_t ncollectives;
@@ -257,8 +259,9 @@ static uint32_t place_of(const int32_t *v, size_t n, int32_t rank)
  * to send to the other. */
 static bool find_roles(attributing *a)
 {
-    size_t nnamed = 0, n = 0;
-    int32_t *named = list_named(a, &nnamed), *roles = tl_calloc(nnamed + 1, sizeof *roles);
+    size_t n = 0;
+    const int32_t *named = a->named = list_named(a, &a->nnamed);
+    int32_t *roles = a->named_roles = tl_calloc(a->nnamed + 1, sizeof *roles);
     tl_rank_pair *pairs = tl_malloc((2 * a->nrows + 1) * sizeof *pairs);
 
     a->roles = tl_calloc(a->nranks + 1, sizeof *a->roles);
@@ -267,15 +270,13 @@ static bool find_roles(attributing *a)
         const tl_late_row *x = &a->rows[i], *y = i > 0 ? x - 1 : NULL;
         if (y != NULL && y->collective == x->collective && y->fits && y->pair &&
             (a->nranks > 2 || y->kind != TL_SEND_RECV))
-            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, y->rank), place_of(named, nnamed, x->rank) };
+            pairs[n++] = (tl_rank_pair){ place_of(named, a->nnamed, y->rank), place_of(named, a->nnamed, x->rank) };
         if (x->peer >= 0)
-            pairs[n++] = (tl_rank_pair){ place_of(named, nnamed, x->rank), place_of(named, nnamed, x->peer) };
+            pairs[n++] = (tl_rank_pair){ place_of(named, a->nnamed, x->rank), place_of(named, a->nnamed, x->peer) };
     }
-    whole = whole && tl_roles_of(pairs, n, nnamed, roles);
+    whole = whole && tl_roles_of(pairs, n, a->nnamed, roles);
     for (size_t r = 0; whole && r < a->nranks; r++)
-        a->roles[r] = roles[place_of(named, nnamed, a->ranks[r])];
-    free(named);
-    free(roles);
+        a->roles[r] = roles[place_of(named, a->nnamed, a->ranks[r])];
     free(pairs);
     return whole;
 }
@@ -331,7 +332,16 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .nsteps = nsteps,
     };
     tl_job_links links = { 0 };
-    const tl_gain_input gain_input = { a->rows, a->nrows, a->ranks, a->roles, a->nranks, programs, &links };
+    const tl_gain_input gain_input = { .rows = a->rows,
+                                       .nrows = a->nrows,
+                                       .ranks = a->ranks,
+                                       .roles = a->roles,
+                                       .nranks = a->nranks,
+                                       .named = a->named,
+                                       .named_roles = a->named_roles,
+                                       .nnamed = a->nnamed,
+                                       .programs = programs,
+                                       .links = &links };
     tl_gains *gains = NULL;
 
     if (st == TL_OK)
@@ -363,7 +373,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     return st;
 }
 
-tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
                        tl_error *err)
 {
     attributing a = { .tables = tables };
@@ -394,6 +404,8 @@ tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl
     free(all);
     free(a.ranks);
     free(a.roles);
+    free(a.named);
+    free(a.named_roles);
     free(a.late_counts);
     free(a.arrivals);
     free(a.collectives);

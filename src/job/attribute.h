@@ -39,7 +39,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
 /* Collective.  rows: of this proc's collectives, in order; freed.  programs and details: of the ranks that this proc
  * has read.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status
  * and message on every proc. */
-tl_status tl_attribute(tl_late_rows *rows, const tl_programs *programs, const tl_details *details, tl_tables *tables,
+tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
                        tl_error *err);
 
 #endif

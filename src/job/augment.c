@@ -168,7 +168,6 @@ static tl_status gather(augmenting *a, tl_error *err)
     void *all = NULL;
     size_t n = 0;
     tl_status st = tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all, &n, NULL, err);
-    st = tl_par_agree(st, err);
     if (st != TL_OK || !is_first()) {
         free(all);
         return st;

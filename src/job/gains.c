@@ -1,5 +1,6 @@
 /* gains.c - see gains.h. */
 #include "gains.h"
+#include "gain_job.h"
 #include "path.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/hash.h"
@@ -23,107 +24,15 @@ enum { STEPPED_MOST = 32 };
 typedef struct tl_gains {
     const tl_gain_input *in;
     tl_tables *tables;
-    tl_program *programs; /* [nranks], borrowed arrays */
-    int64_t *offsets;
-    tl_whatif_member *members;
-    tl_whatif_collective *collectives;
-    uint32_t *row_of; /* [ncollectives]: its first row */
-    size_t nmembers, ncollectives;
-    tl_map comm_of; /* (rank index, uid) -> comm */
-    tl_map likes;   /* what is alike -> its number */
+    tl_gain_job job;
     tl_whatif *whatif;
     int64_t unchanged_ns, ideal_ns;
     uint8_t *marked; /* scratch [nranks] */
 } tl_gains;
 
-/* --------------------------------------------------------------------------------------------------------- the job */
-
-static uint64_t comm_key(size_t rank, uint32_t uid)
-{
-    return (uint64_t)rank << 32 | uid;
-}
-
-static bool list_programs(tl_gains *g)
-{
-    const tl_programs *all = g->in->programs;
-    size_t at = 0;
-    g->programs = tl_calloc(g->in->nranks + 1, sizeof *g->programs);
-    g->offsets = tl_calloc(g->in->nranks + 1, sizeof *g->offsets);
-    g->marked = tl_calloc(g->in->nranks + 1, 1);
-    if (g->programs == NULL || g->offsets == NULL || g->marked == NULL)
-        return false;
-    for (size_t r = 0; r < g->in->nranks; r++) {
-        while (at < all->of.n && all->of.v[at].rank < g->in->ranks[r])
-            at++;
-        if (at < all->of.n && all->of.v[at].rank == g->in->ranks[r])
-            g->programs[r] = all->of.v[at].program;
-        for (uint32_t c = 0; c < g->programs[r].ncomms; c++)
-            if (tl_map_put(&g->comm_of, comm_key(r, g->programs[r].comms[c].kernel), c) != 0)
-                return false;
-    }
-    const tl_table *clocks = tl_tables_get(g->tables, &tl_clock_schema);
-    for (size_t i = 0, r = 0; i < clocks->n; i++) {
-        const tl_clock *row = tl_table_row(clocks, i);
-        while (r < g->in->nranks && g->in->ranks[r] < row->rank)
-            r++;
-        if (r < g->in->nranks && g->in->ranks[r] == row->rank && row->applied)
-            g->offsets[r] = -row->offset_ns;
-    }
-    return true;
-}
-
 static size_t index_of(const tl_gains *g, int32_t rank)
 {
-    size_t low = 0, high = g->in->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (g->in->ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Collectives of one kind, size and number of ranks should take the same. */
-static bool like_of(tl_gains *g, const tl_late_row *row, uint32_t n, uint32_t *like)
-{
-    uint64_t key = tl_hash_mix(tl_hash_mix(row->kind, (uint64_t)row->bytes), n);
-    *like = tl_map_get(&g->likes, key);
-    if (*like != TL_MAP_NONE)
-        return true;
-    *like = (uint32_t)g->likes.n;
-    return tl_map_put(&g->likes, key, *like) == 0;
-}
-
-static bool list_collectives(tl_gains *g)
-{
-    const tl_late_row *rows = g->in->rows;
-    bool whole = true;
-    g->members = tl_malloc((g->in->nrows + 1) * sizeof *g->members);
-    g->collectives = tl_malloc((g->in->nrows + 1) * sizeof *g->collectives);
-    g->row_of = tl_malloc((g->in->nrows + 1) * sizeof *g->row_of);
-    if (g->members == NULL || g->collectives == NULL || g->row_of == NULL)
-        return false;
-    for (size_t i = 0, to; whole && i < g->in->nrows; i = to) {
-        tl_whatif_collective c = { .first = (uint32_t)g->nmembers,
-                                   .loose = !tl_is_synchronising((tl_collective)rows[i].kind) };
-        for (to = i; to < g->in->nrows && rows[to].collective == rows[i].collective; to++) {
-            size_t r = index_of(g, rows[to].rank);
-            uint32_t comm = tl_map_get(&g->comm_of, comm_key(r, rows[to].uid));
-            if (rows[to].fits && r < g->in->nranks && comm != TL_MAP_NONE)
-                g->members[g->nmembers++] = (tl_whatif_member){ (uint32_t)r, comm };
-        }
-        c.n = (uint32_t)g->nmembers - c.first;
-        if (c.n < 2) {
-            g->nmembers = c.first;
-            continue;
-        }
-        whole = like_of(g, &rows[i], c.n, &c.like);
-        g->row_of[g->ncollectives] = (uint32_t)i;
-        g->collectives[g->ncollectives++] = c;
-    }
-    return whole;
+    return tl_gain_index(g->in->ranks, g->in->nranks, rank);
 }
 
 /* ------------------------------------------------------------------------------------------------------- scenarios */
@@ -272,10 +181,10 @@ static bool repair_causes(tl_gains *g)
 
 static bool repair_links(tl_gains *g)
 {
-    uint8_t *all = tl_malloc(g->ncollectives + 1);
+    uint8_t *all = tl_malloc(g->job.ncollectives + 1);
     if (all == NULL)
         return false;
-    memset(all, 1, g->ncollectives);
+    memset(all, 1, g->job.ncollectives);
     int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .links = all }, NULL);
     free(all);
     return add_row(g, TL_SCENARIO_LINKS, -1, TL_NPARTS, gain, NAN);
@@ -302,13 +211,13 @@ static bool repair_slow_links(tl_gains *g)
 {
     const tl_job_links *links = g->in->links;
     tl_table *table = tl_tables_get(g->tables, &tl_slow_link_row_schema);
-    int64_t *cuts = tl_malloc((g->ncollectives + 1) * sizeof *cuts);
+    int64_t *cuts = tl_malloc((g->job.ncollectives + 1) * sizeof *cuts);
     bool whole = cuts != NULL;
 
     for (size_t l = 0; whole && l < links->n; l++) {
         tl_slow_link_row *row = tl_table_row(table, l);
-        for (size_t c = 0; c < g->ncollectives; c++)
-            cuts[c] = links->link_of[g->row_of[c]] == l ? links->surplus_ns[g->row_of[c]] : 0;
+        for (size_t c = 0; c < g->job.ncollectives; c++)
+            cuts[c] = links->link_of[g->job.row_of[c]] == l ? links->surplus_ns[g->job.row_of[c]] : 0;
         int64_t gain = tl_whatif_gain(g->whatif, &(tl_scenario){ .cuts_ns = cuts }, NULL);
         row->gain_ns = gain > 0 ? gain : 0;
         whole = add_row(g, TL_SCENARIO_LINKS, links->lowest[l], TL_NPARTS, row->gain_ns, NAN);
@@ -417,6 +326,20 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
+static tl_status find_path(const tl_gains *g, tl_error *err)
+{
+    size_t nranks = g->in->nranks, nabsent = g->job.absent.n;
+    int32_t *ranks = tl_malloc((nranks + nabsent + 1) * sizeof *ranks);
+    if (ranks == NULL)
+        return tl_fail_memory(err, "the critical path");
+    memcpy(ranks, g->in->ranks, nranks * sizeof *ranks);
+    if (nabsent > 0)
+        memcpy(ranks + nranks, g->job.absent.ranks, nabsent * sizeof *ranks);
+    tl_status st = tl_path_find(g->whatif, ranks, nranks + nabsent, tl_tables_get(g->tables, &tl_path_row_schema), err);
+    free(ranks);
+    return st;
+}
+
 tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
 {
     *found = (tl_verdict_gains){ 0 };
@@ -435,7 +358,30 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
                  repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
     if (!whole)
         return tl_fail_memory(err, "what would have been");
-    return tl_path_find(g->whatif, g->in->ranks, g->in->nranks, tl_tables_get(g->tables, &tl_path_row_schema), err);
+    return find_path(g, err);
+}
+
+/* Where stand-ins for ranks without a trace spoil the replay it does without. */
+static tl_status put_together(tl_gains *g, bool with_absent, tl_error *err)
+{
+    const tl_gain_input *in = g->in;
+    tl_gain_job *job = &g->job;
+
+    tl_whatif_free(g->whatif);
+    g->whatif = NULL;
+    tl_gain_job_free(job);
+    tl_status st = tl_gain_job_make(in, g->tables, with_absent, job, err);
+    const tl_whatif_input whatif = { .programs = job->programs,
+                                     .offset_ns = job->offsets,
+                                     .roles = in->roles,
+                                     .nranks = in->nranks,
+                                     .stand_in = job->absent.stand_in,
+                                     .nabsent = job->absent.n,
+                                     .members = job->members,
+                                     .nmembers = job->nmembers,
+                                     .collectives = job->collectives,
+                                     .ncollectives = job->ncollectives };
+    return st == TL_OK ? tl_whatif_new(&whatif, &g->whatif, err) : st;
 }
 
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err)
@@ -447,11 +393,13 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
         return input->nranks > 1 ? tl_fail_memory(err, "what would have been") : TL_OK;
     g->in = input;
     g->tables = tables;
-    if (!list_programs(g) || !list_collectives(g))
+    g->marked = tl_calloc(input->nranks + 1, 1);
+    if (g->marked == NULL)
         return tl_fail_memory(err, "what would have been");
-    const tl_whatif_input whatif = { g->programs, g->offsets,  input->roles,   input->nranks,
-                                     g->members,  g->nmembers, g->collectives, g->ncollectives };
-    return tl_whatif_new(&whatif, &g->whatif, err);
+    tl_status st = put_together(g, true, err);
+    if (st == TL_OK && g->job.absent.n > 0 && !tl_gains_known(g))
+        st = put_together(g, false, err);
+    return st;
 }
 
 void tl_gains_close(tl_gains *g)
@@ -459,13 +407,7 @@ void tl_gains_close(tl_gains *g)
     if (g == NULL)
         return;
     tl_whatif_free(g->whatif);
-    free(g->programs);
-    free(g->offsets);
+    tl_gain_job_free(&g->job);
     free(g->marked);
-    free(g->members);
-    free(g->collectives);
-    free(g->row_of);
-    tl_map_free(&g->comm_of);
-    tl_map_free(&g->likes);
     free(g);
 }

@@ -12,6 +12,8 @@ typedef struct tl_gain_input {
     size_t nrows;
     const int32_t *ranks, *roles; /* nranks, ascending by rank */
     size_t nranks;
+    const int32_t *named, *named_roles; /* [nnamed]: ranks, ascending, with and without a trace, whose roles are known */
+    size_t nnamed;
     const tl_programs *programs; /* ascending by rank; those of `ranks` are among them */
     const tl_job_links *links;   /* a row each in table link; filled before tl_gains_find */
 } tl_gain_input;

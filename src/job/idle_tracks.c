@@ -35,8 +35,6 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_trac
     t->noise = tl_tables_get(&t->tables, &tl_gap_noise_schema);
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
     if (st == TL_OK)
-        st = tl_link_host(trace, &linked, err);
-    if (st == TL_OK)
         st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
     tl_linked_free(&linked);
     return st;
@@ -216,7 +214,7 @@ static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_
                        .id = gap->idle_id,
                        .drain = label(tl_drain_labels[gap->drain_type]),
                        .label = label(tl_doing_labels[gap->cpu_during_gap]) };
-    if (gap->sync_type != TL_WAIT_NONE)
+    if (gap->sync_type != TL_SYNC_NONE)
         out.sync = label(tl_wait_labels[gap->sync_type]);
     detail->v.n = 0;
     add_detail(detail, &t->names, gap);

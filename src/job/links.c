@@ -141,10 +141,28 @@ static bool place_in_step(tl_map *counts, const tl_late_row *row, uint64_t *plac
     return tl_map_put(counts, key, n + 1) == 0;
 }
 
-static bool list_collectives(linking *l)
+/* By number: groups some of whose ranks have no trace.  The caller frees them. */
+static bool *list_partial(const tl_table *groups, size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        *n = row->group >= 0 && (size_t)row->group >= *n ? (size_t)row->group + 1 : *n;
+    }
+    bool *partial = tl_calloc(*n + 1, sizeof *partial);
+    for (size_t i = 0; partial != NULL && i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        if (row->group >= 0)
+            partial[row->group] |= row->size > 0 && row->seen < row->size; /* rows of counts alone have neither */
+    }
+    return partial;
+}
+
+static bool list_collectives(linking *l, const tl_table *groups)
 {
     tl_map counts = { 0 };
-    bool whole = true;
+    size_t ngroups;
+    bool *partial = list_partial(groups, &ngroups), whole = partial != NULL;
 
     for (size_t i = 0, to; whole && i < l->nrows; i = to) {
         const tl_late_row *row = &l->rows[i];
@@ -166,6 +184,7 @@ static bool list_collectives(linking *l)
             continue;
         }
         c.span = (uint8_t)span_of(l, &c);
+        c.partial = !row->pair && row->group >= 0 && (size_t)row->group < ngroups && partial[row->group];
         c.stages = stages_of(l, &c, row->pair);
         if (c.bytes < 0 && !row->pair)
             whole = place_in_step(&counts, row, &c.stages);
@@ -173,6 +192,7 @@ static bool list_collectives(linking *l)
         l->collectives[l->ncollectives++] = c;
     }
     tl_map_free(&counts);
+    free(partial);
     return whole;
 }
 
@@ -193,7 +213,7 @@ static bool prepare(linking *l, tl_tables *tables)
         l->step_ns[s] = (double)l->job->steps[s].ns;
     if (!undo_host_clocks(l, tables))
         return false;
-    return list_collectives(l);
+    return list_collectives(l, tl_tables_get(tables, &tl_group_row_schema));
 }
 
 /* --------------------------------------------------------------------------------------------------------- the rows */

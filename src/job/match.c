@@ -39,7 +39,8 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
     return st;
 }
 
-tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tables, tl_late_rows *late, tl_error *err)
+tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, tl_clock_mode mode, tl_tables *tables,
+                       tl_late_rows *late, tl_error *err)
 {
     tl_matching m = { .set = set,
                       .group_rows = tl_tables_get(tables, &tl_group_row_schema),
@@ -60,10 +61,14 @@ tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tabl
         st = tl_match_by_time(&m, &runs, &nruns, &first, err);
     if (st == TL_OK)
         st = tl_par_agree(analyse(&m, runs, nruns, first, tables, late, err), err);
+    if (st == TL_OK)
+        st = tl_match_peers(&m, exposures, late, tables, err);
     free(runs);
     free(m.fates);
     free(m.groups);
     free(m.ranks);
     tl_participants_free(set);
+    free(exposures->v);
+    *exposures = (tl_exposures){ 0 };
     return st;
 }

@@ -6,6 +6,7 @@
  *       -> clocks: ends of collectives, by rank, to an offset a clock
  *       -> collectives go to procs by time, so that all procs' rows, one behind the other, are in order of time
  *       -> each one through the analyses
+ *       -> how long each rank waited goes to where the rank's gaps and exposed communication are summed
  *
  * No step brings to one proc what is proportional to ranks times events.
  */
@@ -14,13 +15,15 @@
 
 #include "attribute.h"
 #include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/model/table.h"
 
-/* Collective.  Matches the participants, which it frees, and runs the analyses over the collectives.  `tables` has the
- * rows of table rank on proc 0; on every proc it gets the rows of its collectives, in an order that goes on from proc
- * to proc, and of tables of scope JOB some rows that reduce makes one of; and `late` what its collectives say of who
- * came late.  The same status and message on every proc.
+/* Collective.  Matches the participants, which it frees, as it does the exposures, and runs the analyses over the
+ * collectives.  `tables` has the rows of scope RANK on proc 0; on every proc it gets the rows of its collectives, in an
+ * order that goes on from proc to proc, and of tables of scope JOB some rows that reduce makes one of; and `late` what
+ * its collectives say of who came late.  The same status and message on every proc.
  */
-tl_status tl_match_run(tl_participants *set, tl_clock_mode mode, tl_tables *tables, tl_late_rows *late, tl_error *err);
+tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, tl_clock_mode mode, tl_tables *tables,
+                       tl_late_rows *late, tl_error *err);
 
 #endif

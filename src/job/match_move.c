@@ -9,6 +9,8 @@ tl_status tl_move_participants(tl_participants *set, const int32_t *to, tl_error
 {
     void *moved = NULL;
     size_t n = 0;
+    if (tl_par_nprocs() == 1)
+        return TL_OK;
     tl_status st = tl_par_shuffle(set->parts.v, set->parts.n, sizeof *set->parts.v, to, &moved, &n, err);
 
     if (st != TL_OK)

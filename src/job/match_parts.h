@@ -4,6 +4,7 @@
 
 #include "match.h"
 #include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/match_key.h"
 
 /* What the steps hand on.  Every proc has one. */
@@ -37,6 +38,11 @@ tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err);
 /* Collective.  Collectives go to procs by the time of their first arrival; *runs (the caller frees) are those of this
  * proc, in order, and *first is the number of the first. */
 tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nruns, int64_t *first, tl_error *err);
+
+/* Collective.  The rows of gap_peer that ranks have made become those of the table, in an order that goes on from proc
+ * to proc; on proc 0 idle and idle_summary get their sums, and what of `exposures` was waiting. */
+tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables,
+                         tl_error *err);
 
 /* Participants of this proc as rows that go to procs. */
 tl_status tl_move_participants(tl_participants *set, const int32_t *to, tl_error *err);

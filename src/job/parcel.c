@@ -21,12 +21,13 @@ void tl_parcel_free(tl_parcel *room)
 {
     free(room->letter);
     free(room->packed);
+    tl_chunk_room_free(&room->work);
     *room = (tl_parcel){ 0 };
 }
 
 /* Rows [from, to), which lie in one chunk. */
 static void send_piece(tl_post *post, const tl_table *table, const tl_parcel_terms *terms, size_t from, size_t to,
-                       const tl_parcel *room)
+                       tl_parcel *room)
 {
     const tl_schema *schema = table->schema;
     tl_rows_head head = { terms->first + from, to - from, terms->number, 0 };
@@ -34,7 +35,7 @@ static void send_piece(tl_post *post, const tl_table *table, const tl_parcel_ter
 
     tl_pack(schema, tl_table_row(table, from), to - from, terms->epoch_ns, terms->file_id, room->packed);
     if (to - from == tl_chunk_rows(schema) &&
-        (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head)) > 0) {
+        (n = tl_chunk_encode(schema, room->packed, to - from, room->letter + sizeof head, &room->work)) > 0) {
         head.first /= tl_chunk_rows(schema);
         memcpy(room->letter, &head, sizeof head);
         tl_post_send(post, 0, TL_LETTER_CHUNK, room->letter, sizeof head + n);
@@ -46,7 +47,7 @@ static void send_piece(tl_post *post, const tl_table *table, const tl_parcel_ter
     tl_post_send(post, 0, TL_LETTER_ROWS, room->letter, sizeof head + n);
 }
 
-void tl_parcel_send(tl_post *post, const tl_table *table, const tl_parcel_terms *terms, const tl_parcel *room)
+void tl_parcel_send(tl_post *post, const tl_table *table, const tl_parcel_terms *terms, tl_parcel *room)
 {
     size_t chunk = tl_chunk_rows(table->schema);
     for (size_t from = 0, to; from < table->n; from = to) {

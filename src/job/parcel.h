@@ -3,10 +3,12 @@
 #define TLMPI_JOB_PARCEL_H
 
 #include "post.h"
+#include "tlmpi/store/pack.h"
 
-/* Room for one letter of rows or one chunk, and for packed rows. */
+/* Room for one letter of rows or one chunk, for packed rows, and for compressing them. */
 typedef struct tl_parcel {
     char *letter, *packed;
+    tl_chunk_room work;
 } tl_parcel;
 
 /* How rows become those of the file. */
@@ -22,6 +24,6 @@ bool tl_parcel_make(tl_parcel *room, const tl_schema *const *schemas, size_t n);
 void tl_parcel_free(tl_parcel *room);
 
 /* Sends all rows of the table to proc 0, a chunk or a piece of one a letter. */
-void tl_parcel_send(tl_post *post, const tl_table *table, const tl_parcel_terms *terms, const tl_parcel *room);
+void tl_parcel_send(tl_post *post, const tl_table *table, const tl_parcel_terms *terms, tl_parcel *room);
 
 #endif

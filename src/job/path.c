@@ -42,7 +42,7 @@ tl_status tl_path_find(tl_whatif *whatif, const int32_t *ranks, size_t nranks, t
     tl_path path = { 0 };
     tl_status st = tl_critical_path(whatif, &path, err);
 
-    if (st == TL_OK && path.n > 0 && !add_rows(&path, ranks, nranks, table))
+    if (st == TL_OK && path.n > 0 && !(add_rows(&path, ranks, nranks, table) && tl_table_sort(table)))
         st = tl_fail_memory(err, "the critical path");
     tl_path_free(&path);
     return st;

@@ -142,25 +142,23 @@ static void own_work_free(own_work *own)
 /* The rank's parts in collectives, what it did between them, and under which names. */
 static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_error *err)
 {
-    tl_idle_parts idle = { 0 };
     tl_participants *set = how->participants;
     size_t first = set->parts.n;
     tl_status st = tl_participants_collect(view, set, err);
+    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
-    if (st == TL_OK && !(tl_idle_parts_find(view, &idle) && tl_activity_make(&own->activity, view, idle.v, idle.n) &&
-                         tl_details_collect(view, idle.v, idle.n, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, set->parts.v + first, set->parts.n - first)))
-        st = tl_fail_memory(err, "what a rank did between its collectives");
-    free(idle.v);
     if (st == TL_OK)
         st = tl_host_waits_find(view, &own->waits, err);
     tl_host_waits_sort(&own->waits);
+    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
+                         tl_details_collect(view, &own->activity, how->details) &&
+                         tl_local_since(view, &own->activity, mine, set->parts.n - first)))
+        st = tl_fail_memory(err, "what a rank did between its collectives");
     return st;
 }
 
-/* The order in time is one of memory: the columns of the events become those of the host, tables with a row for each gap
- * come when the sums between collectives are done, and the host's columns go before those with a row for each piece of
- * device work. */
+/* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the rest
+ * after. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
@@ -168,12 +166,9 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
     if (st == TL_OK)
-        st = tl_link_host(trace, &linked, err);
-    tl_events_free_columns(&trace->events);
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         st = take_part(&linked.view, how, &own, err);
-    if (st == TL_OK)
-        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);
@@ -213,6 +208,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     describe_reading(&trace, item, &row);
     size_t nparts = how->analyse ? how->participants->parts.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t nprograms = how->analyse ? how->programs->of.n : 0;
     if (st == TL_OK && how->analyse)
@@ -221,6 +217,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         if (how->analyse) {             /* nor has it a part in anything */
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
+            how->exposures->n = nexposures;
             how->details->rows.n = ndetails;
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);

@@ -4,6 +4,7 @@
 
 #include "plan.h"
 #include "replay.h"
+#include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
@@ -24,6 +25,7 @@ typedef struct tl_rank_reading {
     const tl_rules *rules;
     bool analyse;               /* false: read and count only */
     tl_participants *participants;      /* gets the rank's parts in collectives */
+    tl_exposures *exposures;            /* gets when it did nothing but communicate */
     tl_programs *programs;              /* gets the rank's program */
     tl_details *details;                /* gets the names that took most of its time */
     /* Reads the trace: tl_trace_read, or a team does it together. */

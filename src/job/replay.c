@@ -1,6 +1,6 @@
-/* replay.c - see replay.h.  A program is four arrays and a head; arrays of all programs travel one behind the other. */
+/* replay.c - see replay.h.  A program is four arrays and a head, and travels so. */
 #include "replay.h"
-#include "share.h"
+#include "letters.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -52,46 +52,40 @@ static head head_of(const tl_rank_program *r)
     return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares }, p->start_ns, p->end_ns };
 }
 
-/* All of this proc's arrays of one sort, one behind the other; the caller frees them.  NULL when memory is out. */
-static void *pile(const tl_programs *own, int which, size_t *n)
+/* A program into the letter. */
+static bool enclose(const tl_rank_program *r, tl_letter *out)
 {
-    size_t size = element_size[which], at = 0;
-    *n = 0;
-    for (size_t i = 0; i < own->of.n; i++)
-        *n += head_of(&own->of.v[i]).n[which];
-    unsigned char *all = tl_malloc(*n * size + 1);
-    for (size_t i = 0; all != NULL && i < own->of.n; i++) {
-        size_t bytes = head_of(&own->of.v[i]).n[which] * size;
-        if (bytes > 0)
-            memcpy(all + at, array_of(&own->of.v[i].program, which), bytes);
-        at += bytes;
-    }
-    return all;
+    const head h = head_of(r);
+    bool whole = tl_letter_put(out, &h, sizeof h);
+    for (int which = 0; whole && which < NARRAYS; which++)
+        whole = tl_letter_put(out, array_of(&r->program, which), h.n[which] * element_size[which]);
+    return whole;
 }
 
-/* The arrays of one program, out of the piles. */
-static bool unpile(const head *h, unsigned char *const piles[NARRAYS], size_t at[NARRAYS], tl_program *p)
+/* The next program out of the letter. */
+static bool unpack(tl_letter *in, tl_rank_program *out)
 {
-    void *array[NARRAYS];
-    bool whole = true;
+    head h;
+    void *array[NARRAYS] = { NULL };
+    bool whole = tl_letter_get(in, &h, sizeof h);
+
+    if (!whole)
+        return false;
     for (int which = 0; which < NARRAYS; which++) {
-        size_t bytes = h->n[which] * element_size[which];
-        array[which] = tl_calloc(h->n[which] + 1, element_size[which]);
-        whole = whole && array[which] != NULL;
-        if (array[which] != NULL && bytes > 0)
-            memcpy(array[which], piles[which] + at[which], bytes);
-        at[which] += bytes;
+        array[which] = tl_calloc(h.n[which] + 1, element_size[which]);
+        whole = whole && array[which] != NULL && tl_letter_get(in, array[which], h.n[which] * element_size[which]);
     }
-    *p = (tl_program){ .entries = array[ENTRIES],
-                       .nentries = h->n[ENTRIES],
-                       .comms = array[COMMS],
-                       .ncomms = h->n[COMMS],
-                       .segments = array[SEGMENTS],
-                       .nsegments = h->n[SEGMENTS] > 0 ? h->n[SEGMENTS] - 1 : 0,
-                       .shares = array[SHARES],
-                       .nshares = h->n[SHARES],
-                       .start_ns = h->start_ns,
-                       .end_ns = h->end_ns };
+    *out = (tl_rank_program){ .rank = h.rank,
+                              .program = { .entries = array[ENTRIES],
+                                           .nentries = h.n[ENTRIES],
+                                           .comms = array[COMMS],
+                                           .ncomms = h.n[COMMS],
+                                           .segments = array[SEGMENTS],
+                                           .nsegments = h.n[SEGMENTS] > 0 ? h.n[SEGMENTS] - 1 : 0,
+                                           .shares = array[SHARES],
+                                           .nshares = h.n[SHARES],
+                                           .start_ns = h.start_ns,
+                                           .end_ns = h.end_ns } };
     return whole;
 }
 
@@ -101,47 +95,41 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static tl_status unpile_all(const head *heads, size_t n, unsigned char *const piles[NARRAYS], tl_programs *all,
-                            tl_error *err)
+static bool unpack_all(tl_letter *in, tl_programs *all)
 {
-    size_t at[NARRAYS] = { 0 };
     bool whole = true;
-    for (size_t i = 0; whole && i < n; i++) {
+    while (whole && in->at < in->n) {
         whole = tl_vec_room(&all->of);
         if (whole) {
-            all->of.v[all->of.n] = (tl_rank_program){ .rank = heads[i].rank };
-            whole = unpile(&heads[i], piles, at, &all->of.v[all->of.n++].program);
+            all->of.v[all->of.n] = (tl_rank_program){ .rank = -1 };
+            whole = unpack(in, &all->of.v[all->of.n++]);
         }
     }
-    if (whole && all->of.n > 1)
-        qsort(all->of.v, all->of.n, sizeof *all->of.v, by_rank);
-    return whole ? TL_OK : tl_fail_memory(err, "the programs of all ranks");
+    return whole;
 }
 
-tl_status tl_programs_collect(const tl_programs *own, tl_programs *all, tl_error *err)
+tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err)
 {
-    head *heads = tl_malloc((own->of.n + 1) * sizeof *heads), *all_heads = NULL;
-    unsigned char *piles[NARRAYS] = { NULL };
-    size_t nheads = 0;
+    tl_letter mine = { 0 }, letters = { 0 };
+    void *bytes = NULL;
+    bool alone = tl_par_nprocs() == 1, whole = true;
 
-    for (size_t i = 0; heads != NULL && i < own->of.n; i++)
-        heads[i] = head_of(&own->of.v[i]);
-    tl_status st = tl_par_agree(heads != NULL ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
-    if (st == TL_OK)
-        st = tl_collect_rows(heads, own->of.n, sizeof *heads, (void **)&all_heads, &nheads, NULL, err);
-    for (int which = 0; st == TL_OK && which < NARRAYS; which++) {
-        size_t n, nall;
-        void *mine = pile(own, which, &n);
-        st = tl_par_agree(mine != NULL ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
-        if (st == TL_OK)
-            st = tl_collect_rows(mine, n, element_size[which], (void **)&piles[which], &nall, NULL, err);
-        free(mine);
+    if (alone) {
+        *all = *own;
+        *own = (tl_programs){ 0 };
     }
-    if (st == TL_OK && tl_par_proc() == 0)
-        st = unpile_all(all_heads, nheads, piles, all, err);
-    free(heads);
-    free(all_heads);
-    for (int which = 0; which < NARRAYS; which++)
-        free(piles[which]);
+    for (size_t i = 0; whole && i < own->of.n; i++)
+        whole = enclose(&own->of.v[i], &mine);
+    tl_programs_free(own);
+    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
+    if (st == TL_OK && !alone)
+        st = tl_par_gather(mine.v, mine.n, &bytes, &letters.n, NULL, err);
+    free(mine.v);
+    letters.v = bytes;
+    if (st == TL_OK && !unpack_all(&letters, all))
+        st = tl_fail_memory(err, "the programs of all ranks");
+    free(bytes);
+    if (all->of.n > 1)
+        qsort(all->of.v, all->of.n, sizeof *all->of.v, by_rank);
     return tl_par_agree(st, err);
 }

@@ -22,7 +22,7 @@ tl_status tl_programs_add(tl_programs *programs, const tl_rank_view *view, const
 void tl_programs_free(tl_programs *programs);
 
 /* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
- * tl_programs_free ends it.  The same status and message on every proc. */
-tl_status tl_programs_collect(const tl_programs *own, tl_programs *all, tl_error *err);
+ * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
+tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err);
 
 #endif

@@ -31,6 +31,7 @@ typedef struct job {
     tl_plan plan;
     tl_tables tables;           /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants;       /* of the ranks that this proc has read; matching uses them up */
+    tl_exposures exposures;             /* likewise */
     tl_details details;
     tl_programs programs;
     tl_late_rows late;
@@ -128,7 +129,8 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
 
     tl_post_open(&post, j->desk);
     const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse,
-                                  .participants = &j->participants, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
+                                  .participants = &j->participants,
+                                  .exposures = &j->exposures, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
                                   .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
     const tl_read_options reading = tl_rank_read_options(&how);
     for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
@@ -159,24 +161,57 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
     return tl_par_agree(st, err);
 }
 
-/* The rows of all procs to proc 0, in the order of their keys. */
-static tl_status gather(job *j, tl_scope scope, tl_error *err)
+/* Puts the rows of a scope's tables, each behind their number, into the letter; the tables are empty then. */
+static bool enclose(job *j, tl_scope scope, tl_letter *out)
 {
-    tl_status st = TL_OK;
-    for (size_t t = 0; st == TL_OK && t < j->tables.n; t++) {
+    bool whole = true;
+    for (size_t t = 0; whole && t < j->tables.n; t++) {
         tl_table *table = &j->tables.v[t];
-        void *all = NULL;
-        size_t n = 0, size = table->schema->row_size;
         if (table->schema->scope != scope)
             continue;
-        st = tl_par_gather(table->rows, table->n * size, &all, &n, NULL, err);
+        whole = tl_letter_put(out, &table->n, sizeof table->n) &&
+                tl_letter_put(out, table->rows, table->n * table->schema->row_size);
         table->n = 0;
-        if (st == TL_OK && is_first() && (!tl_table_append(table, all, n / size) || !tl_table_sort(table)))
-            st = tl_fail_memory(err, table->schema->name);
-        free(all);
-        st = tl_par_agree(st, err);
     }
-    return st;
+    return whole;
+}
+
+/* Proc 0: the letters of all procs, one behind the other, back into the tables. */
+static bool unpack(job *j, tl_scope scope, tl_letter *in)
+{
+    bool whole = true;
+    while (whole && in->at < in->n)
+        for (size_t t = 0; whole && t < j->tables.n; t++) {
+            tl_table *table = &j->tables.v[t];
+            size_t n = 0, size = table->schema->row_size;
+            if (table->schema->scope != scope)
+                continue;
+            whole = tl_letter_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
+                    tl_table_append(table, in->v + in->at, n);
+            in->at += whole ? n * size : 0;
+        }
+    for (size_t t = 0; whole && t < j->tables.n; t++)
+        whole = j->tables.v[t].schema->scope != scope || tl_table_sort(&j->tables.v[t]);
+    return whole;
+}
+
+/* The rows of all procs to proc 0, in the order of their keys.  All tables go at once: each round of all procs takes its
+ * time, however little is in it. */
+static tl_status gather(job *j, tl_scope scope, tl_error *err)
+{
+    tl_letter mine = { 0 }, all = { 0 };
+    void *bytes = NULL;
+    tl_status st = enclose(j, scope, &mine) ? TL_OK : tl_fail_memory(err, "the rows of ranks");
+
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_par_gather(mine.v, mine.n, &bytes, &all.n, NULL, err);
+    free(mine.v);
+    all.v = bytes;
+    if (st == TL_OK && is_first() && !unpack(j, scope, &all))
+        st = tl_fail_memory(err, "the rows of ranks");
+    free(bytes);
+    return tl_par_agree(st, err);
 }
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
@@ -244,6 +279,7 @@ static void job_free(job *j)
     tl_desk_close(j->desk);
     tl_tables_free(&j->tables);
     tl_participants_free(&j->participants);
+    free(j->exposures.v);
     tl_details_free(&j->details);
     tl_programs_free(&j->programs);
     free(j->late.v);
@@ -305,7 +341,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
-        st = tl_match_run(&j.participants, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
+        st = tl_match_run(&j.participants, &j.exposures, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
     if (st == TL_OK)
         st = gather(&j, TL_SCOPE_JOB, &err);
     if (st == TL_OK)

@@ -28,7 +28,7 @@ tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, s
     *nout = bytes / size;
     for (int p = 0; counts != NULL && st == TL_OK && tl_par_proc() == 0 && p < tl_par_nprocs(); p++)
         counts[p] /= size;
-    return tl_par_agree(st, err);
+    return st;
 }
 
 tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err)

@@ -8,14 +8,14 @@ const char *const tl_drain_labels[TL_NDRAINS + 1] = {
     [TL_DRAIN_SYNC] = "sync_drain",
 };
 
-const char *const tl_wait_labels[TL_NWAITS + 1] = {
-    [TL_WAIT_NONE] = "none",
-    [TL_WAIT_DEVICE] = "DEVICE_SYNC",
-    [TL_WAIT_STREAM] = "STREAM_SYNC",
-    [TL_WAIT_EVENT] = "EVENT_SYNC",
-    [TL_WAIT_H2D] = "H2D_COPY",
-    [TL_WAIT_D2H] = "D2H_COPY",
-    [TL_WAIT_IMPLICIT] = "IMPLICIT_SYNC",
+const char *const tl_wait_labels[TL_NSYNCS + 1] = {
+    [TL_SYNC_NONE] = "none",
+    [TL_SYNC_DEVICE] = "DEVICE_SYNC",
+    [TL_SYNC_STREAM] = "STREAM_SYNC",
+    [TL_SYNC_EVENT] = "EVENT_SYNC",
+    [TL_SYNC_H2D] = "H2D_COPY",
+    [TL_SYNC_D2H] = "D2H_COPY",
+    [TL_SYNC_IMPLICIT] = "IMPLICIT_SYNC",
 };
 
 const char *const tl_doing_labels[TL_NDOINGS + 1] = {
@@ -51,6 +51,13 @@ const char *const tl_call_labels[TL_NCALLS + 1] = {
     [TL_CALL_SYNC] = "SYNC_CALL", [TL_CALL_OTHER] = "OTHER_RUNTIME",
 };
 
+const char *const tl_peer_labels[TL_NPEERS + 1] = {
+    [TL_PEER_DEPENDENCY] = "dependency",
+    [TL_PEER_SYNC] = "host_sync",
+    [TL_PEER_MEETING] = "host_collective",
+    [TL_PEER_WAIT] = "host_wait",
+};
+
 const char *const tl_queued_labels[] = { "unknown", "no", "yes", NULL };
 
 TL_TABLE_DEFINE(
@@ -60,6 +67,9 @@ TL_TABLE_DEFINE(
 
 TL_TABLE_DEFINE(gap_noise, TL_GAP_NOISE_FIELDS, TL_SCOPE_EVENT, "short gaps of the device timeline",
                 "When did a device stand idle for so short a time that no reason is looked for?");
+
+TL_TABLE_DEFINE(gap_peer, TL_GAP_PEER_FIELDS, TL_SCOPE_COLLECTIVE, "gaps spent waiting for other ranks",
+                "When did a device stand idle because other ranks were late, and which one was the last?");
 
 TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
                 "How much of the time was a device idle, and how far can the reasons be trusted?");

@@ -49,3 +49,45 @@ void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size)
         used += length;
     }
 }
+
+/* A number of digits alone, not beyond an int32_t; -1 for none. */
+static int64_t read_number(const char *text, size_t size, size_t *at)
+{
+    int64_t number = -1;
+    for (; *at < size && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
+        number = (number < 0 ? 0 : number) * 10 + (text[*at] - '0');
+        if (number > INT32_MAX)
+            return -1;
+    }
+    return number;
+}
+
+static bool take(const char *text, size_t size, size_t *at, char c)
+{
+    bool there = *at < size && text[*at] == c;
+    *at += there;
+    return there;
+}
+
+size_t tl_ranks_of_text(const char *text, size_t size, int32_t *ranks, size_t most)
+{
+    size_t n = 0, at = 0;
+
+    while (at < size && text[at] != 0) {
+        if (n > 0 && !take(text, size, &at, ','))
+            return 0;
+        int64_t first = read_number(text, size, &at), last = first, stride = 1;
+        if (take(text, size, &at, '-'))
+            last = read_number(text, size, &at);
+        if (take(text, size, &at, '/'))
+            stride = read_number(text, size, &at);
+        if (first < 0 || last < first || stride < 1)
+            return 0;
+        for (; first <= last; first += stride) {
+            if (n == most)
+                return 0;
+            ranks[n++] = (int32_t)first;
+        }
+    }
+    return n;
+}

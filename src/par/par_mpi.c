@@ -9,6 +9,7 @@
  * say nothing here.
  */
 #include "local.h"
+#include "par_mpi_tree.h"
 
 #include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
@@ -18,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What is not longer goes by the tree. */
+#define SMALL_BYTES ((size_t)1024)
 
 /* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)16 << 20)
@@ -74,12 +78,14 @@ void tl_par_start(int *argc, char ***argv)
     running = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &proc);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    bool room = tl_tree_start(proc, nprocs);
     if (proc == 0) {
         sizes_of = tl_calloc((size_t)nprocs, sizeof *sizes_of);
         pieces_of = tl_calloc((size_t)nprocs, sizeof *pieces_of);
-        if (sizes_of == NULL || pieces_of == NULL)
-            out_of_memory("starting");
+        room = room && sizes_of != NULL && pieces_of != NULL;
     }
+    if (!room)
+        out_of_memory("starting");
 }
 
 void tl_par_end(void)
@@ -89,6 +95,7 @@ void tl_par_end(void)
         return;
     /* MPI_Finalize waits without sleeping: nobody enters it early. */
     tl_par_barrier();
+    tl_tree_end();
     MPI_Finalize();
     running = false;
     free(sizes_of);
@@ -112,21 +119,15 @@ tl_status tl_par_agree(tl_status status, tl_error *err)
     if (nprocs == 1)
         return status;
 
-    /* MAXLOC takes the largest value, and of equal ones the lowest index. */
-    struct {
-        int status, proc;
-    } mine = { (int)status, proc }, worst;
-    MPI_Request request;
-    MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD, &request);
-    wait_for(&request);
-    if (worst.status == TL_OK)
+    tl_tree_vote worst = tl_tree_elect((int32_t)status);
+    if (worst.value == TL_OK)
         return TL_OK;
 
     tl_error told = { .status = status };
     if (err != NULL && worst.proc == proc)
         memcpy(told.text, err->text, sizeof told.text);
     tl_par_bcast(told.text, sizeof told.text, worst.proc);
-    told.status = (tl_status)worst.status;
+    told.status = (tl_status)worst.value;
     if (err != NULL)
         *err = told;
     return told.status;
@@ -136,6 +137,10 @@ void tl_par_bcast(void *bytes, size_t n, int from)
 {
     if (nprocs == 1)
         return;
+    if (from == 0 && n <= SMALL_BYTES) {
+        tl_tree_tell(bytes, n);
+        return;
+    }
     for (size_t at = 0; at < n; at += PIECE_BYTES) {
         MPI_Request request;
         MPI_Ibcast((char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, from, MPI_COMM_WORLD, &request);
@@ -145,11 +150,8 @@ void tl_par_bcast(void *bytes, size_t n, int from)
 
 void tl_par_barrier(void)
 {
-    if (nprocs == 1)
-        return;
-    MPI_Request request;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    wait_for(&request);
+    if (nprocs > 1)
+        tl_tree_elect(0);
 }
 
 /* On proc 0: the k-th piece of every proc that has one, each to its place, all under way at once. */
@@ -210,7 +212,9 @@ static tl_status gather_many(const void *bytes, size_t n, void **out, size_t *no
         *nout = total;
         return TL_OK;
     }
-    for (size_t at = 0; go && at < n; at += PIECE_BYTES) {
+    if (!go)
+        return tl_fail_memory(err, "gathering tables");
+    for (size_t at = 0; at < n; at += PIECE_BYTES) {
         MPI_Isend((const char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, 0, GATHER_TAG,
                   MPI_COMM_WORLD, &request);
         wait_for(&request);

@@ -201,15 +201,6 @@ void tl_say_loss(tl_wrap *w, const tl_answers *a)
         tl_wrap_piece(w, "%s,", job->name);
     }
     tl_wrap_piece(w, "%s", tl_share_in_words((double)job->ns / (double)job->wall_ns).text);
-    if (a->nculprits == 0 || a->culprits[0].rank == NULL || strcmp(job->name, "exposed comm") != 0)
-        return;
-    /* Waiting may be hidden by compute, so it is not said to be a part of the loss. */
-    tl_wrap_words(w, "(waiting for");
-    if (tl_is_several(&a->culprits[0]))
-        tl_wrap_words(w, "them:");
-    else
-        tl_wrap_piece(w, "rank %" PRId32 ":", a->culprits[0].rank->rank);
-    tl_wrap_piece(w, "%s)", tl_share_in_words((double)a->culprits[0].blame_ns / (double)job->wall_ns).text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- trust */

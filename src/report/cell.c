@@ -70,7 +70,10 @@ void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *fi
         memcpy(&value, at, sizeof value);
         if (isnan(value))
             break;
-        tl_double_format(cell->digits, sizeof cell->digits, value);
+        if (printer->format == TL_FORMAT_TABLE)
+            snprintf(cell->digits, sizeof cell->digits, "%.6g", value);
+        else
+            tl_double_format(cell->digits, sizeof cell->digits, value);
         say_digits(cell);
         if (isinf(value))
             cell->is = TL_CELL_IS_INFINITE;

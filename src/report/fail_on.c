@@ -117,6 +117,23 @@ double tl_gate_share(tl_gate_kind kind, const tl_answers *a)
     return NAN;
 }
 
+/* " (ranks 3, 7, 8 ...)": those of the worst culprit of a kind */
+static void say_worst(const tl_answers *a, bool ranks, FILE *err)
+{
+    enum { SHOWN = 3 };
+    const tl_culprit *worst = NULL;
+
+    for (size_t i = 0; worst == NULL && i < a->nculprits; i++)
+        if ((a->culprits[i].rank != NULL) == ranks)
+            worst = &a->culprits[i];
+    if (worst == NULL || worst->nmembers == 0)
+        return;
+    fprintf(err, " (%s", worst->nmembers > 1 ? "ranks" : "rank");
+    for (size_t i = 0; i < worst->nmembers && i < SHOWN; i++)
+        fprintf(err, "%s %" PRId32, i > 0 ? "," : "", worst->members[i]);
+    fprintf(err, "%s)", worst->nmembers > SHOWN ? " ..." : "");
+}
+
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
 {
     bool met = false;
@@ -131,9 +148,8 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
             continue;
         met = true;
         fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
-        if (kind == TL_GATE_STRAGGLER && a->finding == TL_FOUND_STRAGGLER)
-            fprintf(err, " (%s %" PRId32 "%s)", a->culprits[0].nmembers > 1 ? "ranks" : "rank",
-                    a->culprits[0].members[0], a->culprits[0].nmembers > 1 ? " ..." : "");
+        if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
+            say_worst(a, kind == TL_GATE_STRAGGLER, err);
         fputc('\n', err);
     }
     return met;

@@ -1,8 +1,11 @@
 /* summary_idle.c - the largest causes of idle time, a line or two each:
  *
  *     Idle: 3546.8 ms in 319 gaps, 26.9 % of the devices' time; ...
- *       84.9 % the host launched late and was hardly traced (most in aten::empty) inside "# running sparse arch" - rank
- * 2 most 10.8 % the host was in the call cudaFree after it had waited for the device - 4 ranks alike
+ *       84.9 % the host launched late and was hardly traced (most in aten::empty) inside
+ *              "# running sparse arch" - rank 2 most
+ *       10.8 % the host was in the call cudaFree after it had waited for the device - 4 ranks alike
+ *       Of the idle time 12.0 % was waiting for other ranks ...
+ *     Waiting: 9110.2 ms in communication that waited for late ranks, 69.0 % of the devices' time; ...
  */
 #include "summary_idle.h"
 #include "tlmpi/report/wrap.h"
@@ -12,6 +15,8 @@
 /* How many causes have a line, and from which share on the second and third; the share of idle time that is worth one.
  */
 enum { CAUSES_SHOWN = 3, LEAST_PCT = 5, LEAST_IDLE_PCT = 1, NAME_AT = 10 };
+
+#define MOSTLY_PEERS ", mostly waiting for other ranks"
 
 /* A cell may have no 0 behind it. */
 typedef struct cell_text {
@@ -143,18 +148,43 @@ static void say_doubts(FILE *out, const tl_idle *job)
     tl_wrap_end(&w);
 }
 
-void tl_print_summary_idle(FILE *out, const tl_summary *s, const tl_look *look)
+/* How much of the idle time is no rank's own. */
+static void say_peers(FILE *out, const tl_idle *job)
 {
-    const tl_idle *job = job_row(s);
-    if (job == NULL || job->macro_ns == 0 || tl_percent(job->macro_ns, job->busy_ns + job->macro_ns) < LEAST_IDLE_PCT)
+    double pct = tl_percent(job->peer_ns, job->macro_ns);
+    if (pct < LEAST_IDLE_PCT)
         return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_words(&w, "Of the idle time");
+    tl_wrap_piece(&w, "%.1f %%", pct);
+    tl_wrap_words(&w, "was waiting for other ranks (table gap_peer); the rest is the ranks' own.");
+    tl_wrap_end(&w);
+}
+
+/* What devices waited while they seemed busy. */
+static void say_waiting(FILE *out, const tl_idle *job, const tl_look *look)
+{
+    double pct = tl_percent(job->waiting_ns, job->busy_ns + job->macro_ns);
+    if (pct < LEAST_IDLE_PCT)
+        return;
+    fprintf(out, "%sWaiting:%s", look->bold, look->off);
+    tl_wrap w = { .out = out, .indent = 2, .column = strlen("Waiting:"), .begun = true };
+    tl_wrap_piece(&w, "%.1f ms", (double)job->waiting_ns / 1e6);
+    tl_wrap_words(&w, "in communication that waited for late ranks,");
+    tl_wrap_piece(&w, "%.1f %%", pct);
+    tl_wrap_words(&w, "of the devices' time; table blame has for whom.");
+    tl_wrap_end(&w);
+}
+
+static void say_idle(FILE *out, const tl_summary *s, const tl_idle *job, const tl_look *look)
+{
 
     fprintf(out, "%sIdle:%s", look->bold, look->off);
     tl_wrap head = { .out = out, .indent = 2, .column = strlen("Idle:"), .begun = true };
     tl_wrap_piece(&head, "%.1f ms", (double)job->macro_ns / 1e6);
     tl_wrap_piece(&head, "in %" PRId64 " gap%s,", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
     tl_wrap_piece(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
-    tl_wrap_words(&head, "of the devices' time; tlmpi show FILE idle_job has all causes.");
+    tl_wrap_words(&head, "of the devices' time; tlmpi show FILE idle_job --sort total_ns has all causes.");
     tl_wrap_end(&head);
     for (int32_t place = 1; place <= CAUSES_SHOWN; place++) {
         const tl_idle_job *c = cause_at(s, place);
@@ -163,13 +193,26 @@ void tl_print_summary_idle(FILE *out, const tl_summary *s, const tl_look *look)
         tl_wrap w = {
             .out = out, .indent = NAME_AT, .column = (size_t)fprintf(out, "%6.1f %%", c->idle_pct), .begun = true
         };
-        char doing[256];
+        bool peers = c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns;
+        char doing[256], text[sizeof doing + sizeof MOSTLY_PEERS];
         say_doing(doing, sizeof doing, c);
-        tl_wrap_words(&w, doing);
+        snprintf(text, sizeof text, "%s%s", doing, peers ? MOSTLY_PEERS : "");
+        tl_wrap_words(&w, text);
         say_place(&w, c);
         if (working_ranks(s) > 1)
             say_ranks(&w, c);
         tl_wrap_end(&w);
     }
+    say_peers(out, job);
     say_doubts(out, job);
+}
+
+void tl_print_summary_idle(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    const tl_idle *job = job_row(s);
+    if (job == NULL)
+        return;
+    if (job->macro_ns > 0 && tl_percent(job->macro_ns, job->busy_ns + job->macro_ns) >= LEAST_IDLE_PCT)
+        say_idle(out, s, job, look);
+    say_waiting(out, job, look);
 }

@@ -4,7 +4,7 @@
 
 #include "summary_table.h"
 
-/* Nothing where the devices hardly idled. */
+/* Nothing where the devices hardly idled, nor waited for late ranks in communication. */
 void tl_print_summary_idle(FILE *out, const tl_summary *summary, const tl_look *look);
 
 #endif

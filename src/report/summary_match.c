@@ -68,7 +68,10 @@ static void say_matched(FILE *out, const tl_summary *s, const tl_quality *matche
         tl_wrap_words(&w, "1 clock.");
     } else {
         tl_wrap_piece(&w, "%" PRId64 " clocks,", clocks->count);
-        tl_wrap_piece(&w, "%.0f us apart.", us(clocks->worst_ns));
+        if (clocks->worst_ns < 500)
+            tl_wrap_words(&w, "less than 1 us apart.");
+        else
+            tl_wrap_piece(&w, "%.0f us apart.", us(clocks->worst_ns));
     }
     tl_wrap_end(&w);
 }

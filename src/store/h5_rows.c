@@ -1,7 +1,6 @@
 /* h5_rows.c - one table on its way into the file: rows in, chunks out. */
 #include "h5_rows.h"
 #include "h5_schema.h"
-#include "tlmpi/store/pack.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,14 @@ static hid_t creation_plist(size_t chunk_rows)
     return plist;
 }
 
-tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_error *err)
+void tl_h5_room_free(tl_h5_room *room)
+{
+    free(room->encoded);
+    tl_chunk_room_free(&room->work);
+    *room = (tl_h5_room){ 0 };
+}
+
+tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_h5_room *room, tl_error *err)
 {
     tl_status st = TL_OK;
     hsize_t none = 0, any = H5S_UNLIMITED;
@@ -28,8 +34,8 @@ tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *sche
     table->schema = schema;
     table->row_size = tl_packed_size(schema);
     table->chunk_rows = tl_chunk_rows(schema);
-    table->encoded = tl_malloc(tl_chunk_bound(schema));
-    if (table->encoded == NULL)
+    table->room = room;
+    if (!tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(schema), 1))
         return tl_fail_memory(err, "a table's chunk");
 
     if ((group = H5Gopen2(file, "/tables", H5P_DEFAULT)) >= 0 && (table->row_type = tl_h5_row_type(schema)) >= 0 &&
@@ -68,10 +74,10 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
 
 static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows, tl_error *err)
 {
-    size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->encoded);
+    size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->room->encoded, &table->room->work);
     if (nbytes == 0)
         return tl_fail_memory(err, "compressing a chunk");
-    return write_chunk(table, chunk, rows, table->encoded, nbytes, err);
+    return write_chunk(table, chunk, rows, table->room->encoded, nbytes, err);
 }
 
 /* The waiting chunk of that number, a new one if there is none; NULL when memory is out. */
@@ -164,7 +170,6 @@ herr_t tl_h5_rows_free(tl_h5_rows *table)
     for (size_t i = 0; i < table->partials.n; i++)
         free(table->partials.v[i].rows);
     free(table->partials.v);
-    free(table->encoded);
     *table = (tl_h5_rows)TL_H5_ROWS_INIT;
     return rc;
 }

@@ -13,30 +13,43 @@
 #include "h5.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/schema.h"
+#include "tlmpi/store/pack.h"
 
 /* A chunk that waits for the rest of its rows. */
 typedef struct tl_h5_partial {
     uint64_t chunk;
-    size_t filled;              /* rows that have come */
-    unsigned char *rows;        /* room for all */
+    size_t filled;       /* rows that have come */
+    unsigned char *rows; /* room for all */
 } tl_h5_partial;
+
+/* Room for a chunk on its way, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */
+typedef struct tl_h5_room {
+    unsigned char *encoded;
+    size_t cap;
+    tl_chunk_room work;
+} tl_h5_room;
+
+void tl_h5_room_free(tl_h5_room *room);
 
 /* Start from TL_H5_ROWS_INIT; tl_h5_rows_free ends it. */
 typedef struct tl_h5_rows {
-    const tl_schema *schema;    /* borrowed */
+    const tl_schema *schema; /* borrowed */
     hid_t dataset, row_type;
     size_t row_size, chunk_rows;
-    uint64_t extent;            /* rows of the dataset: up to the end of the last chunk written */
-    uint64_t given;             /* rows that have come */
-    uint64_t end;               /* one past the last of them; the same number once none is missing */
-    void *encoded;              /* room for one chunk */
+    uint64_t extent;  /* rows of the dataset: up to the end of the last chunk written */
+    uint64_t given;   /* rows that have come */
+    uint64_t end;     /* one past the last of them; the same number once none is missing */
+    tl_h5_room *room; /* borrowed */
     TL_VEC(tl_h5_partial) partials;
 } tl_h5_rows;
 
-#define TL_H5_ROWS_INIT { .dataset = -1, .row_type = -1 }
+#define TL_H5_ROWS_INIT                                                                                                \
+    {                                                                                                                  \
+        .dataset = -1, .row_type = -1                                                                                  \
+    }
 
 /* Makes the empty dataset /tables/<name>. */
-tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_error *err);
+tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_h5_room *room, tl_error *err);
 
 /* As tl_store_rows and tl_store_chunk. */
 tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err);

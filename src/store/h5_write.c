@@ -28,6 +28,7 @@ struct tl_store {
     hid_t file;
     tl_h5_names names;
     TL_VEC(stored) tables;
+    tl_h5_room room;
     tl_error broken; /* the first failure, after which there is no way but to give up; status TL_OK: none */
 };
 
@@ -129,7 +130,7 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
         return note(store, tl_fail_memory(&why, "tables"), &why, err);
     stored *table = &store->tables.v[store->tables.n++];
     *table = (stored){ .rows = TL_H5_ROWS_INIT };
-    return note(store, tl_h5_rows_create(&table->rows, store->file, schema, &why), &why, err);
+    return note(store, tl_h5_rows_create(&table->rows, store->file, schema, &store->room, &why), &why, err);
 }
 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
@@ -299,6 +300,7 @@ void tl_store_abandon(tl_store *store)
         tl_h5_ranks_free(&store->tables.v[i].ranks);
     }
     free(store->tables.v);
+    tl_h5_room_free(&store->room);
     tl_h5_names_free(&store->names);
     if (store->file >= 0)
         H5Fclose(store->file);

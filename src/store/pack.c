@@ -25,10 +25,10 @@ enum { TILE = 64 }; /* rows that are transposed together: a cache line of each p
 
 /* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
  * read. */
-#define COLLECTIVE_CHUNK_ROWS 4096u
-#define SMALL_CHUNK_ROWS 1024u
-#define EVENT_CHUNK_BYTES ((size_t)1 << 20)
-#define SMALL_CHUNK_BYTES ((size_t)128 << 10)
+#define COLLECTIVE_CHUNK_ROWS 1024u
+#define SMALL_CHUNK_ROWS      1024u
+#define EVENT_CHUNK_BYTES     ((size_t)384 << 10)
+#define SMALL_CHUNK_BYTES     ((size_t)128 << 10)
 
 size_t tl_packed_size(const tl_schema *schema)
 {
@@ -185,19 +185,20 @@ static void shuffle_tile(const unsigned char *rows, size_t size, size_t at, unsi
         memcpy(plane + (at + i) * n, line[i], TILE);
 }
 
-/* planes[b * n + r] = byte b of row r; n is a multiple of TILE. */
-static void shuffle(const unsigned char *rows, size_t n, size_t size, unsigned char *planes)
+/* planes[b * rows + r] = byte b of row r, 0 from row n on; rows is a multiple of TILE. */
+static void shuffle(const unsigned char *packed, size_t n, size_t rows, size_t size, unsigned char *planes)
 {
-    if (size < 8) {
-        for (size_t b = 0; b < size; b++)
-            for (size_t r = 0; r < n; r++)
-                planes[b * n + r] = rows[r * size + b];
-        return;
-    }
+    size_t tiled = size < 8 ? 0 : n / TILE * TILE;
+
+    if (n < rows)
+        memset(planes, 0, rows * size);
     /* The last eight bytes of a row may overlap those before: these are written twice, with the same value. */
-    for (size_t r = 0; r < n; r += TILE)
+    for (size_t r = 0; r < tiled; r += TILE)
         for (size_t b = 0; b < size; b += 8)
-            shuffle_tile(rows + r * size, size, b + 8 <= size ? b : size - 8, planes + r, n);
+            shuffle_tile(packed + r * size, size, b + 8 <= size ? b : size - 8, planes + r, rows);
+    for (size_t b = 0; b < size; b++)
+        for (size_t r = tiled; r < n; r++)
+            planes[b * rows + r] = packed[r * size + b];
 }
 
 size_t tl_chunk_bound(const tl_schema *schema)
@@ -235,33 +236,25 @@ static size_t deflate_fast(const unsigned char *bytes, size_t n, void *out, size
 }
 #endif
 
-size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out)
+void tl_chunk_room_free(tl_chunk_room *room)
+{
+    free(room->bytes);
+    *room = (tl_chunk_room){ 0 };
+}
+
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room)
 {
     size_t rows = tl_chunk_rows(schema), size = tl_packed_size(schema), bound = tl_chunk_bound(schema);
-    size_t used = n * size, whole = rows * size, nbytes = 0;
-    unsigned char *padded = NULL;
-    unsigned char *planes = tl_malloc(whole + DEFLATE_WORK);
-    if (planes == NULL)
-        goto done;
-    if (n < rows) {
-        padded = tl_calloc(rows, size);
-        if (padded == NULL)
-            goto done;
-        if (n > 0)
-            memcpy(padded, packed, used);
-        packed = padded;
-    }
+    size_t whole = rows * size;
 
-    shuffle(packed, rows, size, planes);
-    nbytes = deflate_fast(planes, whole, out, bound, planes + whole);
+    if (!tl_grow((void **)&room->bytes, &room->cap, whole + DEFLATE_WORK, 1))
+        return 0;
+    shuffle(packed, n, rows, size, room->bytes);
+    size_t nbytes = deflate_fast(room->bytes, whole, out, bound, room->bytes + whole);
     if (nbytes == 0) {
         uLongf written = bound;
-        if (compress2(out, &written, planes, whole, TL_DEFLATE_LEVEL) == Z_OK)
+        if (compress2(out, &written, room->bytes, whole, TL_DEFLATE_LEVEL) == Z_OK)
             nbytes = written;
     }
-
-done:
-    free(padded);
-    free(planes);
     return nbytes;
 }

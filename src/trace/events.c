@@ -1,44 +1,10 @@
 /* events.c - the columns, and the one place that decides what an entry's values mean. */
 #include "take.h"
-#include "tlmpi/base/decimal.h"
-#include <math.h>
-#include <stdio.h>
+#include "values.h"
 #include <stdlib.h>
 
 /* Times beyond this are no times: base + ts + dur then never overflows. */
 #define LARGEST_TIME_NS (INT64_C(1) << 61)
-
-/* What is kept of a text, and of one that lists a number a rank: names of kernels reach some 10 KB, the ranks of a group of
- * 100,000 fit.  Memory then grows with the events, not with what somebody has written into them. */
-#define TEXT_MAX ((size_t)64 << 10)
-#define LIST_MAX ((size_t)1 << 20)
-
-/* ------------------------------------------------------------------------------------------------------- texts */
-
-/* The beginning of a text, and behind it the hash of the whole, so that different texts stay different. */
-static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
-{
-    size_t room = most + 32;
-    char *cut = tl_malloc(room);
-
-    e->ncut++;
-    if (cut == NULL)
-        return TL_NO_NAME;
-    while (most > 0 && ((unsigned char)t.p[most] & 0xc0) == 0x80)       /* not inside a character */
-        most--;
-    memcpy(cut, t.p, most);
-    int behind = snprintf(cut + most, room - most, "\xE2\x80\xA6%016llx", (unsigned long long)tl_hash_bytes(t.p, t.n));
-    uint32_t id = tl_names_intern(&e->names, cut, most + (size_t)behind);
-    free(cut);
-    return id;
-}
-
-static uint32_t keep_text(tl_events *e, tl_text t, size_t most)
-{
-    uint32_t id = t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
-    e->no_memory |= id == TL_NO_NAME;
-    return id;
-}
 
 /* -------------------------------------------------------------------------------------------------- categories */
 
@@ -112,7 +78,7 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
         if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)
             return *recent;
     }
-    uint32_t text = keep_text(e, cat->text, TEXT_MAX);
+    uint32_t text = tl_value_keep(e, cat->text, TL_TEXT_MAX);
     uint16_t found = text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
     *recent = found;
     return found;
@@ -120,42 +86,13 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
 
 /* ------------------------------------------------------------------------------------------------------ values */
 
-/* An integer written as a number or as a text; `absent` where there is none. */
-static int64_t int_of(const tl_value *v, int64_t absent)
-{
-    int64_t x;
-    return v != NULL && tl_decimal_to_int(v->text.p, v->text.n, &x) ? x : absent;
-}
-
-/* The text of a string or number; TL_NO_NAME where there is none or memory is out. */
-static uint32_t name_of(tl_events *e, const tl_value *v)
-{
-    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : keep_text(e, v->text, TEXT_MAX);
-}
-
-static uint32_t list_of(tl_events *e, const tl_value *v)
-{
-    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : keep_text(e, v->text, LIST_MAX);
-}
-
-static double raw_of(const tl_value *v)
-{
-    double x;
-    return v != NULL && tl_decimal_to_double(v->text.p, v->text.n, &x) ? x : NAN;
-}
-
-static inline bool has_fraction(tl_text t)
-{
-    return memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL || memchr(t.p, 'E', t.n) != NULL;
-}
-
 /* A pid or tid: a number, or a text. */
 static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_t *text)
 {
     *text = TL_NO_NAME;
-    *number = v != NULL && v->type == TL_VALUE_NUMBER ? int_of(v, 0) : 0;
+    *number = v != NULL && v->type == TL_VALUE_NUMBER ? tl_value_int(v, 0) : 0;
     if (v != NULL && v->type == TL_VALUE_STRING)
-        *text = keep_text(e, v->text, TEXT_MAX);
+        *text = tl_value_keep(e, v->text, TL_TEXT_MAX);
 }
 
 static bool same_track(const tl_track *t, const tl_track *u)
@@ -214,8 +151,8 @@ uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
 
 static uint32_t lane_index(tl_events *e, const tl_fields *f)
 {
-    tl_lane l = { int_of(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
-                  int_of(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
+    tl_lane l = { tl_value_int(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
+                  tl_value_int(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
     uint32_t *recent = &e->recent_lane[(uint64_t)l.stream % TL_RECENT];
     if (*recent >= e->lanes.n || !same_lane(&e->lanes.v[*recent], &l))
         *recent = tl_events_lane(e, &l);
@@ -254,147 +191,6 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
     return true;
 }
 
-#define BIT(key) (UINT64_C(1) << (key))
-#define COPY_KEYS (BIT(TL_KEY_BYTES) | BIT(TL_KEY_BANDWIDTH))
-#define WAIT_KEYS (BIT(TL_KEY_WAIT_ON_STREAM) | BIT(TL_KEY_WAIT_ON_CORR))
-#define COLL_KEYS                                                                                                      \
-    (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
-     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ) | BIT(TL_KEY_SRC_RANK) | BIT(TL_KEY_DST_RANK))
-
-/* The direction of a copy; kernels have a kind, too, but no number. */
-static int32_t copy_kind_of(const tl_fields *f)
-{
-    int64_t kind = int_of(tl_fields_get(f, TL_KEY_KIND), -1);
-    return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
-}
-
-/* The product of a list of numbers above 0; 0 where it is none. */
-static uint32_t product_of(tl_text list)
-{
-    uint64_t product = 1, number = 0;
-    bool digits = false, any = false;
-
-    if (list.n < 2 || list.p[0] != '[')
-        return 0;
-    for (size_t i = 1; i < list.n; i++) {
-        char c = list.p[i];
-        if (c >= '0' && c <= '9') {
-            number = 10 * number + (uint64_t)(c - '0');
-            number = number < UINT32_MAX ? number : UINT32_MAX;
-            digits = any = true;
-        } else if (c == ',' || c == ']') {
-            if (!digits)
-                return 0;
-            product *= number;
-            product = product < UINT32_MAX ? product : UINT32_MAX;
-            number = 0;
-            digits = false;
-        } else if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-            return 0;
-        }
-    }
-    return any ? (uint32_t)product : 0;
-}
-
-/* The rare arguments, to their side tables. */
-static bool take_side(tl_events *e, const tl_fields *f, uint32_t event)
-{
-    if (f->seen & BIT(TL_KEY_GRID)) {
-        uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
-        if (blocks > 0) {
-            if (!tl_vec_room(&e->grids))
-                return false;
-            e->grids.v[e->grids.n++] = (tl_grid_args){ event, blocks };
-        }
-    }
-    int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
-    if (f->seen & COPY_KEYS || kind >= 0) {
-        if (!tl_vec_room(&e->copies))
-            return false;
-        e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, int_of(tl_fields_get(f, TL_KEY_BYTES), -1),
-                                                     raw_of(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
-    }
-    if (f->seen & WAIT_KEYS) {
-        if (!tl_vec_room(&e->waits))
-            return false;
-        e->waits.v[e->waits.n++] = (tl_wait_args){ event, int_of(tl_fields_get(f, TL_KEY_WAIT_ON_STREAM), -1),
-                                                   int_of(tl_fields_get(f, TL_KEY_WAIT_ON_CORR), -1) };
-    }
-    if (f->seen & COLL_KEYS) {
-        if (!tl_vec_room(&e->colls))
-            return false;
-        e->colls.v[e->colls.n++] = (tl_coll_args){
-            .event = event,
-            .name = name_of(e, tl_fields_get(f, TL_KEY_COLL_NAME)),
-            .dtype = name_of(e, tl_fields_get(f, TL_KEY_DTYPE)),
-            .pg_name = name_of(e, tl_fields_get(f, TL_KEY_PG_NAME)),
-            .pg_desc = name_of(e, tl_fields_get(f, TL_KEY_PG_DESC)),
-            .pg_ranks = list_of(e, tl_fields_get(f, TL_KEY_PG_RANKS)),
-            .in_split = list_of(e, tl_fields_get(f, TL_KEY_IN_SPLIT)),
-            .out_split = list_of(e, tl_fields_get(f, TL_KEY_OUT_SPLIT)),
-            .in_nelems = int_of(tl_fields_get(f, TL_KEY_IN_NELEMS), -1),
-            .out_nelems = int_of(tl_fields_get(f, TL_KEY_OUT_NELEMS), -1),
-            .group_size = int_of(tl_fields_get(f, TL_KEY_GROUP_SIZE), -1),
-            .seq = int_of(tl_fields_get(f, TL_KEY_SEQ), -1),
-            .src_rank = int_of(tl_fields_get(f, TL_KEY_SRC_RANK), -1),
-            .dst_rank = int_of(tl_fields_get(f, TL_KEY_DST_RANK), -1),
-            .rank_start = int_of(tl_fields_get(f, TL_KEY_RANK_START), -1),
-            .rank_stride = int_of(tl_fields_get(f, TL_KEY_RANK_STRIDE), -1),
-        };
-    }
-    return true;
-}
-
-static tl_ref ref_of(tl_events *e, const tl_value *v)
-{
-    int64_t x;
-
-    if (v == NULL || v->type == TL_VALUE_OTHER)
-        return TL_REF_NONE;
-    bool number = v->type == TL_VALUE_NUMBER;
-    if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
-        return x;
-    uint32_t text = keep_text(e, v->text, TEXT_MAX);
-    return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
-}
-
-/* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */
-static uint32_t json_of(tl_events *e, const tl_value *v)
-{
-    return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
-                                                                      : keep_text(e, v->text, LIST_MAX);
-}
-
-static bool is_there(const tl_fields *f, tl_key key)
-{
-    const tl_value *v = tl_fields_get(f, key);
-    return v != NULL && v->type != TL_VALUE_OTHER;
-}
-
-static bool is_whole(const tl_fields *f, tl_key key)
-{
-    const tl_value *v = tl_fields_get(f, key);
-    return v != NULL && v->type == TL_VALUE_NUMBER && !has_fraction(v->text);
-}
-
-static tl_more more_of(tl_events *e, const tl_fields *f)
-{
-    return (tl_more){
-        .correlation = ref_of(e, tl_fields_get(f, TL_KEY_CORRELATION)),
-        .external_id = ref_of(e, tl_fields_get(f, TL_KEY_EXTERNAL_ID)),
-        .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
-        .kind = name_of(e, tl_fields_get(f, TL_KEY_KIND)),
-        .labels = json_of(e, tl_fields_get(f, TL_KEY_LABELS)),
-        .input_dims = json_of(e, tl_fields_get(f, TL_KEY_INPUT_DIMS)),
-        .input_strides = json_of(e, tl_fields_get(f, TL_KEY_INPUT_STRIDES)),
-        .concrete_inputs = json_of(e, tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)),
-        .has = (f->seen & BIT(TL_KEY_ARGS) ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
-               (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
-               (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |
-               (is_whole(f, TL_KEY_TS) ? TL_MORE_WHOLE_TS : 0) | (is_whole(f, TL_KEY_DUR) ? TL_MORE_WHOLE_DUR : 0),
-    };
-}
-
 /* Reads a time; true when it is there and can be one. */
 static bool time_of(const tl_value *v, int64_t *ns)
 {
@@ -418,7 +214,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     if ((options->keep & TL_CAT_BIT(e->categories.v[category].cat)) == 0)
         return TL_TAKEN_FILTERED;
     if (!*fractional)
-        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && has_fraction(ts->text));
+        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts->text));
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
     /* Other tools take what comes, and have their tables made of that. */
@@ -465,7 +261,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     size_t i = e->n;
     e->ts_ns[i] = ts_ns;
     e->dur_ns[i] = dur_ns;
-    e->name[i] = name_of(e, name);
+    e->name[i] = tl_value_name(e, name);
     e->track[i] = track_index(e, f);
     e->lane[i] = lane_index(e, f);
     e->uid[i] = uid;
@@ -473,18 +269,18 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
     if (corr == NULL && (flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
         corr = tl_fields_get(f, TL_KEY_ID);
-    int64_t correlation = int_of(corr, INT64_MIN);
+    int64_t correlation = tl_value_int(corr, INT64_MIN);
     if (correlation != INT64_MIN)
         flags |= TL_EVENT_HAS_CORR;
     e->corr[i] = correlation != INT64_MIN ? correlation : -1;
     e->flags[i] = (uint16_t)flags;
     if (options->raw) {
-        e->raw_ts[i] = raw_of(ts);
-        e->raw_dur[i] = raw_of(dur);
+        e->raw_ts[i] = tl_value_double(ts);
+        e->raw_dur[i] = tl_value_double(dur);
     }
     if (options->more)
-        e->more[i] = more_of(e, f);
-    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !take_side(e, f, (uint32_t)i) || e->no_memory)
+        e->more[i] = tl_events_more_of(e, f);
+    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) || e->no_memory)
         return TL_TAKEN_NO_MEMORY;
     e->n++;
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
@@ -492,47 +288,6 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
         taken = TL_TAKEN_REPAIRED;
     }
     return taken;
-}
-
-/* ------------------------------------------------------------------------------------------------- side tables */
-
-/* Side tables are ascending by event, which is the first member of each. */
-static const void *find_side(const void *table, size_t n, size_t size, uint32_t event)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const char *entry = (const char *)table + mid * size;
-        uint32_t at;
-        memcpy(&at, entry, sizeof at);
-        if (at == event)
-            return entry;
-        if (at < event)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
-}
-
-const tl_copy_args *tl_events_copy(const tl_events *e, uint32_t event)
-{
-    return find_side(e->copies.v, e->copies.n, sizeof *e->copies.v, event);
-}
-
-const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)
-{
-    return find_side(e->colls.v, e->colls.n, sizeof *e->colls.v, event);
-}
-
-const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
-{
-    return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
-}
-
-const tl_grid_args *tl_events_grid(const tl_events *e, uint32_t event)
-{
-    return find_side(e->grids.v, e->grids.n, sizeof *e->grids.v, event);
 }
 
 void tl_events_free_columns(tl_events *e)

@@ -146,7 +146,7 @@ static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl
     };
 }
 
-bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_linked *out)
+bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
 {
     const tl_trace *trace = evidence->trace;
     tl_group_book book = { .meta = &trace->meta, .names = &trace->events.names };
@@ -154,10 +154,8 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
     bool no_memory = false;
     size_t n = 0;
 
-    for (size_t i = 0; i < out->view.nkernels; i++) {
-        out->kernels[i].coll = TL_NONE;
+    for (size_t i = 0; i < out->view.nkernels; i++)
         n += out->kernels[i].kind == TL_COMM;
-    }
     out->colls = tl_calloc(n + 1, sizeof *out->colls);
     ends = tl_calloc(n + 1, sizeof *ends);
     if (out->colls == NULL || ends == NULL || !tl_comm_moments(evidence, &out->view)) {
@@ -168,12 +166,12 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
         tl_kernel *k = &out->kernels[i];
         if (k->kind != TL_COMM)
             continue;
+        const tl_coll_args *own = k->coll != TL_NONE ? &trace->events.colls.v[k->coll] : NULL;
         const tl_launch *launch = k->launch != TL_NONE ? &out->launches[k->launch] : NULL;
         tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
         tl_coll_args args;
         tl_coll *c = &out->colls[out->view.ncolls];
-        *c = describe(evidence, out->view.rank, launch, tl_events_coll(&trace->events, events[i]), &call,
-                      (tl_collective)k->collective, &args);
+        *c = describe(evidence, out->view.rank, launch, own, &call, (tl_collective)k->collective, &args);
         ends[out->view.ncolls] = call.ends;
         const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
                                        args.group_size, args.rank_start, args.rank_stride };
@@ -190,5 +188,5 @@ bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_lin
     tl_group_book_free(&book);
     out->view.colls = out->colls;
     out->view.groups = out->groups;
-    return !no_memory && !evidence->no_memory;
+    return !no_memory;
 }

@@ -5,8 +5,9 @@
 #include "link_comm.h"
 #include "tlmpi/trace/link.h"
 
-/* Fills out->colls, out->groups and their part of the view, and sets `coll` and `collective` of the kernels. kernels[i]
- * is event events[i].  False when memory is out. */
-bool tl_colls_collect(tl_comm_evidence *evidence, const uint32_t *events, tl_linked *out);
+/* Fills out->colls, out->groups and their part of the view, and sets `coll` and `collective` of what is comm.  Before,
+ * `coll` is the entry of the events' side table that has the kernel's own arguments, TL_NONE.  False when memory is out.
+ */
+bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out);
 
 #endif

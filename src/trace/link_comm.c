@@ -33,7 +33,7 @@ static bool is_comm_op(tl_text name)
 
 /* What a name alone says of its operators. */
 typedef struct said {
-    bool comm;
+    bool comm, coalesced;
     uint8_t collective;
     int32_t own, other;
 } said;
@@ -71,15 +71,18 @@ static void read_ends(tl_text name, said *out)
     out->own = out->other >= 0 ? own : -1;
 }
 
-/* A trace has few names and many events. */
-static said *judge_names(const tl_names *names)
+/* A trace has few names and many events.  *any: one of them is that of a communication operator. */
+static said *judge_names(const tl_names *names, bool *any)
 {
     said *v = tl_calloc(names->n + 1, sizeof *v);
+    *any = false;
     for (uint32_t i = 0; v != NULL && i < names->n; i++) {
         tl_text name = tl_names_text(names, i);
         v[i].comm = is_comm_op(name);
         if (!v[i].comm)
             continue;
+        *any = true;
+        v[i].coalesced = tl_text_is(name, "nccl:coalesced");
         v[i].collective = (uint8_t)tl_collective_of(name);
         read_ends(name, &v[i]);
     }
@@ -90,10 +93,11 @@ static bool collect(tl_comm_evidence *k)
 {
     const tl_events *e = &k->trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
-    said *of_name = judge_names(&e->names);
+    bool any;
+    said *of_name = judge_names(&e->names, &any);
     bool whole = of_name != NULL;
 
-    for (size_t i = 0; whole && i < e->n; i++) {
+    for (size_t i = 0; whole && any && i < e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || e->name[i] == TL_NO_NAME || !of_name[e->name[i]].comm ||
             !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
@@ -108,6 +112,7 @@ static bool collect(tl_comm_evidence *k)
                                        .event = (uint32_t)i,
                                        .around = TL_NONE,
                                        .collective = name->collective,
+                                       .coalesced = name->coalesced,
                                        .own = name->own,
                                        .other = name->other };
     }
@@ -181,17 +186,19 @@ static bool add_ends(const tl_comm_evidence *k, const tl_comm_op *op, tl_comm_en
 const tl_comm_call tl_comm_not_launched = { .collective = TL_COLL_UNKNOWN,
                                             .ends = { .src = -1, .dst = -1, .own = -1, .from = -1, .to = -1 } };
 
-tl_comm_call tl_comm_launched(tl_comm_evidence *k, const tl_launch *launch)
+bool tl_comm_collect(tl_comm_evidence *k)
+{
+    if (!collect(k))
+        return false;
+    if (k->n > 0)
+        qsort(k->ops, k->n, sizeof *k->ops, by_track);
+    nest(k);
+    return true;
+}
+
+tl_comm_call tl_comm_launched(const tl_comm_evidence *k, const tl_launch *launch)
 {
     tl_comm_call call = tl_comm_not_launched;
-
-    if (!k->made) {
-        k->no_memory = !collect(k);
-        k->made = true;
-        if (k->n > 0)
-            qsort(k->ops, k->n, sizeof *k->ops, by_track);
-        nest(k);
-    }
     size_t at = first_after(k, launch);
     uint32_t i = at > 0 && k->ops[at - 1].track == launch->track ? (uint32_t)at - 1 : TL_NONE;
     for (int depth = 0; i != TL_NONE && depth < DEEPEST; i = k->ops[i].around, depth++) {
@@ -203,8 +210,7 @@ tl_comm_call tl_comm_launched(tl_comm_evidence *k, const tl_launch *launch)
             call.collective = (tl_collective)op->collective;
         if (call.args == NULL)
             call.args = tl_events_coll(&k->trace->events, op->event);
-        tl_text name = tl_names_text(&k->trace->events.names, k->trace->events.name[op->event]);
-        call.coalesced = call.coalesced || tl_text_is(name, "nccl:coalesced");
+        call.coalesced = call.coalesced || op->coalesced;
         add_ends(k, op, &call.ends);
     }
     return call;

@@ -13,6 +13,7 @@ typedef struct tl_comm_op {
     uint32_t event;
     uint32_t around;    /* the operator that was open when this one began, TL_NONE */
     uint8_t collective; /* as its name says; TL_COLL_UNKNOWN where it does not */
+    bool coalesced;     /* it says no more than that several were launched together */
     int32_t own, other; /* "nccl:send 0->1": the numbers of this rank and of the other; -1 where it names none */
 } tl_comm_op;
 
@@ -29,9 +30,8 @@ typedef struct tl_comm_ends {
 typedef struct tl_comm_evidence {
     const tl_trace *trace;
     int64_t base_ns;
-    tl_comm_op *ops; /* by (track, start, -end); made when first asked for */
+    tl_comm_op *ops; /* by (track, start, -end) */
     size_t n, cap;
-    bool made, no_memory;
     struct tl_comm_moment { /* launches of communication, by (track, start) */
         int64_t start_ns;
         uint32_t track;
@@ -51,7 +51,10 @@ typedef struct tl_comm_call {
 /* Of what has no launch nobody says anything. */
 extern const tl_comm_call tl_comm_not_launched;
 
-tl_comm_call tl_comm_launched(tl_comm_evidence *evidence, const tl_launch *launch);
+/* Finds the operators; needs the columns of the events, and what follows does not.  False when memory is out. */
+bool tl_comm_collect(tl_comm_evidence *evidence);
+
+tl_comm_call tl_comm_launched(const tl_comm_evidence *evidence, const tl_launch *launch);
 
 /* Which launches queue communication: those of the view's kernels of kind TL_COMM.  To be called before
  * tl_comm_batched. False when memory is out. */

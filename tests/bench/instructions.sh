@@ -116,6 +116,8 @@ nested()
 #   depth     N waits on the launching thread, each within the one before
 #   comms     each an all-reduce, without steps
 #   steps     each an all-reduce, in one step
+#   meets     N collectives of hosts that overlap, and an operator in each gap
+#   devices   N kernels of communication on another device, which the host waits for as often
 #   nested    see above
 crowd()
 {
@@ -144,6 +146,15 @@ crowd()
                 }
                 if (shape == "syncs")
                     event("cuda_runtime", "cudaDeviceSynchronize", n + i, n, 20 * n, "\"correlation\": " n + i + 1)
+                if (shape == "meets") {
+                    event("user_annotation", "gloo:all_reduce", 1, n + 2 * i, 18 * n + i, "")
+                    event("cpu_op", "aten::mm", 1, n + i * 20 + 1, 3, "")
+                }
+                if (shape == "devices") {
+                    event("cuda_runtime", "cudaDeviceSynchronize", 1, n + i, 20 * n + i, "\"correlation\": " n + i + 1)
+                    event("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20 + i % 100, n + i * 5, 15 * n, \
+                        "\"device\": 1, \"stream\": " 20 + i % 100)
+                }
                 if (shape == "depth")
                     event("cuda_runtime", "cudaDeviceSynchronize", 1, n + i, 20 * n - 2 * i, "\"correlation\": " n + i + 1)
             }
@@ -191,9 +202,11 @@ limit "check, half Python frames, indented" python 1110 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
 limit "run, no Python frames" plain 1930 run
 limit "run, half Python frames, indented" python 1540 run
-share "classifying idle time, no Python frames" plain 50
-share "classifying idle time, host too slow" starved 75
+share "classifying idle time, no Python frames" plain 25
+share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank
+linear "collectives of hosts" meets 3000 22 idle_per_rank
+linear "waits for another device" devices 3000 22 idle_per_rank
 # The whole run of few takes less for each: a chunk of a table is not full.
 linear "threads that launch" threads 3000 30
 linear "waits that overlap" syncs 3000 30

@@ -444,7 +444,7 @@ static void link_and_analyse(tl_trace *trace)
 
     plain.idle.rules = 0;
     plain.idle.noise_ns = 0;
-    if (tl_link(trace, &rules, 0, &linked, &err) != TL_OK || tl_link_host(trace, &linked, &err) != TL_OK)
+    if (tl_link(trace, &rules, 0, &linked, &err) != TL_OK)
         broken(err.text);
     tl_participants set = { 0 };
     if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.parts.n != linked.view.ncolls)

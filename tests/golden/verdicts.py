@@ -24,6 +24,11 @@ FAULTS = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d",
 JOBS = {"dp": [], "fsdp": ["--shard"], "tp": ["--tp", "4"], "ep": ["--ep", "4"]}
 
 
+# Jobs in which a present rank's delay reaches others through ranks that have no trace.
+THROUGH = {"tp": (["--tp", "4", "--missing", "1,4,6"], 2), "tp and pp": (["--tp", "2", "--pp", "2", "--missing", "0,3"], 5),
+           "tp and ep": (["--tp", "2", "--ep", "4", "--missing", "2,5,7"], 4)}
+
+
 def check(what, holds, more=""):
     counts["passed" if holds else "failed"] += 1
     if not holds:
@@ -65,7 +70,7 @@ def one_fault(work, name, kind, cause, rank, seed):
     path = analyse(work, folder)
     rows = table(path, "straggler")
     check(f"{name}: its rank is named, and no other", named(rows) == [rank], named(rows))
-    row = rows[rank]
+    row = next(r for r in rows if int(r["rank"]) == rank)
     check(f"{name}: the cause", row["cause"] in truth["fault"]["causes"], row["cause"])
     check(f"{name}: the pattern", row["pattern"] == "persistent", row["pattern"])
     gain, true = int(row["gain_ns"]), truth["fault"]["gain_ns"]
@@ -149,6 +154,9 @@ def main():
             kind = kinds[i % len(kinds)]
             folder, path = one_fault(work, f"{cause} in a {kind} job", JOBS[kind], cause, i % 8, 100 + i)
         shuffled(work, folder, path)
+        for i, (kind, (options, rank)) in enumerate(sorted(THROUGH.items())):
+            folder, path = one_fault(work, f"through ranks without a trace, {kind}", options, FAULTS[2 * i], rank, 300 + i)
+            check(f"{kind}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
         for i, kind in enumerate(kinds):
             folder = os.path.join(work, "job")
             make(folder, "--seed", str(200 + i), *JOBS[kind])

@@ -58,6 +58,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
     const tl_schema *schema = &tl_sample_schema;
     size_t row_size = tl_packed_size(schema);
     uint32_t file_id[SAMPLE_NAMES / 2];
+    tl_chunk_room room = { 0 };
     tl_status st = TL_OK;
     tl_sample *rows = calloc(p->n + 1, sizeof *rows);
     unsigned char *packed = malloc((p->n + 1) * row_size), *encoded = malloc(tl_chunk_bound(schema));
@@ -77,7 +78,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
             st = tl_store_rows(store, schema, row, packed + at * row_size, left, err);
             at += left;
         } else if (to_border == TL_CHUNK_ROWS && left >= TL_CHUNK_ROWS) {
-            size_t n = tl_chunk_encode(schema, packed + at * row_size, TL_CHUNK_ROWS, encoded);
+            size_t n = tl_chunk_encode(schema, packed + at * row_size, TL_CHUNK_ROWS, encoded, &room);
             st = n == 0 ? tl_fail_memory(err, "a chunk")
                         : tl_store_chunk(store, schema, row / TL_CHUNK_ROWS, encoded, n, err);
             at += TL_CHUNK_ROWS;
@@ -89,6 +90,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
     }
 
 done:
+    tl_chunk_room_free(&room);
     free(encoded);
     free(packed);
     free(rows);

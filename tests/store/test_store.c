@@ -172,7 +172,9 @@ static void a_chunk_is_what_hdf5_makes_of_it(void)
             state = state * 1664525u + 1013904223u;
             rows[i] = (unsigned char)(state >> 24); /* nothing to compress: the longest chunk there is */
         }
-        size_t used = tl_chunk_encode(&schema, rows, n, encoded);
+        tl_chunk_room room = { 0 };
+        size_t used = tl_chunk_encode(&schema, rows, n, encoded, &room);
+        tl_chunk_room_free(&room);
         CU_ASSERT(used > 0 && used <= tl_chunk_bound(&schema));
 
         hsize_t extent = n, any = H5S_UNLIMITED, chunk = TL_CHUNK_ROWS, zero = 0;

@@ -65,7 +65,6 @@ static void draw_kernels(drawing *d, uint8_t kind, const head *h)
             .device = h->first,
             .stream = h->second,
             .step = -1,
-            .coll = TL_NONE,
             .kind = kind,
         };
         d->view.nkernels++;

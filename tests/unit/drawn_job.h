@@ -107,7 +107,7 @@ static inline bool job_meet(drawn_job *j, char letter, size_t nth, int replica)
         return false;
     j->letters[j->ncollectives] = letter;
     j->collectives[j->ncollectives++] =
-        (tl_whatif_collective){ first, (uint32_t)j->nmembers - first, replica >= 0, replica >= 0 };
+        (tl_whatif_collective){ .first = first, .n = (uint32_t)j->nmembers - first, .like = replica >= 0, .loose = replica >= 0 };
     return true;
 }
 

@@ -350,7 +350,7 @@ static inline void small_model_make(small_model *model, const small_job *j)
     }
     for (size_t c = 0; c < j->meetings.n; c++) {
         const small_meeting *m = &j->meetings.v[c];
-        model->collectives[c] = (tl_whatif_collective){ (uint32_t)nmembers, (uint32_t)m->n, (uint32_t)m->like, m->loose };
+        model->collectives[c] = (tl_whatif_collective){ .first = (uint32_t)nmembers, .n = (uint32_t)m->n, .like = (uint32_t)m->like, .loose = m->loose };
         for (int i = 0; i < m->n; i++)
             model->members[nmembers++] =
                 (tl_whatif_member){ (uint32_t)m->members[i], comm[m->members[i]][m->comm[i]] };

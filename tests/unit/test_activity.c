@@ -15,8 +15,8 @@ static const char *text_of(const tl_activity *a)
     memset(text, ' ', sizeof text);
     size_t end = 0;
     for (size_t i = 0; i < a->n; i++)
-        for (int64_t t = a->v[i].start_ns; t < a->v[i + 1].start_ns; t += US, end = (size_t)(t / US))
-            text[t / US] = letters[a->v[i].part];
+        for (int64_t t = a->start_ns[i]; t < a->start_ns[i + 1]; t += US, end = (size_t)(t / US))
+            text[t / US] = letters[a->part[i]];
     text[end] = 0;
     return text;
 }
@@ -111,7 +111,7 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
             tl_parts sum = { { 0 } };
             tl_activity_add(&a, &cursor, from * US, to * US, &sum);
             int64_t expected[TL_NPARTS] = { 0 };
-            for (int i = from > 1 ? from : 1; i < to && i * US < a.v[a.n].start_ns; i++)
+            for (int i = from > 1 ? from : 1; i < to && i * US < a.start_ns[a.n]; i++)
                 expected[i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_COMM] += US;
             wrong += memcmp(sum.ns, expected, sizeof expected) != 0;
         }

@@ -30,6 +30,7 @@ static void ends_of_an_all_reduce_are_anchors(void)
     CU_ASSERT_EQUAL(a[0].ahead_ns, 0);
     CU_ASSERT_EQUAL(a[1].ahead_ns, 30);
     CU_ASSERT_EQUAL(a[2].ahead_ns, -10);
+    CU_ASSERT_EQUAL(a[2].took_ns, 90);
     CU_ASSERT_EQUAL(anchors_of(p, 1, a), 0);
     p[1].kind = TL_ALL_GATHER; /* no two ranks of one collective */
     CU_ASSERT_EQUAL(anchors_of(p, 3, a), 0);
@@ -45,8 +46,32 @@ static tl_anchor *line(size_t n, int64_t apart_ns, int64_t ahead_ns, double drif
     if (a == NULL)
         abort();
     for (size_t i = 0; i < n; i++)
-        a[i] = (tl_anchor){ 3, 1, (int64_t)i * apart_ns, ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)) };
+        a[i] = (tl_anchor){ 3, 1, (int64_t)i * apart_ns, ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)), MS / 100 };
     return a;
+}
+
+static void where_long_and_short_collectives_disagree_the_short_ones_tell(void)
+{
+    static const struct {
+        int64_t longer_ns; /* ahead in the long ones */
+        int64_t short_ns;  /* what the short ones take, of 1 ms */
+        int64_t told_ns;
+    } cases[] = { { 400000, MS / 10, 1000 }, { 40000, MS / 10, 40000 }, { 400000, MS * 9 / 10, 400000 } };
+
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tl_clock_edge e;
+        tl_anchor *a = line(24, MS, cases[c].longer_ns, 0);
+        for (size_t i = 0; i < 24; i++) {
+            bool small = i % 6 == 5;
+            a[i].took_ns = small ? cases[c].short_ns : MS;
+            a[i].ahead_ns = small ? 1000 : a[i].ahead_ns;
+        }
+        CU_ASSERT_TRUE(tl_clock_edge_fit(a, 24, &e));
+        CU_ASSERT_EQUAL(e.ahead_ns, cases[c].told_ns);
+        CU_ASSERT_EQUAL(e.anchors, 24);
+        CU_ASSERT_EQUAL(e.took_ns, cases[c].told_ns == 1000 ? MS / 10 : MS);
+        free(a);
+    }
 }
 
 static void an_offset_is_the_middle_of_what_anchors_say(void)
@@ -248,6 +273,21 @@ static void one_rank_beside_its_host_has_a_clock_of_its_own(void)
     CU_ASSERT_EQUAL(row(1)->residual_ns, 10000);
 }
 
+/* A ring with a slow link keeps some up to 0.9 ms longer than others, in collectives of 1 ms. */
+static void ranks_that_end_apart_by_less_than_they_take_have_one_clock(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        begin(4, 4, (const int64_t[]){ -450000, -150000, 150000, 450000 });
+        for (size_t i = 0; i < j.nedges; i++)
+            j.edges[i].took_ns = longer ? MS : MS / 10;
+        solve(TL_CLOCK_AUTO);
+        for (size_t i = 0; i < 4; i++) {
+            CU_ASSERT_EQUAL(j.places[i].clock, longer ? 0 : (int32_t)i);
+            CU_ASSERT_EQUAL(row(i)->applied, !longer && row(i)->offset_ns != 0);
+        }
+    }
+}
+
 /* On one host ends lie up to 49 us apart for other reasons; and what is scattered widely is believed later. */
 static void nothing_below_fifty_microseconds_or_three_sigma_is_applied(void)
 {
@@ -349,6 +389,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(ends_of_an_all_reduce_are_anchors),
         TEST(an_offset_is_the_middle_of_what_anchors_say),
+        TEST(where_long_and_short_collectives_disagree_the_short_ones_tell),
         TEST(a_drift_takes_twenty_anchors_over_a_second),
         TEST(a_quarter_of_wrong_anchors_bends_nothing),
         TEST(a_clock_that_runs_wild_has_no_drift),
@@ -357,6 +398,7 @@ int main(void)
         TEST(a_long_chain_is_exact),
         TEST(ranks_of_a_host_share_its_clock),
         TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
+        TEST(ranks_that_end_apart_by_less_than_they_take_have_one_clock),
         TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
         TEST(what_never_meets_is_not_compared),
         TEST(a_drift_is_the_clocks),

@@ -5,7 +5,6 @@
 #include "scratch.h"
 #include "tlmpi/trace/reader.h"
 #include "unit.h"
-#include <time.h>
 
 static tl_trace read_one(const char *path, bool yajl_only, bool no_filter, tl_status *st)
 {
@@ -372,9 +371,9 @@ static void each_element_that_is_no_entry_counts(void)
     }
 }
 
-/* Texts that have been written to take long: a second and a half for 2 MB is ten times what any of them needs, and a hundredth of
- * what a second look at each stretch of text would cost. */
-static void no_text_takes_long(void)
+/* Texts that have been written to take long: a second look at each stretch of 2 MB takes minutes, before which the time
+ * limit of the tests ends it. */
+static void texts_made_to_take_long_are_read_once(void)
 {
     static const struct {
         const char *head, *unit;
@@ -400,11 +399,7 @@ static void no_text_takes_long(void)
         { "{\"traceEvents\":[]}", ",{\"id\":1" },
         { "{\"traceEvents\":[]}", ",{\"ph\":1}],\"traceName\":\"x\"}" },
     };
-#ifdef __SANITIZE_ADDRESS__
-    const size_t size = 200000;             /* its realloc copies, which makes yajl's stack of brackets dear */
-#else
-    const size_t size = 2000000;
-#endif
+    const size_t size = UNIT_SANITIZED ? 200000 : 2000000; /* its realloc copies, which makes yajl's stack of brackets dear */
     char *text = malloc(size + 200);
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -415,12 +410,8 @@ static void no_text_takes_long(void)
         const char *path = scratch_write("long.json", text, n);
         for (int yajl_only = 0; yajl_only < 2; yajl_only++) {
             tl_status st;
-            clock_t begin = clock();
             tl_trace t = read_one(path, yajl_only, false, &st);
-            double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-            CU_ASSERT(seconds < 1.5);
-            if (seconds >= 1.5)
-                printf("\n%s%s...: %.1f s\n", cases[i].head, cases[i].unit, seconds);
+            CU_ASSERT(st == TL_OK || st == TL_EINPUT);
             tl_trace_free(&t);
         }
     }
@@ -469,7 +460,7 @@ int main(void)
         TEST(a_torn_entry_is_not_believed),
         TEST(device_work_is_a_complete_event),
         TEST(each_element_that_is_no_entry_counts),
-        TEST(no_text_takes_long),
+        TEST(texts_made_to_take_long_are_read_once),
         TEST(without_memory_it_fails_and_says_so),
     };
     int failed = scratch_make() || unit_main("damage", tests, COUNT(tests));

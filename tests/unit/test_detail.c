@@ -10,14 +10,11 @@ static tl_details details;
 
 static void collect(const drawing *d)
 {
-    tl_idle_parts idle = { 0 };
     tl_activity activity = { 0 };
     tl_details_free(&details);
-    CU_ASSERT_TRUE_FATAL(tl_idle_parts_find(&d->view, &idle));
-    CU_ASSERT_TRUE_FATAL(tl_activity_make(&activity, &d->view, idle.v, idle.n));
-    CU_ASSERT_TRUE_FATAL(tl_details_collect(&d->view, idle.v, idle.n, &activity, &details));
+    CU_ASSERT_TRUE_FATAL(tl_activity_find(&activity, &d->view));
+    CU_ASSERT_TRUE_FATAL(tl_details_collect(&d->view, &activity, &details));
     tl_activity_free(&activity);
-    free(idle.v);
 }
 
 /* The row of a name; one of nothing where there is none. */

@@ -50,7 +50,7 @@ static void a_wait_that_goes_on_when_the_next_work_is_launched_is_not_to_blame(v
                       "call 3 cudaStreamSynchronize: .......==============",
                       "launch 2 cudaLaunchKernel:    ........................b", NULL);
     const tl_gap *g = the_gap(d, 0);
-    CU_ASSERT_EQUAL(g->sync_type, TL_WAIT_STREAM);
+    CU_ASSERT_EQUAL(g->sync_type, TL_SYNC_STREAM);
     CU_ASSERT_EQUAL(g->drain_type, TL_DRAIN_SYNC);
     CU_ASSERT_STRING_EQUAL(text(d, g->sync_event), "cudaStreamSynchronize");
     CU_ASSERT_EQUAL(g->sync_dur_ns, 14 * US);
@@ -73,14 +73,14 @@ static void names_of_calls_are_known_by_their_parts(void)
 static void an_allocation_waits_when_it_lasts(void)
 {
     drawing *d = waited("cudaMalloc", 10, 22);
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_NONE);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_NONE);
     tl_config c = tl_config_default;
     c.idle.implicit_ns = 12 * US;
     run(d, &c);
-    CU_ASSERT_EQUAL(gap(d, 0)->sync_type, TL_WAIT_NONE);
+    CU_ASSERT_EQUAL(gap(d, 0)->sync_type, TL_SYNC_NONE);
     c.idle.implicit_ns = 12 * US - 1;
     run(d, &c);
-    CU_ASSERT_EQUAL(gap(d, 0)->sync_type, TL_WAIT_IMPLICIT);
+    CU_ASSERT_EQUAL(gap(d, 0)->sync_type, TL_SYNC_IMPLICIT);
     CU_ASSERT_EQUAL(gap(d, 0)->drain_type, TL_DRAIN_SYNC);
     drawing_free(d);
 }
@@ -98,7 +98,7 @@ static void the_event_before_the_gap_is_what_ended_last(void)
     g = the_gap(d, TL_IDLE_ENDED);
     CU_ASSERT_EQUAL(g->preceding_uid, -1);
     CU_ASSERT_EQUAL(g->drain_type, TL_DRAIN_STARVED);
-    CU_ASSERT_EQUAL(g->sync_type, TL_WAIT_DEVICE);
+    CU_ASSERT_EQUAL(g->sync_type, TL_SYNC_DEVICE);
     drawing_free(d);
 }
 
@@ -142,10 +142,10 @@ static void a_wait_for_another_device_explains_nothing(void)
     drawing *d = draw("compute 0/7: ..AAAAAAAAAAAAAAAAAA..........CC",
                       "call 1 cudaDeviceSynchronize: ..........============", NULL);
     draw_sync(d, 0, 1, -1, -1);
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_NONE);
-    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_DEVICES)->sync_type, TL_WAIT_DEVICE);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_NONE);
+    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_DEVICES)->sync_type, TL_SYNC_DEVICE);
     d->syncs[0].device = 0;
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_DEVICE);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_DEVICE);
     drawing_free(d);
 }
 
@@ -158,7 +158,7 @@ static void of_waits_for_the_device_and_for_an_unknown_one_the_last_begun_counts
         snprintf(unknown, sizeof unknown, "call 2 cudaStreamSynchronize: .......%s", known_is_last ? early : late);
         drawing *d = draw("compute 0/7: ..AAAAAAAAAAAAAAAAAA..........CC", known, unknown, NULL);
         draw_sync(d, drawn_call(d, "cudaDeviceSynchronize"), 0, -1, -1);
-        CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, known_is_last ? TL_WAIT_DEVICE : TL_WAIT_STREAM);
+        CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, known_is_last ? TL_SYNC_DEVICE : TL_SYNC_STREAM);
         drawing_free(d);
     }
 }
@@ -187,14 +187,14 @@ static void where_the_copy_says_nothing_the_call_tells_the_direction(void)
     const char *compute = "compute 7: ..AAAAAAAAAAA.................BB",
                *copy = "memcpy 7 Memcpy DtoD: .............MMMMMMM";
     drawing *d = draw(compute, copy, "launch 1 hipMemcpyAsync: ..........mmmmmmmmmmmm", NULL);
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_NONE);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_NONE);
     d->call_columns.copy[0] = 2;
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_D2H);
-    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_COPIES)->sync_type, TL_WAIT_D2H);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_D2H);
+    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_COPIES)->sync_type, TL_SYNC_D2H);
     d->call_columns.copy[0] = 1;
-    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_COPIES)->sync_type, TL_WAIT_H2D);
+    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_COPIES)->sync_type, TL_SYNC_H2D);
     d->call_columns.copy[0] = 3;
-    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_WAIT_NONE);
+    CU_ASSERT_EQUAL(the_gap(d, 0)->sync_type, TL_SYNC_NONE);
     drawing_free(d);
     /* A copy that is not in the trace: by its name, which also says whether it waits. */
     expect_drain(waited("cuMemcpyDtoH_v2", 10, 22), 0, "sync_drain", "D2H_COPY");

@@ -12,15 +12,16 @@ static const char letters[TL_NPARTS + 1] = "chox.igsad";
 static const char *parts_of(const drawing *d)
 {
     static char text[256];
-    tl_idle_parts idle = { 0 };
+    tl_activity a = { 0 };
     size_t n = 0;
     memset(text, ' ', sizeof text);
-    CU_ASSERT_TRUE_FATAL(tl_idle_parts_find(&d->view, &idle));
-    for (size_t i = 0; i < idle.n; i++)
-        for (int64_t t = idle.v[i].start_ns; t < idle.v[i].end_ns; t += US, n = (size_t)(t / US))
-            text[t / US] = letters[idle.v[i].part];
+    CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
+    for (size_t i = 0; i < a.n; i++)
+        for (int64_t t = a.start_ns[i]; a.part[i] > TL_PART_COMM && t < a.start_ns[i + 1];
+             t += US, n = (size_t)(t / US))
+            text[t / US] = letters[a.part[i]];
     text[n] = 0;
-    free(idle.v);
+    tl_activity_free(&a);
     return text;
 }
 
@@ -90,11 +91,11 @@ static void long_thought_after_a_wait_is_the_hosts(void)
     d->launches[1].start_ns = 200 * US;
     d->kernels[1].start_ns = d->kernels[1].launch_ns = 200 * US;
     d->kernels[1].end_ns = 202 * US;
-    tl_idle_parts idle = { 0 };
-    CU_ASSERT_TRUE_FATAL(tl_idle_parts_find(&d->view, &idle));
-    CU_ASSERT_EQUAL_FATAL(idle.n, 1);
-    CU_ASSERT_EQUAL(idle.v[0].part, TL_PART_HOST);
-    free(idle.v);
+    tl_activity a = { 0 };
+    CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
+    CU_ASSERT_EQUAL_FATAL(a.n, 3);
+    CU_ASSERT_EQUAL(a.part[1], TL_PART_HOST);
+    tl_activity_free(&a);
     drawing_free(d);
 }
 

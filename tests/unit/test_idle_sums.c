@@ -26,10 +26,10 @@ static void the_median_stands_in_the_middle(void)
         }
         qsort(sorted, n, sizeof *sorted, by_value);
         int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
-        wrong += tl_idle_median(v, n) != low + (high - low) / 2 + (high - low) % 2;
+        wrong += tl_idle_measure(v, n).median_ns != low + (high - low) / 2 + (high - low) % 2;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_EQUAL(tl_idle_median(v, 0), 0);
+    CU_ASSERT_EQUAL(tl_idle_measure(v, 0).median_ns, 0);
 }
 
 static const tl_idle_overview *overview_row(const tl_table *t, int rank, int step, uint8_t drain, uint8_t doing)

@@ -67,6 +67,22 @@ static void one_graph_launch_has_many_kernels(void)
     forget();
 }
 
+static void a_kernel_has_the_blocks_of_its_grid_and_a_copy_its_bytes(void)
+{
+    const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"ts\":30,\"dur\":5,\"args\":{"
+                                    "\"stream\":7,\"grid\":[2,3,4]}}," GPU("kernel", "b", 20, 5, 1, 7) ","
+                                    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"c\",\"ts\":10,\"dur\":5,\"args\":{"
+                                    "\"stream\":7,\"device\":0,\"bytes\":4096}}",
+                                    "");
+    CU_ASSERT_EQUAL_FATAL(v->nkernels, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const tl_kernel *k = &v->kernels[i];
+        CU_ASSERT_EQUAL(k->bytes, k->start_ns == 10000 ? 4096 : -1);
+        CU_ASSERT(k->kind == TL_MEMCPY || k->blocks == (k->start_ns == 30000 ? 24u : 0u));
+    }
+    forget();
+}
+
 static void of_two_calls_with_one_number_the_last_before_the_start_counts(void)
 {
     const tl_rank_view *v = view_of(HOST("cuda_runtime", "x", 1, 1, 4) "," HOST("cuda_runtime", "y", 5, 1, 4) "," HOST(
@@ -209,6 +225,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(work_is_sorted_by_place_and_joined_to_its_launch),
         TEST(one_graph_launch_has_many_kernels),
+        TEST(a_kernel_has_the_blocks_of_its_grid_and_a_copy_its_bytes),
         TEST(of_two_calls_with_one_number_the_last_before_the_start_counts),
         TEST(a_hundred_thousand_calls_with_one_number_are_quick),
         TEST(correlation_zero_joins_nothing),

@@ -316,11 +316,20 @@ static void ranks_read_as_people_write_them(void)
         char text[32];
         tl_ranks_text(cases[i].ranks, cases[i].n, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+        int32_t back[8];
+        CU_ASSERT_EQUAL(tl_ranks_of_text(text, sizeof text, back, COUNT(back)), cases[i].n);
+        CU_ASSERT_EQUAL(memcmp(back, cases[i].ranks, cases[i].n * sizeof *back), 0);
+        CU_ASSERT(cases[i].n == 0 || tl_ranks_of_text(text, sizeof text, back, cases[i].n - 1) == 0);
     }
     static const int32_t odd[] = { 100, 201, 303, 406, 510, 615, 721 };
     char text[17] = "";
     tl_ranks_text(odd, COUNT(odd), text, 16);
     CU_ASSERT_STRING_EQUAL(text, "100,201,303,...");
+    static const char *const none[] = { "100,201,303,...", "", "a", "3-1", "0-8/0", "1,,2", "1 2", "99999999999", "-1" };
+    for (size_t i = 0; i < COUNT(none); i++) {
+        int32_t back[16];
+        CU_ASSERT_EQUAL(tl_ranks_of_text(none[i], strlen(none[i]), back, COUNT(back)), 0);
+    }
 }
 
 int main(void)

@@ -120,6 +120,14 @@ static void doubles_are_short_and_read_back(void)
     }
 }
 
+static void tables_for_people_have_six_digits(void)
+{
+    tl_sample row = plain;
+    const uint32_t column = SHARE;
+    row.share = 1.0 / 3;
+    expect(TL_FORMAT_TABLE, &row, 1, &column, 1, "   share\n0.333333\n");
+}
+
 static void hostile_names_stay_in_their_cell(void)
 {
     const uint32_t column = NAME;
@@ -294,6 +302,7 @@ static const unit_test tests[] = {
     TEST(one_empty_cell_is_still_a_line),
     TEST(infinity_is_no_json),
     TEST(doubles_are_short_and_read_back),
+        TEST(tables_for_people_have_six_digits),
     TEST(hostile_names_stay_in_their_cell),
     TEST(csv_quotes_what_a_reader_would_split),
     TEST(a_full_text_cell_has_no_end),

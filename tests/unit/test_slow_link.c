@@ -117,6 +117,25 @@ static void places_in_the_step_stand_for_sizes(void)
     }
 }
 
+/* What takes long may be waiting for who is missing; and what others take is no measure, if they may have waited. */
+static void groups_with_ranks_missing_tell_nothing(void)
+{
+    for (int whole = 0; whole < 2; whole++) {
+        DRAW(2, "1111111111", "3333333333", "1111111111");
+        for (size_t c = 0; c < input.ncollectives; c++)
+            collectives[c].partial = (c % 3 == 1) != (whole == 1);
+        find();
+        CU_ASSERT_EQUAL(links.n, 0);
+    }
+    DRAW(2, "9999999999", "3333333333", "1111111111", "9999999999");
+    for (size_t c = 0; c < input.ncollectives; c++)
+        collectives[c].partial = c % 4 == 0 || c % 4 == 3;
+    find();
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].ends[0], 2);
+    CU_ASSERT_EQUAL(links.of[0].elsewhere_ns, UNIT_NS);
+}
+
 static void of_two_groups_the_longer_one_is_slow(void)
 {
     DRAW(2, "1111111111", "3333333333");
@@ -336,6 +355,7 @@ static void memory_may_run_out_anywhere(void)
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
     TEST(of_two_groups_the_longer_one_is_slow),
+    TEST(groups_with_ranks_missing_tell_nothing),
     TEST(a_group_alone_shows_by_its_other_steps),
     TEST(a_group_alone_that_is_always_the_same_says_nothing),
     TEST(a_quarter_more_is_jitter),

@@ -66,6 +66,7 @@ static const char *idle_lines(job *j)
     tl_print_summary(f, &j->s);
     (void)fclose(f);
     const char *from = strstr(all, "Idle:");
+    from = from != NULL ? from : strstr(all, "Waiting:");
     snprintf(j->text, sizeof j->text, "%s", from != NULL ? from : "");
     for (const char *line = j->text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
         CU_ASSERT(end - line <= 80);
@@ -79,7 +80,9 @@ static void expect(job *j, const char *lines)
     free(j);
 }
 
-#define HEAD "Idle: 50.0 ms in 10 gaps, 50.0 % of the devices' time; tlmpi show FILE idle_job\n  has all causes.\n"
+#define HEAD                                                                                                           \
+    "Idle: 50.0 ms in 10 gaps, 50.0 % of the devices' time; tlmpi show FILE idle_job\n  --sort total_ns has all "      \
+    "causes.\n"
 
 static void a_cause_is_said_with_its_operator_place_and_ranks(void)
 {
@@ -154,6 +157,48 @@ static void graphs_that_are_not_whole_are_a_doubt(void)
            "50.0 % of the idle time\n  may be work.\n");
 }
 
+static void waiting_for_others_is_told_from_the_ranks_own(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_UNTRACED, "(no_cpu_op_overlap)", 60, 1);
+    j->idle[0].peer_ns = 20 * MS;
+    expect(j, HEAD "  60.0 % the host launched late and was not traced - rank 3\n"
+                   "Of the idle time 40.0 % was waiting for other ranks (table gap_peer); the rest\n"
+                   "  is the ranks' own.\n");
+    j = new_job();
+    j->idle[0].peer_ns = MS / 2 - 1; /* less than one percent is not worth a line */
+    expect(j, HEAD);
+}
+
+/* They need not idle at all. */
+static void a_cause_that_is_mostly_waiting_says_so(void)
+{
+    job *j = new_job();
+    tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_RUNTIME, "SYNC_CALL: x", 60, 1);
+    c->total_ns = 10 * MS;
+    c->peer_ns = 5 * MS;
+    expect(j, HEAD "  60.0 % the host was in the call x, mostly waiting for other ranks - rank 3\n");
+    j = new_job();
+    c = add(j, TL_DRAIN_STARVED, TL_DOING_RUNTIME, "SYNC_CALL: x", 60, 1);
+    c->total_ns = 10 * MS;
+    c->peer_ns = 5 * MS - 1;
+    expect(j, HEAD "  60.0 % the host was in the call x - rank 3\n");
+}
+
+static void devices_that_wait_in_communication_are_told(void)
+{
+    job *j = new_job();
+    j->idle[0].macro_ns = 0;
+    j->idle[0].busy_ns = 100 * MS;
+    j->idle[0].waiting_ns = 30 * MS;
+    expect(j, "Waiting: 30.0 ms in communication that waited for late ranks, 30.0 % of the\n"
+              "  devices' time; table blame has for whom.\n");
+    j = new_job();
+    j->idle[0].waiting_ns = 50 * MS;
+    expect(j, HEAD "Waiting: 50.0 ms in communication that waited for late ranks, 50.0 % of the\n"
+                   "  devices' time; table blame has for whom.\n");
+}
+
 /* Names from a trace may hold anything. */
 static void odd_names_stay_on_their_line(void)
 {
@@ -169,13 +214,11 @@ static void odd_names_stay_on_their_line(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(a_cause_is_said_with_its_operator_place_and_ranks),
-        TEST(ranks_that_are_alike_are_counted),
-        TEST(the_largest_three_are_named_where_they_matter),
-        TEST(of_one_rank_no_ranks_are_named),
-        TEST(devices_that_hardly_idle_are_not_spoken_of),
-        TEST(graphs_that_are_not_whole_are_a_doubt),
-        TEST(odd_names_stay_on_their_line),
+        TEST(a_cause_is_said_with_its_operator_place_and_ranks), TEST(ranks_that_are_alike_are_counted),
+        TEST(the_largest_three_are_named_where_they_matter),     TEST(of_one_rank_no_ranks_are_named),
+        TEST(devices_that_hardly_idle_are_not_spoken_of),        TEST(graphs_that_are_not_whole_are_a_doubt),
+        TEST(waiting_for_others_is_told_from_the_ranks_own),     TEST(a_cause_that_is_mostly_waiting_says_so),
+        TEST(devices_that_wait_in_communication_are_told),       TEST(odd_names_stay_on_their_line),
     };
     return unit_main("summary_idle", tests, COUNT(tests));
 }

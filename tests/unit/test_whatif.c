@@ -388,6 +388,29 @@ static void a_stage_that_alone_is_fed_is_not_slow(void)
     job_free(j);
 }
 
+/* Behind the last step rank 2 did two columns more than the others until the end of both recordings, or four more because its
+ * own goes on for four. */
+static void who_is_recorded_for_longer_did_not_do_more(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        drawn_job *j = job_new();
+        for (int r = 0; r < 2; r++)
+            job_rank(j, 0, draw("steps:     22222222.......",
+                                "host:      arbs.......c...",
+                                "compute 7: AA..BB.....CC..",
+                                "comm 9:    ..RR..SS.......", NULL));
+        job_rank(j, 0, draw("steps:     22222222.......",
+                            "host:      arbs.....c.....",
+                   longer ? "compute 7: AA..BB...CCCCCC"
+                          : "compute 7: AA..BB...CCCC..",
+                            "comm 9:    ..RR..SS.......", NULL));
+        job_ready(j);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 2)), 2);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
+        job_free(j);
+    }
+}
+
 /* The recording begins in step 1, and what S is only one of the two has on record: they are compared all the same. */
 static void what_was_launched_before_the_recording_may_be_anything(void)
 {
@@ -572,6 +595,7 @@ static const unit_test tests[] = {
     TEST(clocks_may_differ_by_what_the_caller_knows),
     TEST(collectives_that_contradict_each_other_are_taken_apart),
     TEST(who_has_left_early_does_not_wait),
+    TEST(who_is_recorded_for_longer_did_not_do_more),
     TEST(what_was_launched_before_the_recording_may_be_anything),
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),

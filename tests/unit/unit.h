@@ -21,6 +21,15 @@ typedef struct unit_test {
 #define TEST(claim) { #claim, claim }
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* Whether the address sanitizer looks on, which makes some things dear. */
+#if defined(__SANITIZE_ADDRESS__)
+#define UNIT_SANITIZED 1
+#elif defined(__has_feature)
+#define UNIT_SANITIZED __has_feature(address_sanitizer)
+#else
+#define UNIT_SANITIZED 0
+#endif
+
 /* Runs the tests in their order; 0 when all assertions hold. */
 static inline int unit_main(const char *suite, const unit_test *tests, size_t n)
 {

@@ -26,17 +26,14 @@ typedef struct tl_idle_span {
 /* COMPUTE, H2D, COPY or COMM. */
 tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *kernel);
 
-/* One stretch of one activity; stretches are disjoint, in order, and touch. */
-typedef struct tl_stretch {
-    int64_t start_ns; /* up to the start of the next */
-    tl_part part;
-} tl_stretch;
-
-/* Zero-initialise; tl_activity_free ends it.  v[n] is the end: its start is where the last stretch stops. */
+/* Stretches of one activity each, in columns: there are more of them than kernels.  They are disjoint, in order, and
+ * touch: i lasts up to the start of i + 1.  Number n is the end, of part TL_NPARTS.  Zero-initialise; tl_activity_free
+ * ends it. */
 typedef struct tl_activity {
-    tl_stretch *v;
+    int64_t *start_ns;
+    uint8_t *part; /* tl_part */
     size_t n, cap;
-    tl_parts *sums; /* of all before v[i * TL_ACTIVITY_BLOCK], for each such i */
+    tl_parts *sums; /* of all before stretch i * TL_ACTIVITY_BLOCK, for each such i */
 } tl_activity;
 
 enum { TL_ACTIVITY_BLOCK = 32 };

@@ -6,6 +6,10 @@
  *     edge      all anchors of a rank in a group: an offset, a drift, a scatter
  *     solve     the edges of the job, least squares: a clock a host, and one for each rank that does not fit its host
  *
+ * Behind a slow link a ring lets some go earlier than others, by a part of what its transfers take; a clock is off by the
+ * same in all.  So where short collectives and long ones disagree the short ones tell, and ranks of a host that end
+ * apart by less than collectives take have one clock.
+ *
  * Only the last needs all edges in one place: one a rank and group.
  */
 #ifndef TLMPI_ANALYSIS_CLOCKS_H
@@ -25,6 +29,7 @@ typedef struct tl_anchor {
     int32_t rank, group;
     int64_t at_ns;    /* the middle end */
     int64_t ahead_ns; /* own end - middle end */
+    int64_t took_ns;  /* the shortest kernel: ends may lie so far apart whatever the clocks */
 } tl_anchor;
 
 typedef struct tl_clock_edge {
@@ -33,6 +38,7 @@ typedef struct tl_clock_edge {
     int64_t first_ns, last_ns, middle_ns; /* of the anchors; the offset holds in the middle */
     int64_t ahead_ns;                     /* median */
     int64_t sigma_ns;                     /* scatter: 1.4826 times the median distance from the line */
+    int64_t took_ns;                      /* the collectives that tell took so long, in the middle */
     double drift;                         /* ns a ns */
     int32_t has_drift, padding;
 } tl_clock_edge;

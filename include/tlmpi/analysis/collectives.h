@@ -15,6 +15,8 @@ typedef struct tl_rank_place {
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
     int64_t offset_ns, drift_ppb, sigma_ns;
     int64_t middle_ns; /* when the offset holds; the drift counts from there */
+    int32_t component; /* clocks of one number can be compared */
+    int32_t padding;
 } tl_rank_place;
 
 /* What is known about everybody; borrowed. */
@@ -60,5 +62,17 @@ tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
 /* The rank's place, or NULL: it has no trace. */
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
+
+/* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
+ * which is its scatter, or the offset that was not taken off it.  { .clock = -1 } begins; a rank NULL adds nothing. */
+typedef struct tl_clock_doubt {
+    int64_t worst_ns;
+    int32_t clock, component; /* of the last rank that was added */
+    bool several;
+    bool apart; /* nothing tells how far they are apart */
+} tl_clock_doubt;
+
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank);
+int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt);
 
 #endif

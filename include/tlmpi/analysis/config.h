@@ -24,7 +24,8 @@ enum {
     TL_IDLE_ADDRESSES = 1u << 8,
     TL_IDLE_MISSING = 1u << 9,
     TL_IDLE_OVERRUNS = 1u << 10,
-    TL_IDLE_ALL = (1u << 11) - 1
+    TL_IDLE_PEERS = 1u << 11,
+    TL_IDLE_ALL = (1u << 12) - 1
 };
 
 typedef struct tl_idle_rule {

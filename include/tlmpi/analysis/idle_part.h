@@ -17,12 +17,9 @@
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/mem.h"
 
-/* Zero-initialise; free(v) ends it. */
-typedef TL_VEC(tl_idle_span) tl_idle_parts;
-
-/* All idle time between the view's first and last work, all its devices together; needs what the host did.  Spans are
- * sorted and disjoint. False when memory is out. */
-bool tl_idle_parts_find(const tl_rank_view *view, tl_idle_parts *out);
+/* The activity of a view, its idle time divided so; needs what the host did.  As tl_activity_make.  False when memory
+ * is out. */
+bool tl_activity_find(tl_activity *activity, const tl_rank_view *view);
 
 /* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
  * others. */

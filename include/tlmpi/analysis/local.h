@@ -59,8 +59,7 @@ typedef struct tl_details {
 
 /* Appends the rank's.  Idle time of TL_PART_DEVICE is no host's doing: names have none of it.  A step's parts begin
  * with the idle time before its first work.  False when memory is out. */
-bool tl_details_collect(const tl_rank_view *view, const tl_idle_span *idle, size_t nidle, const tl_activity *activity,
-                        tl_details *details);
+bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 
 #endif

@@ -12,6 +12,8 @@
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
  * stands j places behind it is spared j of its phases * (n - 1) passes
  *
+ * Of a group some of whose ranks have no trace only tails can tell.
+ *
  * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
  * where ranks may send each other different amounts), and beyond what clocks leave open; it is then put to the test of
  * persistence.h.  A pure function of its input.
@@ -39,6 +41,7 @@ typedef struct tl_link_collective {
                          * what goes between the same stages of a pipeline, what a group does at one place of each step;
                          * 0: nothing is known of that */
     uint8_t kind, span; /* tl_collective, tl_node_span */
+    bool partial;       /* some of its ranks have no trace: what looks like a transfer may be waiting for them */
 } tl_link_collective;
 
 /* Borrowed. */

@@ -19,6 +19,10 @@
  * rank that did not do in a step what most of its role did is compared by its sums between what they share (`by_sums`); a rank
  * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
  * same.
+ *
+ * A rank without a trace takes part with the program of one that does the same, repaired; it comes when that program has
+ * come there, unless the end of a collective tells that it came earlier or later.  It is in no scenario, and its own end is
+ * not the job's.
  */
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H
@@ -35,6 +39,7 @@ typedef struct tl_whatif_collective {
     uint32_t first, n;
     uint32_t like; /* collectives of one number (kind, size, ranks of the group ...) should take the same time */
     bool loose;    /* one may leave before the last has come: all-to-all, send and receive */
+    uint32_t own;  /* those of one group that should; looked at only where ranks have no trace */
 } tl_whatif_collective;
 
 /* Borrowed until tl_whatif_free.  Ranks are indices. */
@@ -43,6 +48,8 @@ typedef struct tl_whatif_input {
     const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
     const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
     size_t nranks;
+    const uint32_t *stand_in; /* [nabsent]: who stands for the (nranks + i)-th, which has no trace (absent.h) */
+    size_t nabsent;           /* their programs and offsets stand behind those of the ranks */
     const tl_whatif_member *members;
     size_t nmembers;
     const tl_whatif_collective *collectives;

@@ -132,7 +132,7 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
 
 /* The chain of work, launches and transfers that decided when the job ended. */
 #define TL_PATH_FIELDS(F, T)                                                                                           \
-    F(T, I32, rank, KEY, "", "rank; -1: all of the path")                                                              \
+    F(T, I32, rank, KEY, "", "rank, also one without a trace that another stands for in the replay; -1: all of the path")                                                              \
     F(T, PATH, activity, KEY, "",                                                                                      \
       "compute, h2d, copy: work of the device; transfer: communication, once the last rank had come; host: the host "  \
       "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \

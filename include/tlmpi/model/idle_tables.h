@@ -17,16 +17,16 @@ extern const char *const tl_drain_labels[]; /* "ALL", "noise", "starved", "sync_
 #define TL_LABELS_OF_DRAIN  tl_drain_labels
 
 /* What kind of call waited for the device. */
-typedef enum tl_wait_kind {
-    TL_WAIT_NONE,
-    TL_WAIT_DEVICE,
-    TL_WAIT_STREAM,
-    TL_WAIT_EVENT,
-    TL_WAIT_H2D,
-    TL_WAIT_D2H,
-    TL_WAIT_IMPLICIT,
-    TL_NWAITS
-} tl_wait_kind;
+typedef enum tl_sync_kind {
+    TL_SYNC_NONE,
+    TL_SYNC_DEVICE,
+    TL_SYNC_STREAM,
+    TL_SYNC_EVENT,
+    TL_SYNC_H2D,
+    TL_SYNC_D2H,
+    TL_SYNC_IMPLICIT,
+    TL_NSYNCS
+} tl_sync_kind;
 extern const char *const tl_wait_labels[];
 #define TL_CELL_WAIT(name) uint8_t name
 #define TL_TYPE_OF_WAIT    TL_TYPE_ENUM
@@ -65,6 +65,19 @@ extern const char *const tl_call_labels[]; /* "none", "MEMORY_ALLOC", "LAUNCH_ST
 #define TL_CELL_CALL(name) uint8_t name
 #define TL_TYPE_OF_CALL    TL_TYPE_ENUM
 #define TL_LABELS_OF_CALL  tl_call_labels
+
+/* What tells that a device waited for other ranks. */
+typedef enum tl_peer_evidence {
+    TL_PEER_DEPENDENCY, /* the work behind the gap waited for communication on another device */
+    TL_PEER_SYNC,       /* the host waited for communication on another device */
+    TL_PEER_MEETING,    /* the host was in a collective of hosts */
+    TL_PEER_WAIT,       /* the host was in a call that waits for others */
+    TL_NPEERS
+} tl_peer_evidence;
+extern const char *const tl_peer_labels[]; /* "dependency", "host_sync", "host_collective", "host_wait", NULL */
+#define TL_CELL_PEER(name) uint8_t name
+#define TL_TYPE_OF_PEER    TL_TYPE_ENUM
+#define TL_LABELS_OF_PEER  tl_peer_labels
 
 extern const char *const tl_queued_labels[]; /* "unknown", "no", "yes", NULL */
 typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_queued;
@@ -134,6 +147,33 @@ TL_TABLE(gap, TL_GAP_FIELDS);
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")
 TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
 
+/* Every part of a macro gap, itself no shorter than one, in which the device waited for other ranks.  The analysis of a
+ * rank makes rows of what may be that, peer_ns as long as it lasted, with idle_id -1 where the host was in a
+ * collective, gap or no gap; once ranks are matched, what was waiting is left. */
+#define TL_GAP_PEER_FIELDS(F, T)                                                                                       \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device of the gap; -1 where devices are not told apart")                               \
+    F(T, TIME, start_ns, KEY, "ns", "start of the gap, as in table gap")                                               \
+    F(T, TIME, from_ns, KEY, "ns", "from when in the gap the device waited for others")                                \
+    F(T, I64, peer_ns, MEASURE, "ns", "for how long")                                                                  \
+    F(T, I32, late_rank, MEASURE, "", "the rank that came last to what was waited for; -1: not known")                 \
+    F(T, PEER, evidence, LABEL, "",                                                                                    \
+      "dependency: the work behind the gap waited for an event, and on another device of the rank there ran "          \
+      "communication that waited for a rank; host_sync: the host waited for such communication; host_collective: the " \
+      "host was in a collective of hosts (Gloo, MPI, a barrier), or did nothing known until one was over, up to the "  \
+      "last rank's arrival, or all of it where ranks do not match; host_wait: the host was in a call that waits for "  \
+      "others")                                                                                                        \
+    F(T, I32, idle_id, LABEL, "", "number of the gap on its device")                                                   \
+    F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")                             \
+    F(T, DRAIN, drain_type, LABEL, "", "of the gap")                                                                   \
+    F(T, DOING, cpu_during_gap, LABEL, "", "of the gap")                                                               \
+    F(T, TEXT128, dominant_op, LABEL, "", "of the gap, as in idle_summary")                                            \
+    F(T, I64, collective, LABEL, "", "what was waited for, its row in table collective; -1 for what hosts do")         \
+    F(T, TEXT64, awaited, LABEL, "", "what was waited for: the kernel, operator or Python function of this rank")      \
+    F(T, I32, awaited_uid, LABEL, "", "its place in traceEvents")                                                      \
+    F(T, TIME, awaited_ns, LABEL, "ns", "when it began")
+TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
+
 /* How idle each device was, and what there is to explain it. */
 #define TL_IDLE_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
@@ -145,6 +185,16 @@ TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
     F(T, I64, macro_gaps, MEASURE, "", "gaps that are classified")                                                     \
     F(T, I64, noise_gaps, MEASURE, "", "shorter gaps")                                                                 \
     F(T, I64, longest_ns, MEASURE, "ns", "the longest gap")                                                            \
+    F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \
+      "part of macro_ns in which the device, or the host in its stead, waited for other ranks: table gap_peer; the "   \
+      "rest is the rank's own")                                                                                        \
+    F(T, I64, waiting_ns, MEASURE, "ns",                                                                               \
+      "no idle time, but part of busy_ns: nothing ran except communication that waited for the last of its ranks; "    \
+      "comm_exposed_ns of table breakdown has it, too, and arrival each wait; where compute parts a kernel into more " \
+      "than 16 stretches to within a sixteenth of its time")                                                           \
+    F(T, I32, late_rank, MEASURE, "",                                                                                  \
+      "the rank that came last in most of peer_ns and waiting_ns, also where it had waited for others itself, which "  \
+      "table blame charges; -1: none, or not known")                                                                   \
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
     F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun")                \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
@@ -182,6 +232,9 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I64, max_ns, MEASURE, "ns", "the longest")
 TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
 
+/* The class of all that a device has beyond the number that are told apart. */
+#define TL_IDLE_OTHERS "(others)"
+
 /* The classes of gaps of each rank. */
 #define TL_IDLE_SUMMARY_FIELDS(F, T)                                                                                   \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -197,6 +250,7 @@ TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
     F(T, F64, idle_pct, MEASURE, "%", "of the time of all macro gaps; none for noise")                                 \
     F(T, F64, cumulative_pct, MEASURE, "%", "sum of idle_pct up to this place")                                        \
+    F(T, I64, peer_ns, MEASURE, "ns", "part of total_ns that was waiting for other ranks: table gap_peer")             \
     F(T, I64, mean_ns, MEASURE, "ns", "mean of the gaps, rounded")                                                     \
     F(T, I64, median_ns, MEASURE, "ns", "median, of an even count the mean of the middle two, rounded")                \
     F(T, I64, std_ns, MEASURE, "ns", "standard deviation (divided by the count), rounded")                             \
@@ -217,6 +271,7 @@ TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
     F(T, F64, idle_pct, MEASURE, "%", "of the time of all macro gaps of all ranks")                                    \
     F(T, F64, cumulative_pct, MEASURE, "%", "sum of idle_pct up to this place")                                        \
+    F(T, I64, peer_ns, MEASURE, "ns", "part of total_ns that was waiting for other ranks: table gap_peer")             \
     F(T, I32, ranks, MEASURE, "", "ranks that have the class")                                                         \
     F(T, I64, median_rank_ns, MEASURE, "ns", "median over all ranks with device work of the rank's time in the class") \
     F(T, I32, worst_rank, LABEL, "", "the rank with the most time in it; of equals the lower")                         \

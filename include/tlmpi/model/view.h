@@ -24,8 +24,10 @@ typedef struct tl_kernel {
     uint32_t uid;                       /* position in traceEvents */
     int32_t device, stream;             /* -1 when the trace does not say */
     int32_t step;                       /* number of its tl_step_window; -1 for none */
-    uint32_t blocks;                    /* of a kernel's grid, UINT32_MAX for more; 0 when unknown */
-    uint32_t coll;                      /* index into colls, TL_NONE; when kind is comm, it has one */
+    union {
+        uint32_t blocks;                /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
+        uint32_t coll;                  /* of comm: index into colls */
+    };
     uint8_t kind;                       /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;                 /* tl_collective, when kind is comm */
     uint8_t unclassified;               /* 1: a kernel that no rule names, counted as compute */

@@ -1,6 +1,6 @@
 /* par.h - procs that work together: the whole vocabulary.
  *
- * Two implementations, chosen at link time: MPI (par_mpi.c, the only file that knows of it), and one proc alone
+ * Two implementations, chosen at link time: MPI (par_mpi*.c, the only files that know of it), and one proc alone
  * (par_serial.c).  A call is local, or collective: every proc makes it, in the same order.  No call blocks in the MPI
  * library while another proc may still work: waits test and sleep, so that 64 procs on 2 cores do not burn them.
  */
@@ -32,7 +32,8 @@ tl_status tl_par_agree(tl_status status, tl_error *err);
 void tl_par_bcast(void *bytes, size_t n, int from);
 
 /* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
- * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on proc 0 alone. */
+ * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on every
+ * proc where proc 0 has no room. */
 tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err);
 
 /* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the *nout

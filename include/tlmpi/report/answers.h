@@ -90,6 +90,7 @@ typedef struct tl_culprit {
 typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
+    int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;
     int64_t clocks, shifted;                /* clocks of the job; ranks whose times were shifted */

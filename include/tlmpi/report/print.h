@@ -34,8 +34,9 @@ typedef struct tl_printer {
     struct tl_print_wait *wait;         /* TABLE: rows that wait until the widths are known */
 } tl_printer;
 
-/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value.  Columns are as wide as
- * their widest cell so far, of 1,000 rows at a time: memory does not grow with the table.
+/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits, in
+ * CSV and JSON with as many as read back as the same.  Columns are as wide as their widest cell so far, of 1,000 rows at a
+ * time: memory does not grow with the table.
  * CSV: RFC 4180 with a header and "\n" line ends, no value is an empty cell.
  * JSON: an array of row objects, no value and infinities are null, enums their labels.
  * No value: a NaN, an unknown time, no name.

@@ -12,16 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of a chunk of an EVENT table at most: 16 Ki, about 1 MB of intervals, which is what HDF5's chunk cache holds by
- * default. */
-#define TL_CHUNK_ROWS 16384u
+/* Rows of a chunk of an EVENT table at most: 4 Ki, about a quarter of a megabyte of intervals.  Larger ones are hardly
+ * smaller in the file, and every proc has room for one, and every table a last one, which is written whole. */
+#define TL_CHUNK_ROWS 4096u
 #define TL_DEFLATE_LEVEL 4          /* as the file's filter says; the stream is plain zlib whatever made it */
 
 /* Bytes of a packed row. */
 size_t tl_packed_size(const tl_schema *schema);
 
-/* Rows of a chunk of this table, a power of two: about 1 MB of an EVENT table, 4096 rows at most of collectives, and about 128
- * KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it has. */
+/* Rows of a chunk of this table, a power of two: TL_CHUNK_ROWS at most of an EVENT table, 1024 of collectives, and about
+ * 128 KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it has. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
 /* Packs n rows.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays), NAME cells go through file_id[local id] (file_id may be
@@ -31,8 +31,16 @@ void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_
 /* Largest size of an encoded chunk of this table. */
 size_t tl_chunk_bound(const tl_schema *schema);
 
+/* Room that encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
+typedef struct tl_chunk_room {
+    unsigned char *bytes;
+    size_t cap;
+} tl_chunk_room;
+
+void tl_chunk_room_free(tl_chunk_room *room);
+
 /* Shuffles and deflates n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
  * tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
-size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out);
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room);
 
 #endif

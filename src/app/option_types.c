@@ -1,0 +1,200 @@
+/* option_types.c - see option_types.h. */
+#include "option_types.h"
+
+#include "cli.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool store_switch(const char *text, void *at)
+{
+    *(bool *)at = strcmp(text, "1") == 0;
+    return true;
+}
+
+static void recall_switch(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%d", *(const bool *)at);
+}
+
+/* Empty stands for none: no option has a use for an empty text. */
+static bool store_text(const char *text, void *at)
+{
+    *(const char **)at = *text != '\0' ? text : NULL;
+    return true;
+}
+
+static void recall_text(const void *at, char *out, size_t n)
+{
+    const char *text = *(const char *const *)at;
+    snprintf(out, n, "%s", text != NULL ? text : "");
+}
+
+static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool store_count(const char *text, void *at)
+{
+    return read_int(text, 0, INT64_MAX, at);
+}
+
+static void recall_int(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%" PRId64, *(const int64_t *)at);
+}
+
+/* A width that is not given fits the terminal, if there is one. */
+static bool store_width(const char *text, void *at)
+{
+    if (strcmp(text, "auto") == 0) {
+        *(int64_t *)at = -1;
+        return true;
+    }
+    return store_count(text, at);
+}
+
+static bool store_run(const char *text, void *at)
+{
+    int64_t value = -1;
+    if (strcmp(text, "newest") == 0)
+        value = 0;
+    else if (strcmp(text, "list") != 0 && !read_int(text, 1, INT32_MAX, &value))
+        return false;
+    *(int *)at = (int)value;
+    return true;
+}
+
+static void recall_run(const void *at, char *out, size_t n)
+{
+    int value = *(const int *)at;
+    if (value > 0)
+        snprintf(out, n, "%d", value);
+    else
+        snprintf(out, n, "%s", value == 0 ? "newest" : "list");
+}
+
+static bool store_compat_run(const char *text, void *at)
+{
+    if (strcmp(text, "all") != 0)
+        return store_run(text, at);
+    *(int *)at = TL_ALL_RUNS;
+    return true;
+}
+
+static void recall_compat_run(const void *at, char *out, size_t n)
+{
+    if (*(const int *)at == TL_ALL_RUNS)
+        snprintf(out, n, "all");
+    else
+        recall_run(at, out, n);
+}
+
+static const char *const format_words[] = { "table", "csv", "json" };
+
+static bool store_format(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
+        if (strcmp(text, format_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_format(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", format_words[*(const int *)at]);
+}
+
+/* In the order of tl_clock_mode. */
+static const char *const clock_words[] = { "auto", "none", "force" };
+
+static bool store_clock(const char *text, void *at)
+{
+    for (size_t i = 0; i < sizeof clock_words / sizeof clock_words[0]; i++)
+        if (strcmp(text, clock_words[i]) == 0) {
+            *(int *)at = (int)i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_clock(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", clock_words[*(const int *)at]);
+}
+
+static bool store_parser(const char *text, void *at)
+{
+    *(bool *)at = strcmp(text, "yajl") == 0;
+    return *(bool *)at || strcmp(text, "fast") == 0;
+}
+
+static void recall_parser(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", *(const bool *)at ? "yajl" : "fast");
+}
+
+static bool store_ranges(const char *text, void *at)
+{
+    tl_ranges *ranges = at;
+    if (*text != '\0')
+        return tl_ranges_parse(text, ranges);
+    ranges->n = 0;
+    return true;
+}
+
+static void recall_ranges(const void *at, char *out, size_t n)
+{
+    const tl_ranges *ranges = at;
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < ranges->n && used < n; i++)
+        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64 "-%" PRId64, i > 0 ? "," : "", ranges->v[i].first,
+                                 ranges->v[i].last);
+}
+
+/* A threshold that is not named keeps its value. */
+static bool store_idle(const char *text, void *at)
+{
+    return tl_idle_config_read(text, at);
+}
+
+static void recall_idle(const void *at, char *out, size_t n)
+{
+    tl_idle_config_write(at, out, n);
+}
+
+static bool store_gates(const char *text, void *at)
+{
+    return tl_gates_read(text, at);
+}
+
+static void recall_gates(const void *at, char *out, size_t n)
+{
+    tl_gates_write(at, out, n);
+}
+
+const tl_option_type tl_option_gates = { store_gates, recall_gates, TL_GATES_SYNTAX };
+const tl_option_type tl_option_switch = { store_switch, recall_switch, NULL };
+const tl_option_type tl_option_text = { store_text, recall_text, NULL };
+const tl_option_type tl_option_count = { store_count, recall_int, "a number, 0 or more" };
+const tl_option_type tl_option_width = { store_width, recall_int, "a number or 'auto'" };
+const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
+const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_run,
+                                              "a number from 1, 'newest', 'list' or 'all'" };
+const tl_option_type tl_option_format = { store_format, recall_format, "table, csv or json" };
+const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl" };
+const tl_option_type tl_option_idle = { store_idle, recall_idle,
+                                        "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
+const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force" };
+const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };

@@ -1,0 +1,76 @@
+/* par_mpi_tree.c - see par_mpi_tree.h. */
+#include "par_mpi_tree.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/par/par.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+enum { REPORTING = 64, UP_TAG = 1, DOWN_TAG = 2 };
+
+static MPI_Comm ours;
+static int boss, first, nreporting; /* -1: none; procs first .. first + nreporting - 1 report here */
+static MPI_Request *requests;       /* an entry for each of them */
+static tl_tree_vote *votes;
+
+bool tl_tree_start(int proc, int nprocs)
+{
+    /* 64 * proc + 1 may pass an int's end where there are so many procs that nobody is below. */
+    int64_t below = (int64_t)REPORTING * proc + 1, left = nprocs - below;
+    boss = proc > 0 ? (proc - 1) / REPORTING : -1;
+    nreporting = left <= 0 ? 0 : left < REPORTING ? (int)left : REPORTING;
+    first = nreporting > 0 ? (int)below : 0;
+    requests = tl_calloc((size_t)nreporting + 1, sizeof *requests);
+    votes = tl_calloc((size_t)nreporting + 1, sizeof *votes);
+    MPI_Comm_dup(MPI_COMM_WORLD, &ours);
+    return requests != NULL && votes != NULL;
+}
+
+void tl_tree_end(void)
+{
+    MPI_Comm_free(&ours);
+    free(requests);
+    free(votes);
+    requests = NULL;
+    votes = NULL;
+}
+
+static void wait_for_all(int n, MPI_Request *all)
+{
+    unsigned spins = 0;
+    int done = 0;
+    while (MPI_Testall(n, all, &done, MPI_STATUSES_IGNORE), !done)
+        tl_par_nap(&spins);
+}
+
+void tl_tree_tell(void *bytes, size_t n)
+{
+    MPI_Request request;
+    if (boss >= 0) {
+        MPI_Irecv(bytes, (int)n, MPI_BYTE, boss, DOWN_TAG, ours, &request);
+        wait_for_all(1, &request);
+    }
+    for (int i = 0; i < nreporting; i++)
+        MPI_Isend(bytes, (int)n, MPI_BYTE, first + i, DOWN_TAG, ours, &requests[i]);
+    wait_for_all(nreporting, requests);
+}
+
+tl_tree_vote tl_tree_elect(int32_t value)
+{
+    tl_tree_vote best = { .value = value, .proc = tl_par_proc() };
+    MPI_Request request;
+
+    for (int i = 0; i < nreporting; i++)
+        MPI_Irecv(&votes[i], sizeof votes[i], MPI_BYTE, first + i, UP_TAG, ours, &requests[i]);
+    wait_for_all(nreporting, requests);
+    for (int i = 0; i < nreporting; i++)
+        if (votes[i].value > best.value || (votes[i].value == best.value && votes[i].proc < best.proc))
+            best = votes[i];
+    if (boss >= 0) {
+        MPI_Isend(&best, sizeof best, MPI_BYTE, boss, UP_TAG, ours, &request);
+        wait_for_all(1, &request);
+    }
+    tl_tree_tell(&best, sizeof best);
+    return best;
+}

@@ -1,0 +1,31 @@
+/* par_mpi_tree.h - a few bytes from all procs to one, and from one to all.
+ *
+ * Procs that sleep between tests notice a message late, up to a nap of 5 ms; what counts is how many of them stand one
+ * behind the other.  The library's own small collectives take a dozen on 64 procs.  Here 64 procs report to one, so it is two
+ * up to 65 procs, and four up to 4,161.
+ *
+ * Messages travel on a communicator of their own, where tl_par_probe does not see them.  All collective.
+ */
+#ifndef TLMPI_PAR_PAR_MPI_TREE_H
+#define TLMPI_PAR_PAR_MPI_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* False: memory is out. */
+bool tl_tree_start(int proc, int nprocs);
+void tl_tree_end(void);
+
+/* The largest value, and the lowest proc that has it. */
+typedef struct tl_tree_vote {
+    int32_t value, proc;
+} tl_tree_vote;
+
+/* The winner of all votes, everywhere. */
+tl_tree_vote tl_tree_elect(int32_t value);
+
+/* n bytes of proc 0 to all. */
+void tl_tree_tell(void *bytes, size_t n);
+
+#endif
