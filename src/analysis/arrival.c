@@ -131,7 +131,7 @@ static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_
     row->collective = c->number;
     row->group = c->group;
     row->kind = c->kind;
-    row->step = c->by_rank[0].step;
+    row->step = c->step;
     row->n = (int32_t)c->n;
     row->expected = c->expected;
     row->state = c->state;

@@ -240,7 +240,9 @@ static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
     const tl_blame_arrival *a = context;
     if (a[x].rank != a[y].rank)
         return a[x].rank < a[y].rank ? -1 : 1;
-    return (a[x].start_ns > a[y].start_ns) - (a[x].start_ns < a[y].start_ns);
+    if (a[x].start_ns != a[y].start_ns)
+        return a[x].start_ns < a[y].start_ns ? -1 : 1;
+    return (a[x].uid > a[y].uid) - (a[x].uid < a[y].uid); /* so that none comes before its previous one */
 }
 
 static bool prepare(blaming *b)

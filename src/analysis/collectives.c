@@ -302,13 +302,16 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     static const tl_group_fact nobody = { .size = -1 };
     const tl_group_fact *group =
         p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
-    tl_collective_view c = { .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule };
+    tl_collective_view c = {
+        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = p->step
+    };
 
     for (size_t i = 1; i < run->n; i++) {
         if (c.kind == TL_COLL_UNKNOWN || c.kind == TL_SEND_RECV)
             c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
         if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
             c.rule = p[i].rule;
+        c.step = c.step < 0 ? p[i].step : c.step; /* a damaged trace may have lost its marks, those of others tell it */
     }
     c.expected = expected_of(&c, group, facts);
     c.size = is_pair(&c) ? 2 : group->size;

@@ -66,7 +66,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
             .rank = p->rank,
-            .step = c->by_rank[0].step,
+            .step = c->step,
             .uid = p->uid,
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
@@ -159,7 +159,8 @@ static bool list_arrivals(attributing *a)
         a->arrivals[i] = (tl_blame_arrival){ .start_ns = row->start_ns,
                                              .end_ns = row->end_ns,
                                              .rank = (uint32_t)index_of(a, row->rank),
-                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous };
+                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
+                                             .uid = row->uid };
         for (int part = 0; part < TL_NPARTS; part++)
             a->arrivals[i].share[part] = row->share[part];
     }

@@ -53,6 +53,9 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     if (c->link != NULL) {
         tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(c->link));
+    } else if (c->nflagged > 0 && c->step_cost_ns == 0) { /* judged by the waits alone */
+        tl_wrap_words(w, tl_is_several(c) ? "others wait for them," : "others wait for it,");
+        tl_wrap_words(w, "but the simulation gains nothing");
     } else if (c->nflagged > 0) {
         tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
         tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);

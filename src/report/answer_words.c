@@ -226,9 +226,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
     case TL_DOUBT_MISSING:
         if (t->stood_in > 0)
-            return phrase("%zu rank%s no trace (others stand for %s in the simulation)", t->missing,
-                          t->missing == 1 ? " has" : "s have", tl_grouped(t->stood_in).text);
-        return phrase("%zu rank%s no trace", t->missing, t->missing == 1 ? " has" : "s have");
+            return phrase("%s rank%s no trace (others stand for %s in the simulation)",
+                          tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have",
+                          tl_grouped(t->stood_in).text);
+        return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have");
     case TL_DOUBT_DAMAGED:
         return phrase("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
     case TL_DOUBT_NOT_REPLAYED:

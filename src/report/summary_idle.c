@@ -5,7 +5,7 @@
  *              "# running sparse arch" - rank 2 most
  *       10.8 % the host was in the call cudaFree after it had waited for the device - 4 ranks alike
  *       Of the idle time 12.0 % was waiting for other ranks ...
- *     Waiting: 9110.2 ms in communication that waited for late ranks, 69.0 % of the devices' time; ...
+ *     Waiting: 9110.2 ms in nothing but communication that waited for late ranks, 69.0 % of the devices' time; ...
  */
 #include "summary_idle.h"
 #include "tlmpi/report/wrap.h"
@@ -170,7 +170,7 @@ static void say_waiting(FILE *out, const tl_idle *job, const tl_look *look)
     fprintf(out, "%sWaiting:%s", look->bold, look->off);
     tl_wrap w = { .out = out, .indent = 2, .column = strlen("Waiting:"), .begun = true };
     tl_wrap_piece(&w, "%.1f ms", (double)job->waiting_ns / 1e6);
-    tl_wrap_words(&w, "in communication that waited for late ranks,");
+    tl_wrap_words(&w, "in nothing but communication that waited for late ranks,");
     tl_wrap_piece(&w, "%.1f %%", pct);
     tl_wrap_words(&w, "of the devices' time; table blame has for whom.");
     tl_wrap_end(&w);

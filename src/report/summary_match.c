@@ -5,6 +5,8 @@
  *     Clocks: the times of 2 ranks were shifted, by up to 3000 us; see table clock.
  */
 #include "summary_match.h"
+
+#include "answer_words.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>
 #include <string.h>
@@ -21,6 +23,15 @@ static const tl_quality *check_of(const tl_summary *s, tl_quality_check check)
 static double us(int64_t ns)
 {
     return (double)ns / 1000;
+}
+
+/* Clocks are apart by microseconds, or by hours. */
+static tl_phrase apart(int64_t ns)
+{
+    tl_phrase said = tl_duration(ns);
+    if (ns < INT64_C(10000000))
+        snprintf(said.text, sizeof said.text, "%.0f us", us(ns));
+    return said;
 }
 
 /* "by launch and endtime", the rules that matched any. */
@@ -71,7 +82,7 @@ static void say_matched(FILE *out, const tl_summary *s, const tl_quality *matche
         if (clocks->worst_ns < 500)
             tl_wrap_words(&w, "less than 1 us apart.");
         else
-            tl_wrap_piece(&w, "%.0f us apart.", us(clocks->worst_ns));
+            tl_wrap_piece(&w, "%s apart.", apart(clocks->worst_ns).text);
     }
     tl_wrap_end(&w);
 }
@@ -119,7 +130,7 @@ static void say_clocks(FILE *out, const tl_summary *s)
     tl_wrap_words(&w, "Clocks: the times of");
     tl_wrap_piece(&w, "%" PRId64 " rank%s", shifted->count, shifted->count == 1 ? "" : "s");
     tl_wrap_words(&w, "were shifted,");
-    tl_wrap_piece(&w, "by up to %.0f us;", us(shifted->worst_ns));
+    tl_wrap_piece(&w, "by up to %s;", apart(shifted->worst_ns).text);
     tl_wrap_words(&w, "see table clock.");
     tl_wrap_end(&w);
 }

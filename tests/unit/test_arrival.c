@@ -56,6 +56,19 @@ static void nobody_waits_past_the_end_of_its_own_kernel(void)
     meeting_free(m);
 }
 
+/* Rank 0 has lost the marks of its steps; the charge belongs to a step all the same. */
+static void the_lowest_rank_that_knows_it_tells_the_step(void)
+{
+    meeting *m = meet("0: AAAA.BB.", "1: ..AA.BB.", "2: ..AA.BB.", NULL);
+    for (size_t i = 0; i < m->nparts; i++)
+        m->parts[i].step = m->parts[i].start_ns < 5 * US ? m->parts[i].rank - 1 + 7 * (m->parts[i].rank > 0) : -1;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->n, 3);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->step, 7);
+    CU_ASSERT_EQUAL(meeting_collective(m, 1)->step, -1);
+    meeting_free(m);
+}
+
 static void a_rank_may_leave_an_all_to_all_early(void)
 {
     meeting *m = meet("0: AAAAAA...", "1: ....AAAAA", NULL);
@@ -284,6 +297,7 @@ int main(void)
         TEST(the_wait_is_from_the_own_arrival_to_the_last),
         TEST(of_equal_arrivals_the_lowest_rank_is_late),
         TEST(nobody_waits_past_the_end_of_its_own_kernel),
+        TEST(the_lowest_rank_that_knows_it_tells_the_step),
         TEST(a_rank_may_leave_an_all_to_all_early),
         TEST(the_share_of_waiting_names_the_class),
         TEST(what_the_clocks_cannot_tell_is_inconclusive),

@@ -102,6 +102,32 @@ static void nobody_is_owed_more_than_its_own_kernel(void)
     free(j);
 }
 
+/* Three kernels of rank 0 begin at one instant; by their place in the trace it waited for rank 1 before the previous
+ * collective with ranks 2 and 3, not since. */
+static void at_one_instant_the_previous_one_comes_first(void)
+{
+    for (uint32_t before = 0; before < 2; before++) {
+        job *j = new_job(4);
+        collective(j, 1);
+        uint32_t elsewhere = arrive(j, 0, 10, 30, TL_NPARTS, TL_NONE);
+        arrive(j, 1, 20, 30, TL_NPARTS, TL_NONE);
+        collective(j, 1);
+        uint32_t late = arrive(j, 0, 10, 60, TL_PART_COMM, TL_NONE);
+        arrive(j, 2, 0, 60, TL_NPARTS, TL_NONE);
+        arrive(j, 3, 50, 60, TL_NPARTS, TL_NONE);
+        collective(j, 1);
+        uint32_t previous = arrive(j, 0, 10, 12, TL_NPARTS, TL_NONE);
+        j->arrivals[late].previous = previous;
+        j->arrivals[elsewhere].uid = before ? 1 : 2;
+        j->arrivals[previous].uid = before ? 2 : 1;
+        j->arrivals[late].uid = 3;
+        blame(j);
+        CU_ASSERT_EQUAL(j->indirect[1] == 0, before != 0);
+        CU_ASSERT_EQUAL(j->sum, all_waits(j));
+        free(j);
+    }
+}
+
 /* Ranks 0 and 1 work together, ranks 0 and 2 exchange results.  Rank 1 is slow; so 0 is late where 2 waits. */
 static void who_waited_elsewhere_passes_it_on(void)
 {
@@ -268,6 +294,7 @@ static const unit_test tests[] = {
     TEST(slices_are_shared_by_those_who_are_late_in_them),
     TEST(nobody_is_owed_more_than_its_own_kernel),
     TEST(who_waited_elsewhere_passes_it_on),
+    TEST(at_one_instant_the_previous_one_comes_first),
     TEST(the_last_common_collective_wipes_the_slate),
     TEST(what_may_carry_no_verdict_is_not_charged),
     TEST(no_nanosecond_is_lost),

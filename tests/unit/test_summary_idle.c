@@ -191,12 +191,12 @@ static void devices_that_wait_in_communication_are_told(void)
     j->idle[0].macro_ns = 0;
     j->idle[0].busy_ns = 100 * MS;
     j->idle[0].waiting_ns = 30 * MS;
-    expect(j, "Waiting: 30.0 ms in communication that waited for late ranks, 30.0 % of the\n"
-              "  devices' time; table blame has for whom.\n");
+    expect(j, "Waiting: 30.0 ms in nothing but communication that waited for late ranks, 30.0 %\n"
+              "  of the devices' time; table blame has for whom.\n");
     j = new_job();
     j->idle[0].waiting_ns = 50 * MS;
-    expect(j, HEAD "Waiting: 50.0 ms in communication that waited for late ranks, 50.0 % of the\n"
-                   "  devices' time; table blame has for whom.\n");
+    expect(j, HEAD "Waiting: 50.0 ms in nothing but communication that waited for late ranks, 50.0 %\n"
+                   "  of the devices' time; table blame has for whom.\n");
 }
 
 /* Names from a trace may hold anything. */

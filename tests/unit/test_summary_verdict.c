@@ -63,6 +63,17 @@ static void a_straggler_is_a_paragraph(void)
     job_free(j);
 }
 
+/* Its verdict rests on the waits: a cost of nothing would deny it. */
+static void what_gains_nothing_has_no_cost(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.012);
+    hold_up(j, 2, 1, 8, 30 * MS, 0)->p_value = 0.0001;
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8):\n"
+                                              "  others wait for it, but the simulation gains nothing\n  cause "));
+    job_free(j);
+}
+
 static void doubts_stand_before_what_it_rests_on(void)
 {
     answer_job *j = job_of(4, 3);
@@ -220,6 +231,7 @@ static void whatever_the_names_the_lines_fit(void)
 
 static const unit_test tests[] = {
     TEST(a_straggler_is_a_paragraph),
+    TEST(what_gains_nothing_has_no_cost),
     TEST(doubts_stand_before_what_it_rests_on),
     TEST(several_are_told_worst_first_and_then_counted),
     TEST(a_slow_host_is_told_by_its_ranks),

@@ -28,6 +28,7 @@ typedef struct tl_blame_arrival {
     int64_t start_ns, end_ns;
     uint32_t rank;     /* index, not number */
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
+    uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
     uint16_t share[TL_NPARTS];
 } tl_blame_arrival;
 

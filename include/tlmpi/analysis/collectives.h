@@ -34,6 +34,7 @@ typedef struct tl_collective_view {
     size_t n; /* ascending by rank; times on the job's clock */
     int32_t group, size,
         expected; /* size: ranks that take part, -1 when unknown; expected: those of them with a trace */
+    int32_t step; /* ProfilerStep in which the lowest rank that tells one launched it; -1: none does */
     uint8_t kind, rule, state, suspect, span; /* tl_collective, tl_match_rule, tl_coll_state, ... */
     int64_t uncertainty_ns;
 } tl_collective_view;

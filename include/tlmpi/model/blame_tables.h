@@ -184,8 +184,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, F64, p_value, MEASURE, "", "how often ranks relabelled at random show so large a charge; none below 5 steps") \
-    F(T, CAUSE, cause, MEASURE, "", "why it came late; mixed: no cause has 80 % of the charge")                        \
-    F(T, F64, cause_share, MEASURE, "", "part of the charge that the largest cause has")                               \
+    F(T, CAUSE, cause, MEASURE, "",                                                                                    \
+      "why it came late: in what it had more time than its peers, where that explains what "                           \
+      "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
+    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has: of the time more, or of the charge")         \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
