@@ -105,16 +105,16 @@ static bool find_starts(const tl_rank_view *view, step_starts *starts)
 {
     const tl_kernel *kernels = view->kernels;
     tl_map of_step = { 0 };
-    uint32_t at = TL_MAP_NONE;
+    uint32_t at = 0;
     bool whole = true;
 
     for (uint32_t i = 0; whole && i < view->nkernels; i++) {
         if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
             continue;
         uint64_t step = (uint64_t)kernels[i].step;
-        if (at == TL_MAP_NONE || kernels[starts->v[at]].step != kernels[i].step)
+        if (starts->v == NULL || kernels[starts->v[at]].step != kernels[i].step)
             at = tl_map_get(&of_step, step);
-        if (at == TL_MAP_NONE) {
+        if (starts->v == NULL || at == TL_MAP_NONE) {
             at = (uint32_t)starts->n;
             whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
             if (whole)

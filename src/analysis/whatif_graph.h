@@ -123,9 +123,11 @@ bool tl_whatif_settle(tl_whatif *w);
 /* whatif_absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
 void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *stage);
 
-/* whatif.c: replays with the cuts as they are; how long work stood idle for each entry of a host in the last replay; what
- * repairing one cell takes off work and host. */
+/* whatif_replay.c: replays with the cuts as they are. */
 int64_t tl_whatif_replay(tl_whatif *w);
+
+/* whatif.c: how long work stood idle for each entry of a host in the last replay; what repairing one cell takes off work and
+ * host. */
 void tl_whatif_find_lateness(tl_whatif *w);
 void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns, int64_t *host_ns);
 
@@ -148,5 +150,22 @@ static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
     __extension__ typedef __int128 wide;
     return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
 }
+
+#define TL_WHATIF_TIME_MAX (INT64_C(1) << 62)
+
+/* Times added up along a path of any length. */
+static inline int64_t tl_whatif_plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum) || sum > TL_WHATIF_TIME_MAX)
+        return TL_WHATIF_TIME_MAX;
+    return sum;
+}
+
+/* When the first of them starts. */
+int64_t tl_whatif_first_start(const tl_whatif *w);
+
+/* From ends of steps to their times. */
+void tl_whatif_step_times(const tl_whatif *w, int64_t *step_ns);
 
 #endif
