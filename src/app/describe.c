@@ -135,7 +135,7 @@ static void explain_words(FILE *out)
 {
     static const char *const lines[] = {
         "time: ns since the file's attribute epoch_ns (Unix time); the smallest integer where it is not known",
-        "name: number of a row of /names; tlmpi show prints the text",
+        "name: number of a row of /names, 4294967295 for none; tlmpi show prints the text",
         "key: rows are sorted by the keys, left to right",
         "label: says what the row is about",
         "measure: a result",
