@@ -140,6 +140,14 @@ static double flagged_ns(const tl_verdict_input *in, const bool *flagged)
     return sum;
 }
 
+/* What a share is of the step itself, in percent: shares are of the step without the cost, but of half a step at least
+ * (standing.c). */
+static double percent_of_step(double share)
+{
+    double of = share <= 1 ? share / (1 + share) : share / 2;
+    return of < 1 ? 100 * of : 100;
+}
+
 static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool in_first, char *reason, size_t n)
 {
     size_t steps = in->nsteps;
@@ -149,25 +157,25 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool
         return TL_VERDICT_OK;
     case TL_GROUND_LITTLE:
         snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", found->nflagged, steps,
-                 100 * found->share);
+                 percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_CHANCE:
         if (in_first && found->nflagged == 1) {
             snprintf(reason, n,
                      "stands out in the first recorded step alone, by %.1f %%: recordings that begin in turn look so",
-                     100 * found->share);
+                     percent_of_step(found->share));
             return TL_VERDICT_OK;
         }
         snprintf(reason, n, "stands out in %zu of %zu steps by %.1f %%, as others do by chance", found->nflagged, steps,
-                 100 * found->share);
+                 percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_EVENT:
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
-                 100 * found->share);
+                 percent_of_step(found->share));
         return TL_VERDICT_STRAGGLER;
     default:
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps, 100 * found->share,
-                 found->p);
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps,
+                 percent_of_step(found->share), found->p);
         return TL_VERDICT_STRAGGLER;
     }
 }
@@ -203,7 +211,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,
                      "last in %lld collectives, %.1f %% of %zu of %zu steps; too few steps for a test of significance",
-                     (long long)row->late_count, 100 * found->share, found->nflagged, in->nsteps);
+                     (long long)row->late_count, percent_of_step(found->share), found->nflagged, in->nsteps);
         } else if (row->p_value <= significant && gains->simulated && late_in_turn(gains, straggler, ns)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,

@@ -242,6 +242,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("no cause is known");
     case TL_DOUBT_NO_PLACE:
         return phrase("no kernel, operator or annotation stands out");
+    case TL_DOUBT_CHARGES:
+        return phrase("most of the waits are charged to another part of its time");
     case TL_DOUBT_NO_VERDICT:
         return phrase("there is nothing to judge by");
     case TL_NDOUBTS:

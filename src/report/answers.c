@@ -37,6 +37,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_MIXED] = "mixed_cause",
     [TL_DOUBT_UNKNOWN] = "unknown_cause",
     [TL_DOUBT_NO_PLACE] = "no_place",
+    [TL_DOUBT_CHARGES] = "other_charges",
     [TL_DOUBT_NO_VERDICT] = "no_verdict",
     NULL,
 };
@@ -323,6 +324,39 @@ static unsigned doubts_of_data(const tl_trust *t)
     return doubts;
 }
 
+/* Whether a cause may show as this part of a rank's time; what is no part of its own contradicts none. */
+static bool may_show_as(int part, uint8_t cause)
+{
+    switch (part) {
+    case TL_PART_COMPUTE:
+        return cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_THROTTLED || cause == TL_CAUSE_MORE_WORK;
+    case TL_PART_H2D:
+        return cause == TL_CAUSE_H2D;
+    case TL_PART_HOST:
+        return cause == TL_CAUSE_HOST_LATE;
+    case TL_PART_INPUT:
+        return cause == TL_CAUSE_INPUT;
+    case TL_PART_GC:
+        return cause == TL_CAUSE_GC;
+    case TL_PART_SYNC:
+        return cause == TL_CAUSE_SYNC_DRAIN;
+    case TL_PART_ALLOCATOR:
+        return cause == TL_CAUSE_ALLOCATOR;
+    default:
+        return true;
+    }
+}
+
+/* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
+ * device is never idle, or one delay shows in many collectives, they may tell of different parts. */
+static bool charges_differ(const tl_culprit *c)
+{
+    for (int part = 0; part < TL_NPARTS; part++)
+        if (c->parts[part] > c->blame_ns / 2)
+            return c->rank->cause != TL_CAUSE_MIXED && !may_show_as(part, c->rank->cause);
+    return false;
+}
+
 static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
@@ -330,6 +364,7 @@ static unsigned doubts_of_cause(const tl_culprit *c)
     unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
+    doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
     return doubts |
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }

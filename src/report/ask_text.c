@@ -156,7 +156,7 @@ static int next_part(const tl_culprit *c, const int *first, int n)
     return largest;
 }
 
-/* "of 740 ms of waiting: 720 ms host_late, 12.0 ms compute" */
+/* "of 740 ms of waiting: 720 ms host_late, 12.0 ms compute, ..." */
 static void say_parts(tl_wrap *w, const tl_culprit *c)
 {
     int parts[PARTS_NAMED + 1], n = 0;
@@ -168,8 +168,10 @@ static void say_parts(tl_wrap *w, const tl_culprit *c)
     tl_wrap_words(w, "of waiting:");
     for (int i = 0; i < n; i++) {
         tl_wrap_piece(w, "%s", tl_duration(c->parts[parts[i]]).text);
-        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n ? "," : "");
+        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(c, parts, n) >= 0 ? "," : "");
     }
+    if (next_part(c, parts, n) >= 0)
+        tl_wrap_piece(w, "...");
 }
 
 static void say_phase_of_rank(const asking *q, const tl_culprit *c)

@@ -389,6 +389,19 @@ static void three_doubts_are_many(void)
     job_free(j);
 }
 
+static void charges_that_speak_of_another_part_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
+    const tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    for (size_t i = 0; i < blame->n; i++)
+        ((tl_blame *)tl_table_row(blame, i))->cause = TL_PART_COMPUTE;
+    CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
 static void a_cause_has_doubts_of_its_own(void)
 {
     answer_job *j = job_of(4, 8);
@@ -516,6 +529,7 @@ static const unit_test tests[] = {
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),
+    TEST(charges_that_speak_of_another_part_are_a_doubt),
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
     TEST(clocks_may_hide_somebody),

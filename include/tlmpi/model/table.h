@@ -29,10 +29,10 @@ bool tl_table_sort(tl_table *table);
 
 void tl_table_free(tl_table *table);
 
-/* Row i, as its struct. */
+/* Row i, as its struct; NULL of a table that never had any. */
 static inline void *tl_table_row(const tl_table *table, size_t i)
 {
-    return table->rows + i * table->schema->row_size;
+    return table->rows != NULL ? table->rows + i * table->schema->row_size : NULL;
 }
 
 /* The field of that name, or NULL. */
