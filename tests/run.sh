@@ -107,7 +107,7 @@ units()
 tidy()
 {
     find src data -name '*.c' | sort > "$logs/sources"
-    xargs -P "$cores" -n 1 clang-tidy -p build-clang --quiet --warnings-as-errors='*' < "$logs/sources" > "$logs/tidy.raw" 2>&1
+    xargs -P "$cores" -n 1 clang-tidy -p build-clang-asan --quiet --warnings-as-errors='*' < "$logs/sources" > "$logs/tidy.raw" 2>&1
     found=$?
     sed -n "s|^$top/\(.*: error: .*\)|FAILED: \1|p" "$logs/tidy.raw" | sort -u
     findings=$(sed -n "s|^$top/\(.*: error: .*\)|\1|p" "$logs/tidy.raw" | sort -u | wc -l)
@@ -165,20 +165,20 @@ instruments()
     stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
     stage fuzz sh tests/fuzz/run.sh build-fuzz 30
     export ASAN_OPTIONS=fast_unwind_on_malloc=0
-    stage asan-mpi sh tests/golden/stories.sh build-clang/tlmpi 2 one_straggler several_devices idle_peers truncated
+    stage asan-mpi sh tests/golden/stories.sh build-clang-asan/tlmpi 2 one_straggler several_devices idle_peers truncated
     export ASAN_OPTIONS=
-    stage asan-stories sh tests/golden/stories.sh build-clang/tlmpi-serial 0
-    stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang/tlmpi-serial
-    stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang/tlmpi-serial build/make_trace
-    stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang/tlmpi-serial
+    stage asan-stories sh tests/golden/stories.sh build-clang-asan/tlmpi-serial 0
+    stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
+    stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
+    stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
 }
 
 stage scripts scripts
 stage layers sh tests/layers.sh
 stage units units build
-stage clang build build-clang -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
+stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
 stage tidy tidy
-stage asan-units units build-clang
+stage asan-units units build-clang-asan
 stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
 instruments &
 product

@@ -1,6 +1,6 @@
 /* summary_idle.c - the largest causes of idle time, a line or two each:
  *
- *     Idle: 3546.8 ms in 319 gaps, 26.9 % of the devices' time; ...
+ *     Idle: 3546.8 ms in 319 gaps longer than noise, 26.9 % of the devices' time; ...
  *       84.9 % the host launched late and was hardly traced (most in aten::empty) inside
  *              "# running sparse arch" - rank 2 most
  *       10.8 % the host was in the call cudaFree after it had waited for the device - 4 ranks alike
@@ -182,7 +182,8 @@ static void say_idle(FILE *out, const tl_summary *s, const tl_idle *job, const t
     fprintf(out, "%sIdle:%s", look->bold, look->off);
     tl_wrap head = { .out = out, .indent = 2, .column = strlen("Idle:"), .begun = true };
     tl_wrap_piece(&head, "%.1f ms", (double)job->macro_ns / 1e6);
-    tl_wrap_piece(&head, "in %" PRId64 " gap%s,", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
+    tl_wrap_piece(&head, "in %" PRId64 " gap%s", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
+    tl_wrap_words(&head, "longer than noise,");
     tl_wrap_piece(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
     tl_wrap_words(&head, "of the devices' time; tlmpi show FILE idle_job --sort total_ns has all causes.");
     tl_wrap_end(&head);
