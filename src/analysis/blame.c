@@ -68,6 +68,9 @@ static int64_t wait_of(const blaming *b, uint32_t at)
 
 /* ----------------------------------------------------------------------------------------------------- passing on */
 
+/* What is further back, of so many collectives of the rank, is nobody's reason to be late. */
+enum { LOOK_BACK = 16384 };
+
 /* What arrival `at` waited in collectives of other groups since its previous one with these ranks.  With an amount,
  * that amount is spread over them in proportion to `total`, the sum.  Collectives whose turn has been do not count. */
 static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t total)
@@ -76,7 +79,9 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
     int64_t from_ns = a->previous != TL_NONE ? b->in->arrivals[a->previous].end_ns : INT64_MIN, sum = 0, given = 0;
     uint32_t receiver = TL_NONE;
 
-    for (uint32_t i = b->place[at]; i-- > 0;) {
+    uint32_t nearest = b->place[at], farthest = nearest > LOOK_BACK ? nearest - LOOK_BACK : 0;
+
+    for (uint32_t i = nearest; i-- > farthest;) {
         uint32_t j = b->by_rank[i];
         const tl_blame_arrival *other = &b->in->arrivals[j];
         if (other->rank != a->rank || j == a->previous || other->end_ns < from_ns)
