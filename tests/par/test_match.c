@@ -42,6 +42,7 @@ static void begin(int32_t nranks)
         CU_ASSERT_FATAL(idle != NULL);
         idle->rank = r;
         idle->device = idle->late_rank = -1;
+        idle->busy_ns = INT64_MAX;
         row->rank = r;
         strcpy(row->host, r < nranks - 4 ? "left" : "right");
     }
