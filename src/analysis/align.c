@@ -59,7 +59,7 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
     return is_loose(a->kind) || is_loose(b->kind) ? LOOSELY_CLOSE_NS : CLOSE_NS;
 }
 
-/* ------------------------------------------------------------------------------------------------- what is open */
+/* ---------------------------------------------------------------------------------------------------- what is open */
 
 /* Fills open and free, and the distances of what has the same key; how many of these. */
 static bool part(aligning *k, int64_t *apart, size_t *npinned)
@@ -99,7 +99,7 @@ static bool part(aligning *k, int64_t *apart, size_t *npinned)
     return whole;
 }
 
-/* ------------------------------------------------------------------------------------------------------- shifts */
+/* ---------------------------------------------------------------------------------------------------------- shifts */
 
 /* How well our i-th open one is the reference's (i + shift)-th. */
 typedef struct shifted {
@@ -162,7 +162,7 @@ static void find_shift(aligning *k)
     k->ahead_ns = best.ahead_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------------- match */
+/* ----------------------------------------------------------------------------------------------------------- match */
 
 /* The best that can be made of our first ones and the reference's first ones, row by row of ours. */
 typedef struct row {

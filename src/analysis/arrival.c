@@ -74,7 +74,8 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table 
             .tail_ns = tl_ns_between(p->end_ns, x->e_first),
             .match_rule = p->rule,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
-            .launch_lag_ns = p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,
+            .launch_lag_ns =
+                p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,
         };
         if (c->rule == TL_BY_NOTHING)
             row->match_rule = TL_BY_NOTHING;

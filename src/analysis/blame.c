@@ -66,7 +66,7 @@ static int64_t wait_of(const blaming *b, uint32_t at)
     return wait > 0 ? wait : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- passing on */
+/* ------------------------------------------------------------------------------------------------------ passing on */
 
 /* What is further back, of so many collectives of the rank, is nobody's reason to be late. */
 enum { LOOK_BACK = 16384 };
@@ -105,7 +105,7 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
     return sum;
 }
 
-/* ----------------------------------------------------------------------------------------------- one collective */
+/* -------------------------------------------------------------------------------------------------- one collective */
 
 /* Who waited. */
 typedef struct waiter {
@@ -232,7 +232,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
     return whole;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static int by_last_start(const void *context, uint32_t x, uint32_t y)
 {
@@ -328,7 +328,7 @@ tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, cons
     return whole ? TL_OK : tl_fail_memory(err, "the blame");
 }
 
-/* --------------------------------------------------------------------------------------------------------- shares */
+/* ---------------------------------------------------------------------------------------------------------- shares */
 
 static int ascending(const void *a, const void *b)
 {

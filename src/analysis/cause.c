@@ -106,7 +106,7 @@ static entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t np
     return e;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- compute */
+/* --------------------------------------------------------------------------------------------------------- compute */
 
 static double mean_of(double ns, double count)
 {
@@ -195,7 +195,7 @@ static tl_cause of_compute(const finding *f, uint64_t *place)
     return TL_CAUSE_COMPUTE_SLOW;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- idle */
+/* ------------------------------------------------------------------------------------------------------------ idle */
 
 /* What the peers' hosts do for as long, if under cover of the device, makes nobody late: that the device had run dry
  * there is the host's lateness. */
@@ -312,7 +312,7 @@ static tl_cause of_idle(const finding *f, uint64_t *place)
     return cause_of_idle(largest);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static void find(finding *f, tl_cause_found *found)
 {

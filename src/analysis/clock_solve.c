@@ -59,7 +59,7 @@ static bool is_believed(int64_t ns, int64_t sigma_ns)
     return abs_ns(ns) > tl_ns_max(sigma_ns < INT64_MAX / 3 ? 3 * sigma_ns : INT64_MAX, BELIEVED_NS);
 }
 
-/* --------------------------------------------------------------------------------------------------- what edges say */
+/* -------------------------------------------------------------------------------------------------- what edges say */
 
 static void take_middle(solving *s)
 {
@@ -315,7 +315,7 @@ static void fill(solving *s, tl_clock_mode mode, tl_table *table)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- room */
+/* ------------------------------------------------------------------------------------------------------------ room */
 
 static bool make_room(solving *s)
 {

@@ -14,7 +14,7 @@
  * to other ranks at other times are no collective at all. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
-/* ------------------------------------------------------------------------------------------------------- order */
+/* ----------------------------------------------------------------------------------------------------------- order */
 
 static int by_key(const void *a, const void *b)
 {
@@ -118,7 +118,7 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
     return whole;
 }
 
-/* ------------------------------------------------------------------------------------------------------- checks */
+/* ---------------------------------------------------------------------------------------------------------- checks */
 
 /* Sizes of one message: ranks that send to each other may give and get different amounts. */
 static bool sizes_agree(const tl_participant *a, const tl_participant *b)
@@ -216,7 +216,7 @@ static tl_suspicion suspect_times(const tl_collective_view *c)
     return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }
 
-/* ------------------------------------------------------------------------------------------------ one collective */
+/* -------------------------------------------------------------------------------------------------- one collective */
 
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
 {

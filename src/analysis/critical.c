@@ -77,7 +77,7 @@ static bool find_end(walk *k)
     return found;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- parts */
+/* ----------------------------------------------------------------------------------------------------------- parts */
 
 /* Time of a segment's work, or of its host, as the parts that it is made of; what none is known of counts as `rest`. */
 static void divide(const tl_program *p, uint32_t segment, int64_t ns, bool work, tl_parts *sum)
@@ -147,7 +147,7 @@ static void find_before(const walk *k)
     k->path->before_ns = k->now_ns - first;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- walk */
+/* ------------------------------------------------------------------------------------------------------------ walk */
 
 /* Goes back to `to`, which was at to_ns; what lies between is a piece of the path. */
 static bool go(walk *k, int64_t to_ns, place to, tl_path_kind kind, uint32_t segment)

@@ -66,7 +66,7 @@ static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, 
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the device */
+/* ------------------------------------------------------------------------------------------------------ the device */
 
 static bool add_work(gathering *g)
 {
@@ -181,7 +181,7 @@ static bool add_steps(gathering *g)
     return whole;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the host */
+/* -------------------------------------------------------------------------------------------------------- the host */
 
 static bool list_working(gathering *g)
 {
@@ -385,7 +385,7 @@ static bool add_host(gathering *g)
     return whole;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the most */
+/* -------------------------------------------------------------------------------------------------------- the most */
 
 /* By kind and step, most time first, and of equals the innermost. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)

@@ -113,7 +113,7 @@ bool tl_work_measure_in(const tl_work *w, int64_t from_ns, int64_t to_ns, tl_wor
                    first <= last ? last - first : 0, c, row);
 }
 
-/* ------------------------------------------------------------------------------------------------- between edges */
+/* --------------------------------------------------------------------------------------------------- between edges */
 
 void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row)
 {

@@ -34,7 +34,7 @@ static int by_rank(const void *memberships, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(a, b);
 }
 
-/* ------------------------------------------------------------------------------------------------ named groups */
+/* ---------------------------------------------------------------------------------------------------- named groups */
 
 /* Gives order[from, to), whose members are the same, their keys. */
 static void key_named(tl_deciding *d, size_t from, size_t to)
@@ -48,7 +48,7 @@ static void key_named(tl_deciding *d, size_t from, size_t to)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- the table */
+/* ------------------------------------------------------------------------------------------------------- the table */
 
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {

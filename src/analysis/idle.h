@@ -106,7 +106,7 @@ bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
 bool tl_idle_prepare(tl_idle_rank *k);
 void tl_idle_free(tl_idle_rank *k);
 
-/* ------------------------------------------------------------------------------------------ the gaps of a device */
+/* -------------------------------------------------------------------------------------------- the gaps of a device */
 
 /* A macro gap beside its row. */
 typedef struct tl_idle_gap {
@@ -164,7 +164,7 @@ bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
  * collective of hosts.  After the labels of all gaps.  False: memory is out. */
 bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
-/* ------------------------------------------------------------------------------------------------------- tallies */
+/* --------------------------------------------------------------------------------------------------------- tallies */
 
 /* a + b, at most the largest integer: threads that do the same at once may come to more than there is time. */
 static inline int64_t tl_idle_plus(int64_t a, int64_t b)
@@ -231,7 +231,7 @@ void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row);
 /* Fills those of operators. */
 void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
-/* ---------------------------------------------------------------------------------------------------------- sums */
+/* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);

@@ -45,7 +45,7 @@ uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call)
     return low < view->nlaunches && view->launches[low].uid == uid ? (uint32_t)low : TL_NONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------- copies */
+/* ---------------------------------------------------------------------------------------------------------- copies */
 
 /* The copy on the device that the call queued, or NULL. */
 static const tl_kernel *copy_of_call(const tl_idle_rank *k, uint32_t call)
@@ -102,7 +102,7 @@ uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_ca
     return name->wait;
 }
 
-/* -------------------------------------------------------------------------------------------------- waits, holds */
+/* ---------------------------------------------------------------------------------------------------- waits, holds */
 
 /* The recorded wait with the call's correlation, or NULL. */
 static const tl_sync *sync_of(const tl_idle_rank *k, const tl_map *syncs, uint32_t call)
@@ -184,7 +184,7 @@ static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
     return whole;
 }
 
-/* -------------------------------------------------------------------------------------------------------- graphs */
+/* ---------------------------------------------------------------------------------------------------------- graphs */
 
 typedef struct graph {
     uint32_t name; /* of its first kernel: graphs that begin with the same are equal */
@@ -232,7 +232,7 @@ static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
     return whole;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* What the passes below collect. */
 typedef struct collected {

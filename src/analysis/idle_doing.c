@@ -29,7 +29,7 @@ static uint32_t track_of(const doing *w, uint32_t gap)
     return w->d->gaps.v[gap].track;
 }
 
-/* ---------------------------------------------------------------------------------------------------- operators */
+/* ------------------------------------------------------------------------------------------------------- operators */
 
 /* Operators of one thread that run, the one that began last on top. */
 typedef struct running {
@@ -139,7 +139,7 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
     return whole;
 }
 
-/* --------------------------------------------------------------------------------------------------- annotations */
+/* ----------------------------------------------------------------------------------------------------- annotations */
 
 /* The n annotations among the operators, as operators of their own; but for the marks of steps, which are a column. */
 typedef struct annotations {
@@ -192,7 +192,7 @@ static void annotations_free(annotations *a)
     free(a->threads);
 }
 
-/* -------------------------------------------------------------------------------------------------------- calls */
+/* ----------------------------------------------------------------------------------------------------------- calls */
 
 /* The calls of one thread as stretches that do not overlap: of what runs at once, the first to have begun. */
 typedef struct call_walk {
@@ -264,7 +264,7 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* Gaps of a thread in order of time; those of none stand last. */
 static bool order_by_thread(const doing *w)

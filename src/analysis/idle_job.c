@@ -158,7 +158,7 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
     return whole;
 }
 
-/* ----------------------------------------------------------------------------------------------- sums of the job */
+/* ------------------------------------------------------------------------------------------------- sums of the job */
 
 /* For which rank the ranks waited longest, each for the one of its row; of equals the lowest, -1 for none. */
 static bool find_late_rank(const tl_table *table, int32_t *late_rank)

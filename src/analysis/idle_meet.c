@@ -6,7 +6,7 @@
 /* A wait that is shorter is a call like any other. */
 #define LEAST_WAIT_NS INT64_C(100000)
 
-/* ---------------------------------------------------------------------------------------------------------- names */
+/* ----------------------------------------------------------------------------------------------------------- names */
 
 typedef enum where { STARTS, HAS, ENDS } where;
 
@@ -55,7 +55,7 @@ tl_meet tl_meet_named(tl_text name)
     return TL_MEET_NOT;
 }
 
-/* ------------------------------------------------------------------------------------------------ communication */
+/* --------------------------------------------------------------------------------------------------- communication */
 
 /* A launch of communication. */
 typedef struct comm_launch {
@@ -110,7 +110,7 @@ static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, in
     return low < f->launches.n && f->launches.v[low].track == track && f->launches.v[low].start_ns < end_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------------- threads */
+/* --------------------------------------------------------------------------------------------------------- threads */
 
 static int64_t end_of(const tl_ops *o, size_t i)
 {

@@ -70,7 +70,7 @@ static bool meet(mixed *m, int64_t lo, int64_t hi)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------- calls */
+/* ----------------------------------------------------------------------------------------------------------- calls */
 
 static bool add_calls(tl_idle_rank *k, const tl_idle_gap *g, mixed *m, tl_idle_tally *tally, tl_gap *row)
 {
@@ -100,7 +100,7 @@ static bool add_calls(tl_idle_rank *k, const tl_idle_gap *g, mixed *m, tl_idle_t
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- operators */
+/* ------------------------------------------------------------------------------------------------------- operators */
 
 /* One operator in the gap.  behind: the first one after it in order that does not lie within it; where the ones between
  * all do, they can be stepped over. */

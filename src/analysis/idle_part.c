@@ -24,7 +24,7 @@ typedef struct finding {
     bool drained;               /* a wait has emptied the queue, and launches are not ahead again */
 } finding;
 
-/* ---------------------------------------------------------------------------------------------------------- names */
+/* ----------------------------------------------------------------------------------------------------------- names */
 
 static bool has_any(tl_text name, const char *const *words)
 {
@@ -57,7 +57,7 @@ tl_part tl_idle_part_of_op(tl_text name)
     return has_any(name, input) ? TL_PART_INPUT : TL_PART_HOST;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- spans */
+/* ----------------------------------------------------------------------------------------------------------- spans */
 
 /* Adds the spans of one thread whose names stand for something to `found`, which is grown by part. */
 typedef struct spans_found {
@@ -124,7 +124,7 @@ static bool collect_spans(finding *f)
     return whole;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- gaps */
+/* ------------------------------------------------------------------------------------------------------------ gaps */
 
 static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_part part)
 {

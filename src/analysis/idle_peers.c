@@ -41,7 +41,7 @@ typedef struct finding {
     TL_VEC(stay) stays; /* by (track, start) */
 } finding;
 
-/* ----------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------ rows */
 
 /* What was waited for. */
 typedef struct awaited {
@@ -92,7 +92,7 @@ static awaited op_of(const finding *f, uint32_t op)
     return (awaited){ tl_idle_key(f->k, o->name[op]), o->uid[op], o->start_ns[op] };
 }
 
-/* --------------------------------------------------------------------------------------------------------- places */
+/* ---------------------------------------------------------------------------------------------------------- places */
 
 static bool lies_in(const tl_kernel *k, int32_t device, int32_t stream)
 {
@@ -145,7 +145,7 @@ static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_pieces *piec
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- waits */
+/* ----------------------------------------------------------------------------------------------------------- waits */
 
 static int by_track(const void *a, const void *b)
 {

@@ -101,8 +101,7 @@ static uint32_t only_neighbour(const aligning *a, const row *r)
     return only;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- matching
- */
+/* -------------------------------------------------------------------------------------------------------- matching */
 
 /* How far r's clock is ahead of q's, by what both have a key for; 0 where that is nothing. */
 static bool find_ahead(const aligning *a, const row *r, const row *q, int64_t *ahead_ns)

@@ -35,7 +35,7 @@ static tl_collective family_of(tl_collective kind)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- memberships */
+/* ----------------------------------------------------------------------------------------------------- memberships */
 
 typedef struct collecting {
     const tl_rank_view *view;
@@ -120,7 +120,7 @@ static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to
     return use;
 }
 
-/* ------------------------------------------------------------------------------------------------ participants */
+/* ---------------------------------------------------------------------------------------------------- participants */
 
 static int32_t peer_of(const tl_coll *c)
 {
@@ -196,7 +196,7 @@ static bool add_parts(collecting *k)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- counting */
+/* -------------------------------------------------------------------------------------------------------- counting */
 
 static int by_launch(const void *parts, uint32_t a, uint32_t b)
 {

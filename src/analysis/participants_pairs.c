@@ -36,8 +36,7 @@ static int32_t add_one(tl_map *map, uint64_t key)
     return tl_map_put(map, key, n + 1) == 0 ? (int32_t)n : -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- steps
- */
+/* ----------------------------------------------------------------------------------------------------------- steps */
 
 static bool is_before_steps(const pairing *k, const tl_participant *p)
 {
@@ -56,8 +55,7 @@ static int32_t step_of(const pairing *k, const tl_participant *p)
     return last->number + (last->number < INT32_MAX);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ways
- */
+/* ------------------------------------------------------------------------------------------------------------ ways */
 
 /* What goes one way between this rank and another, in one group. */
 static uint64_t way_of(const tl_participant *p, bool out)

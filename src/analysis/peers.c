@@ -284,7 +284,8 @@ void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table 
         if (row == NULL)
             continue;
         row->peer_ns = sum->peer_ns;
-        row->waiting_ns = tl_ns_min(sum->waiting_ns, row->busy_ns); /* which counts no kernel beyond the next one's start */
+        row->waiting_ns =
+            tl_ns_min(sum->waiting_ns, row->busy_ns); /* which counts no kernel beyond the next one's start */
         row->late_rank = sum->late_rank;
     }
 }

@@ -47,7 +47,7 @@ static double z_of(const testing *t, const double *value, size_t stride, size_t 
     return 0.6745 * (value[r * stride] - median) / (d > least ? d : least);
 }
 
-/* ------------------------------------------------------------------------------------------------------- patterns */
+/* -------------------------------------------------------------------------------------------------------- patterns */
 
 /* Sums of B / step over blocks of steps, so that no more than LEVELS_MAX numbers are cut into levels. */
 static size_t levels(const testing *t, size_t r, size_t *block)
@@ -151,7 +151,7 @@ static void name_pattern(const testing *t, size_t r, const bool *flagged, tl_per
         out->pattern = TL_PATTERN_SPORADIC;
 }
 
-/* --------------------------------------------------------------------------------------------------- significance */
+/* ---------------------------------------------------------------------------------------------------- significance */
 
 static int ascending(const void *a, const void *b)
 {
@@ -274,7 +274,7 @@ static bool significance(const testing *t, tl_persistence *out)
     return whole;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static void test_rank(const testing *t, size_t r, double all_ns, double *z, bool *flagged, tl_persistence *out)
 {

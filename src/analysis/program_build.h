@@ -80,7 +80,8 @@ static inline int64_t tl_launch_of(const tl_building *b, const tl_kernel *k)
     int64_t launch = k->launch_ns;
     if (launch == TL_TIME_UNKNOWN)
         return launch;
-    if (k->launch != TL_NONE && b->view->launches[k->launch].nkernels == 1 && (k->kind == TL_COMPUTE || k->kind == TL_COMM))
+    if (k->launch != TL_NONE && b->view->launches[k->launch].nkernels == 1 &&
+        (k->kind == TL_COMPUTE || k->kind == TL_COMM))
         launch = b->view->launches[k->launch].end_ns;
     launch = tl_on_device(b, launch);
     return launch > k->start_ns ? k->start_ns : launch;

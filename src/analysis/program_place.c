@@ -11,7 +11,7 @@
 #define LATENCY_MAX_NS (50 * US)
 #define TOUCH_NS (2 * US)             /* what ends so little after something may still have ended before it */
 
-/* ------------------------------------------------------------------------------------------------------------- order */
+/* ----------------------------------------------------------------------------------------------------------- order */
 
 /* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond TL_SKEW_MAX_NS it is
  * not the clock. */
@@ -134,7 +134,7 @@ static bool find_latency(tl_building *b)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- what comm stands behind */
+/* ----------------------------------------------------------------------------------------- what comm stands behind */
 
 /* The stream of a device that computes most: kernels [from, to) of the view. */
 typedef struct main_stream {
@@ -150,7 +150,8 @@ typedef struct placing {
     uint32_t *stream;     /* by kernel: the number of its stream */
     size_t nstreams;
     TL_VEC(main_stream) mains;
-    uint32_t *all, *early; /* [nstreams * TL_NCOLLECTIVES]: comms, and those that started while work launched before ran */
+    uint32_t *all,
+        *early; /* [nstreams * TL_NCOLLECTIVES]: comms, and those that started while work launched before ran */
     uint32_t *candidate;   /* by comm: the last work launched before it on the main stream, or before it on its own */
 } placing;
 
@@ -342,7 +343,7 @@ static bool place_comms(tl_building *b)
     return whole;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- segments */
+/* -------------------------------------------------------------------------------------------------------- segments */
 
 static int by_launch(const void *building, uint32_t x, uint32_t y)
 {
@@ -414,7 +415,8 @@ bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_w
     *b = (tl_building){ .view = view };
     if (!find_extent(b))
         return true;
-    return put_in_order(b) && find_latency(b) && place_comms(b) && find_boundaries(b) && tl_building_find_releases(b, waits);
+    return put_in_order(b) && find_latency(b) && place_comms(b) && find_boundaries(b) &&
+           tl_building_find_releases(b, waits);
 }
 
 void tl_building_free(tl_building *b)

@@ -57,7 +57,7 @@ static bool is_loose(const tl_link_collective *c)
     return c->n > 2 && !tl_is_synchronising((tl_collective)c->kind);
 }
 
-/* ------------------------------------------------------------------------------------------------- what is alike */
+/* --------------------------------------------------------------------------------------------------- what is alike */
 
 static bool number_of(tl_map *map, uint64_t key, uint32_t *number)
 {
@@ -216,7 +216,8 @@ static void charge_cell(finding *f, size_t from, size_t to, double *least)
         size_t n = next - i, middle = (n - 1) / 2;
         qsort(f->scratch, n, sizeof *f->scratch, by_length);
         f->charge[place(f, c)] += (double)n * (double)f->scratch[middle];
-        double part = should / (is_loose(of) ? PART_LOOSE : PART_USUAL), doubt = 2 * (double)n * (double)of->uncertainty_ns;
+        double part = should / (is_loose(of) ? PART_LOOSE : PART_USUAL),
+               doubt = 2 * (double)n * (double)of->uncertainty_ns;
         least[place(f, c)] += part > doubt ? part : doubt + 1;
     }
 }
@@ -243,7 +244,7 @@ static tl_status test(finding *f, tl_error *err)
     return tl_persistence_of(&charges, f->found, NULL, f->flagged, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- links */
+/* ----------------------------------------------------------------------------------------------------------- links */
 
 /* Whether so much is long in its one step that it is no hiccup of a single transfer. */
 static bool is_event(const finding *f, uint32_t unit)
@@ -368,7 +369,7 @@ static bool name_links(finding *f)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static tl_status find(finding *f, tl_error *err)
 {

@@ -115,7 +115,8 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
 /* Calls that come back when the copy is done. */
 static bool is_blocking_copy(tl_text call)
 {
-    static const char *const names[] = { "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy", "hipMemcpyWithStream", "hipMemcpyDtoH" };
+    static const char *const names[] = { "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy", "hipMemcpyWithStream",
+                                         "hipMemcpyDtoH" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (tl_text_is(call, names[i]))
             return true;

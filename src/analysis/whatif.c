@@ -11,7 +11,7 @@ enum { ERROR_PERCENT = 5 };
 /* Who repairs one of these lets a host no longer wait where others do not. */
 #define OF_WAITS (1U << TL_PART_SYNC | 1U << TL_PART_ALLOCATOR | 1U << TL_PART_H2D)
 
-/* ---------------------------------------------------------------------------------------------------------- scenarios */
+/* ------------------------------------------------------------------------------------------------------- scenarios */
 
 /* What of a surplus falls on the parts of a mask: as the parts' own surpluses have it; where none has one, all on `rest`. */
 static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts *own, int64_t surplus_ns, bool work,
@@ -126,7 +126,7 @@ int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
     return sum;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- all ranks */
+/* ------------------------------------------------------------------------------------------------------- all ranks */
 
 /* Whether a program's references lead where they may. */
 static bool holds_together(const tl_program *p)
@@ -220,11 +220,11 @@ static bool make_rooms(tl_whatif *w)
     w->carry = tl_malloc(ranks * sizeof *w->carry);
     w->changed = tl_calloc(ranks, sizeof *w->changed);
     w->cell_of = tl_calloc(ranks, sizeof *w->cell_of);
-    return w->collective_of != NULL && w->rank_of != NULL && w->lag_ns != NULL && w->transfer_ns != NULL && w->tail_ns != NULL && w->seats != NULL &&
-           w->leaves != NULL && w->stages != NULL && w->start != NULL && w->end != NULL && w->last_start != NULL &&
-           w->like_ns != NULL && w->took_ns != NULL && w->dissolved != NULL && w->link_cut != NULL && w->t != NULL &&
-           w->late != NULL && w->work_ns != NULL && w->host_ns != NULL && w->at != NULL && w->carry != NULL &&
-           w->changed != NULL && w->cell_of != NULL;
+    return w->collective_of != NULL && w->rank_of != NULL && w->lag_ns != NULL && w->transfer_ns != NULL &&
+           w->tail_ns != NULL && w->seats != NULL && w->leaves != NULL && w->stages != NULL && w->start != NULL &&
+           w->end != NULL && w->last_start != NULL && w->like_ns != NULL && w->took_ns != NULL &&
+           w->dissolved != NULL && w->link_cut != NULL && w->t != NULL && w->late != NULL && w->work_ns != NULL &&
+           w->host_ns != NULL && w->at != NULL && w->carry != NULL && w->changed != NULL && w->cell_of != NULL;
 }
 
 void tl_whatif_find_lateness(tl_whatif *w)
@@ -305,7 +305,8 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     w->untailed = tl_calloc(w->ncells + 1, sizeof *w->untailed);
     w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
     w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
-    if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->untailed == NULL || w->step_end == NULL || w->step_ns == NULL)
+    if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->untailed == NULL ||
+        w->step_end == NULL || w->step_ns == NULL)
         return TL_ENOMEM;
     if (!tl_whatif_settle(w) || !tl_whatif_compare_links(w) || !tl_whatif_find_tails(w))
         return TL_ENOMEM;

@@ -52,8 +52,7 @@ bool tl_whatif_give_cells(tl_whatif *w)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- what is usual
- */
+/* --------------------------------------------------------------------------------------------------- what is usual */
 
 typedef struct measuring {
     const tl_whatif *w;
@@ -94,8 +93,7 @@ static bool measure(const tl_whatif *w, bool own, uint32_t *order, int64_t *usua
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- seats
- */
+/* ----------------------------------------------------------------------------------------------------------- seats */
 
 /* They never come last; nothing is kept of that. */
 static void seat_unheard(tl_whatif *w, const tl_stage *s)
@@ -164,8 +162,7 @@ void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *s)
         w->transfer_ns[w->leaves[i]] -= later;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- all of it
- */
+/* ------------------------------------------------------------------------------------------------------- all of it */
 
 /* Hosts of those who stand in were late for so long: that is what is taken off first. */
 static void copy_lateness(tl_whatif *w)

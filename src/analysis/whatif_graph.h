@@ -72,8 +72,8 @@ struct tl_whatif {
     int64_t *like_ns;                  /* by collective of the input: transfer, and the median of those like it */
     int64_t *took_ns;
     bool *dissolved;                   /* by collective of the input: it contradicts others */
-    int64_t *own_ns;                   /* by collective of the input, where ranks have no trace: what transfers of its group,
-                                        * and of any, usually take */
+    int64_t *own_ns; /* by collective of the input, where ranks have no trace: what transfers of its group,
+                      * and of any, usually take */
     int64_t *any_ns;
     tl_seating seating;
     tl_item *order;
@@ -129,7 +129,8 @@ int64_t tl_whatif_replay(tl_whatif *w);
 /* whatif.c: how long work stood idle for each entry of a host in the last replay; what repairing one cell takes off work and
  * host. */
 void tl_whatif_find_lateness(tl_whatif *w);
-void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns, int64_t *host_ns);
+void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns,
+                          int64_t *host_ns);
 
 /* The parts of one cell. */
 void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);

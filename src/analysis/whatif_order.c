@@ -25,7 +25,7 @@ static int64_t ended(const tl_whatif *w, uint32_t comm)
     return comm_at(w, comm)->end_ns + tl_whatif_offset(w, w->rank_of[comm]);
 }
 
-/* ------------------------------------------------------------------------------------------------------- collectives */
+/* ----------------------------------------------------------------------------------------------------- collectives */
 
 static int by_coming(const void *graph, uint32_t x, uint32_t y)
 {
@@ -148,7 +148,7 @@ static bool seat_all(tl_whatif *w)
     return whole;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- order */
+/* ----------------------------------------------------------------------------------------------------------- order */
 
 typedef struct ordering {
     tl_whatif *w;
@@ -212,9 +212,9 @@ static bool ordering_make(ordering *o, tl_whatif *w)
                      .blocked = nones(w->nall),
                      .ranks = tl_malloc((w->nall + 1) * sizeof(uint32_t)),
                      .stages = tl_malloc((w->nstages + 1) * sizeof(uint32_t)) };
-    return o->ready_at != NULL && o->and_also != NULL && o->behind != NULL && o->first != NULL && o->second != NULL && o->pending != NULL && o->begun != NULL &&
-           o->over != NULL && o->came != NULL && o->base != NULL && o->next != NULL && o->blocked != NULL &&
-           o->ranks != NULL && o->stages != NULL;
+    return o->ready_at != NULL && o->and_also != NULL && o->behind != NULL && o->first != NULL && o->second != NULL &&
+           o->pending != NULL && o->begun != NULL && o->over != NULL && o->came != NULL && o->base != NULL &&
+           o->next != NULL && o->blocked != NULL && o->ranks != NULL && o->stages != NULL;
 }
 
 static void begin(ordering *o, uint32_t comm)

@@ -19,8 +19,7 @@ typedef struct comparing {
     } * numbers; /* scratch, as many as there are cells or blocks */
 } comparing;
 
-/* ----------------------------------------------------------------------------------------------------------- medians
- */
+/* --------------------------------------------------------------------------------------------------------- medians */
 
 static int by_number(const void *a, const void *b)
 {
@@ -263,8 +262,7 @@ static void compare_sums(comparing *c, const tl_block *b, const tl_block *v, siz
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ who with whom
- */
+/* --------------------------------------------------------------------------------------------------- who with whom */
 
 static int by_role(const void *a, const void *b)
 {

@@ -14,7 +14,8 @@ static size_t run_end(const uint32_t *v, size_t from, size_t n, tl_compare *comp
 }
 
 /* v[from, mid) and v[mid, to) are in order; merges them, with room for the first. */
-static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *room, tl_compare *compare, const void *context)
+static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *room, tl_compare *compare,
+                  const void *context)
 {
     size_t n = mid - from, i = 0, j = mid, out = from;
 

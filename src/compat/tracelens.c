@@ -64,7 +64,7 @@ void tl_tracelens_clear(const char *dir)
             (void)unlink(path);
 }
 
-/* ------------------------------------------------------------------------------------------------------- one rank */
+/* -------------------------------------------------------------------------------------------------------- one rank */
 
 /* The collectives of this rank alone; its number is then 0. */
 static tl_status write_own_collectives(const tl_lens *lens, const char *dir, tl_error *err)
@@ -171,7 +171,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------ all ranks */
+/* ------------------------------------------------------------------------------------------------------- all ranks */
 
 typedef struct part {
     share_head head;

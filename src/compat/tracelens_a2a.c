@@ -237,7 +237,7 @@ static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error 
     return tl_sheet_close(&sheet, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- sums */
+/* ------------------------------------------------------------------------------------------------------------ sums */
 
 static int in_groups(const exchange *x, const exchange *y)
 {

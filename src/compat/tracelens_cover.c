@@ -39,7 +39,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* ------------------------------------------------------------------------------------------------ sums of latest */
+/* -------------------------------------------------------------------------------------------------- sums of latest */
 
 static void add(timeline *t, latest at, int64_t length)
 {
@@ -56,7 +56,7 @@ static int64_t sum_below(const timeline *t, size_t at)
     return sum;
 }
 
-/* --------------------------------------------------------------------------------------------------------- nodes */
+/* ----------------------------------------------------------------------------------------------------------- nodes */
 
 static void gather(timeline *t, size_t i)
 {
@@ -104,7 +104,7 @@ static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, s
     gather(t, i);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------------------------------------------- the whole */
 
 static bool make(timeline *t, const tl_cover_span *spans, size_t n)
 {

@@ -140,7 +140,7 @@ static bool overlap(const tl_lens *lens, sweep *s, const tl_lens_gap *gap)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- shares */
+/* ---------------------------------------------------------------------------------------------------------- shares */
 
 static void forget_shares(tl_lens_host *host)
 {
@@ -177,7 +177,7 @@ static const share *largest_share(const tl_lens_host *host, const share *const *
     return best;
 }
 
-/* -------------------------------------------------------------------------------------------------------- texts */
+/* ----------------------------------------------------------------------------------------------------------- texts */
 
 static bool say(tl_lens_host *host, tl_text text)
 {
@@ -214,7 +214,7 @@ static tl_text name_text(const tl_lens_host *host, uint32_t name, const char *no
     return name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : (tl_text){ none, strlen(none) };
 }
 
-/* ------------------------------------------------------------------------------------------------------ launch */
+/* ---------------------------------------------------------------------------------------------------------- launch */
 
 static bool label_launch(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
 {
@@ -240,7 +240,7 @@ static bool label_launch(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
            put_word(host, gap->prequeued ? "prequeued" : "launched_during_gap", &gap->key);
 }
 
-/* ------------------------------------------------------------------------------------------------------ runtime */
+/* --------------------------------------------------------------------------------------------------------- runtime */
 
 /* The class with the largest sum, and the name with the largest sum of all classes: it need not belong to the class. */
 static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
@@ -281,7 +281,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- operators */
+/* ------------------------------------------------------------------------------------------------------- operators */
 
 static bool take_frames(tl_lens_host *host, const tl_lens_gap *gap)
 {

@@ -9,7 +9,7 @@
 #define SYNC_NEAR_US      2.0
 #define DRAIN_US          5.0
 
-/* -------------------------------------------------------------------------------------------------------- words */
+/* ----------------------------------------------------------------------------------------------------------- words */
 
 static const char *const sync_words[] = {
     [TL_LENS_NO_SYNC] = "",
@@ -59,7 +59,7 @@ void tl_lens_idle_free(tl_lens_idle *idle)
     *idle = (tl_lens_idle){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------- the intervals */
+/* --------------------------------------------------------------------------------------------------- the intervals */
 
 /* The fraction is exact, so is its product as p + e; what p loses decides where p itself lies half way. */
 int64_t tl_lens_thousandths(double us)
@@ -156,7 +156,7 @@ static bool name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
     return whole;
 }
 
-/* --------------------------------------------------------------------------------------------------- neighbours */
+/* ------------------------------------------------------------------------------------------------------ neighbours */
 
 static bool is_complete_gpu(const tl_lens *lens, uint32_t i)
 {
@@ -209,7 +209,7 @@ static void find_next(const walk *w, tl_lens_gap *gap)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- the drain */
+/* ------------------------------------------------------------------------------------------------------- the drain */
 
 tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
 {

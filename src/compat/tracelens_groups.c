@@ -142,7 +142,7 @@ static void put_labels(tl_sheet *sheet, const grouping *g, const gap_group *grou
         tl_sheet_text(sheet, tl_names_text(&g->idle->words, gap->key));
 }
 
-/* --------------------------------------------------------------------------------------------------- the summary */
+/* ----------------------------------------------------------------------------------------------------- the summary */
 
 /* "3,5,17" */
 static bool put_ids(tl_sheet *sheet, const gap_group *group)
@@ -239,7 +239,7 @@ static tl_status write_summary(grouping *g, const char *dir, tl_error *err)
     return tl_sheet_close(&sheet, err);
 }
 
-/* -------------------------------------------------------------------------------------------------- the overview */
+/* ---------------------------------------------------------------------------------------------------- the overview */
 
 static void put_overview_row(tl_sheet *sheet, const grouping *g, const gap_group *group)
 {

@@ -102,7 +102,7 @@ static bool make_rows(summing *s)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- all kernels */
+/* ----------------------------------------------------------------------------------------------------- all kernels */
 
 static bool take_all(summing *s)
 {
@@ -206,7 +206,7 @@ static tl_status write_summary(summing *s, const char *dir, tl_error *err)
     return tl_sheet_close(&sheet, err);
 }
 
-/* ------------------------------------------------------------------------------------------------- short kernels */
+/* --------------------------------------------------------------------------------------------------- short kernels */
 
 /* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the
  * last its upper one, too. */

@@ -47,7 +47,7 @@ tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *e
     return tl_sheet_close(&sheet, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sums */
+/* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* A row with anything missing belongs to no group. */
 static bool is_complete(const tl_coll_row *r)

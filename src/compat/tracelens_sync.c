@@ -142,7 +142,7 @@ static bool collect(tl_coll_syncs *s, uint32_t *differ)
     return s->work != NULL && collect_ranks(s);
 }
 
-/* ------------------------------------------------------------------------------------------------- a row each */
+/* ------------------------------------------------------------------------------------------------------ a row each */
 
 static void put_meta(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row)
 {
@@ -237,7 +237,7 @@ static tl_status write_syncs(const tl_coll_syncs *s, const char *dir, tl_error *
     return tl_sheet_close(&sheet, err);
 }
 
-/* ------------------------------------------------------------------------------------------------------ sums */
+/* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* What is missing is a group of its own. */
 static int in_groups(const tl_coll_sync *x, const tl_coll_sync *y)

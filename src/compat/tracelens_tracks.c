@@ -12,8 +12,7 @@ typedef struct lens_tracks {
     tl_out_process process;
 } lens_tracks;
 
-/* ----------------------------------------------------------------------------------------------------------- process
- */
+/* --------------------------------------------------------------------------------------------------------- process */
 
 static bool is_slice(const void *arg, uint32_t i)
 {
@@ -56,8 +55,7 @@ static tl_status find_process(const tl_lens *lens, tl_out_process *out, tl_error
     return st;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- reading
- */
+/* --------------------------------------------------------------------------------------------------------- reading */
 
 tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, void **out, tl_error *err)
 {
@@ -104,8 +102,7 @@ void tl_tracelens_tracks_free(void *tracks)
     free(t);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ adding
- */
+/* ---------------------------------------------------------------------------------------------------------- adding */
 
 /* Integers of the trace stay integers. */
 static tl_out_value number(double value, bool whole)

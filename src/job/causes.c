@@ -144,7 +144,7 @@ static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row
     row->cause_share = found->share;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
 {

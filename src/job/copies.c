@@ -57,7 +57,7 @@ static tl_status check_names(const tl_plan *plan, const tl_copies *copies, uint3
     return TL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sharing */
+/* --------------------------------------------------------------------------------------------------------- sharing */
 
 static int largest_first(const void *context, uint32_t a, uint32_t b)
 {

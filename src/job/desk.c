@@ -97,7 +97,7 @@ static void reply(tl_desk *d, int to, int tag, const void *bytes, size_t n)
         tl_post_give_up();
 }
 
-/* ----------------------------------------------------------------------------------------------------- progress */
+/* -------------------------------------------------------------------------------------------------------- progress */
 
 static void show_progress(tl_desk *d)
 {
@@ -111,7 +111,7 @@ static void show_progress(tl_desk *d)
     d->shown = now;
 }
 
-/* ------------------------------------------------------------------------------------------------------- places */
+/* ---------------------------------------------------------------------------------------------------------- places */
 
 /* Takes the names of a COUNTS letter into the dictionary; ids[i] is the row of its i-th name. */
 static bool place_names(tl_desk *d, tl_letter *counts, uint32_t nnames, uint32_t *ids)
@@ -194,7 +194,7 @@ static bool take_counts(tl_desk *d, int from, const void *bytes, size_t n)
     return w->here && place_ready(d);
 }
 
-/* --------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------ rows */
 
 static bool take_rows(tl_desk *d, int tag, const char *bytes, size_t n)
 {
@@ -259,7 +259,7 @@ void tl_desk_take(tl_desk *d, int from, int tag, const void *bytes, size_t n)
         tl_post_give_up();
 }
 
-/* ------------------------------------------------------------------------------------------------------- serving */
+/* --------------------------------------------------------------------------------------------------------- serving */
 
 bool tl_desk_serve(tl_desk *d)
 {

@@ -18,7 +18,8 @@ typedef struct tl_gain_job {
 } tl_gain_job;
 
 /* Fills *job, with_absent or as if nobody were missing.  TL_ENOMEM. */
-tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, bool with_absent, tl_gain_job *job, tl_error *err);
+tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, bool with_absent, tl_gain_job *job,
+                           tl_error *err);
 void tl_gain_job_free(tl_gain_job *job);
 
 /* The place of a rank among `ranks`, ascending; n without one. */

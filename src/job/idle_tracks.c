@@ -20,7 +20,7 @@ typedef struct idle_tracks {
     int64_t base_ns; /* what the times of the rows have over those of the trace */
 } idle_tracks;
 
-/* ------------------------------------------------------------------------------------------------------- reading */
+/* --------------------------------------------------------------------------------------------------------- reading */
 
 static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_tracks *t, tl_error *err)
 {
@@ -90,7 +90,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     return st;
 }
 
-/* --------------------------------------------------------------------------------------------------------- words */
+/* ----------------------------------------------------------------------------------------------------------- words */
 
 /* A text that grows. */
 typedef struct words {
@@ -192,7 +192,7 @@ static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
         add(w, "%s", " (a graph launch in it was not recorded whole)");
 }
 
-/* -------------------------------------------------------------------------------------------------------- adding */
+/* ---------------------------------------------------------------------------------------------------------- adding */
 
 static int64_t on_trace(const idle_tracks *t, int64_t ns)
 {

@@ -103,7 +103,7 @@ static bool undo_host_clocks(linking *l, tl_tables *tables)
     return whole;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the input */
+/* ------------------------------------------------------------------------------------------------------- the input */
 
 /* Of these ranks alone: a pair of a large group may lie on one host. */
 static tl_node_span span_of(const linking *l, const tl_link_collective *c)
@@ -216,7 +216,7 @@ static bool prepare(linking *l, tl_tables *tables)
     return list_collectives(l, tl_tables_get(tables, &tl_group_row_schema));
 }
 
-/* --------------------------------------------------------------------------------------------------------- the rows */
+/* -------------------------------------------------------------------------------------------------------- the rows */
 
 static bool add_row(const linking *l, const tl_slow_link *link, int32_t number, tl_table *table, int32_t *lowest)
 {
@@ -302,7 +302,7 @@ void tl_job_links_free(tl_job_links *links)
     *links = (tl_job_links){ 0 };
 }
 
-/* --------------------------------------------------------------------------------------------------------- verdicts */
+/* -------------------------------------------------------------------------------------------------------- verdicts */
 
 static const char *name_of(const tl_table *groups, int32_t group)
 {

@@ -95,7 +95,7 @@ static tally count_row(const rows *r, size_t from, size_t to)
     return t;
 }
 
-/* -------------------------------------------------------------------------------------------------- references */
+/* ------------------------------------------------------------------------------------------------------ references */
 
 static int by_group(const void *a, const void *b)
 {
@@ -173,7 +173,7 @@ static const reference *reference_of(const reference_list *references, int32_t g
     return references->n > 0 ? bsearch(&group, references->v, references->n, sizeof *references->v, find_group) : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- items */
+/* ----------------------------------------------------------------------------------------------------------- items */
 
 static tl_align_item item_of(const tl_participant *p)
 {
@@ -294,7 +294,7 @@ static tl_status exchange(const rows *r, const reference_list *references, item_
     return st == TL_OK ? move((void **)&out->v, &out->n, sizeof *out->v, offsetof(sent_item, padding), err) : st;
 }
 
-/* --------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------ rows */
 
 /* Room for two rows. */
 typedef struct bench {

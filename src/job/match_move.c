@@ -41,7 +41,7 @@ tl_status tl_match_to_owners(tl_matching *m, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------- by time */
+/* --------------------------------------------------------------------------------------------------------- by time */
 
 /* Each proc shows so many of its times; from all of them the borders between procs are chosen. */
 enum { SAMPLES = 128 };

@@ -16,7 +16,7 @@
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* ----------------------------------------------------------------------------------------------------------- moving */
+/* ---------------------------------------------------------------------------------------------------------- moving */
 
 static int32_t home_of(const tl_matching *m, int32_t rank)
 {
@@ -79,7 +79,7 @@ static tl_status move_rows(const tl_matching *m, tl_table *rows, tl_error *err)
     return st;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answers */
+/* --------------------------------------------------------------------------------------------------------- answers */
 
 /* Of the ranks in late[0, n), which are one collective. */
 static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)

@@ -40,7 +40,7 @@ static tl_status share(buffer *b, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------ finding files */
+/* --------------------------------------------------------------------------------------------------- finding files */
 
 /* Proc 0: everything that the paths name. */
 static tl_status list_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
@@ -103,7 +103,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- the plan */
+/* -------------------------------------------------------------------------------------------------------- the plan */
 
 /* By rank; what can be read before what cannot. */
 static int by_rank(const void *a, const void *b)
@@ -216,9 +216,14 @@ static bool read_plan(buffer *message, tl_plan *plan)
             return false;
         memcpy(&head, message->v + at, sizeof head);
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
-        plan->items[plan->n++] = (tl_plan_item){ .path = path, .below = (size_t)head.below, .rank = head.rank,
-                                                 .mtime_ns = head.mtime_ns, .bytes = head.bytes, .rank_source = (tl_rank_source)head.rank_source,
-                                                 .unreadable = head.unreadable != 0, .why = why };
+        plan->items[plan->n++] = (tl_plan_item){ .path = path,
+                                                 .below = (size_t)head.below,
+                                                 .rank = head.rank,
+                                                 .mtime_ns = head.mtime_ns,
+                                                 .bytes = head.bytes,
+                                                 .rank_source = (tl_rank_source)head.rank_source,
+                                                 .unreadable = head.unreadable != 0,
+                                                 .why = why };
         at = (size_t)(why + strlen(why) + 1 - message->v);
     }
     if (plan->n == 1)

@@ -83,7 +83,7 @@ tl_task tl_post_next(tl_post *post)
     return task;
 }
 
-/* ------------------------------------------------------------------------------------------------------- counts */
+/* ---------------------------------------------------------------------------------------------------------- counts */
 
 /* The names that the rows use, in order of first use. */
 typedef struct used_names {

@@ -65,9 +65,11 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
         host_of_name(item->path, row->host, sizeof row->host);
     tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
-    if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 && meta->rank != item->rank) {
+    if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 &&
+        meta->rank != item->rank) {
         char words[128];        /* of a pipe, which cannot be asked before it is read */
-        snprintf(words, sizeof words, "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
+        snprintf(words, sizeof words,
+                 "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
                  (long long)item->rank, (long long)meta->rank);
         text_cell(row->error, sizeof row->error, words);
     }

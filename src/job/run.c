@@ -128,10 +128,17 @@ static tl_status read_ranks(job *j, bool analyse, tl_error *err)
         return st;
 
     tl_post_open(&post, j->desk);
-    const tl_rank_reading how = { .options = j->options, .rules = &j->rules, .analyse = analyse,
+    const tl_rank_reading how = { .options = j->options,
+                                  .rules = &j->rules,
+                                  .analyse = analyse,
                                   .participants = &j->participants,
-                                  .exposures = &j->exposures, .details = &j->details, .programs = &j->programs, .read = tl_team_read,
-                                  .read_arg = &post, .tick = is_first() ? tl_post_tick : NULL, .tick_arg = &post };
+                                  .exposures = &j->exposures,
+                                  .details = &j->details,
+                                  .programs = &j->programs,
+                                  .read = tl_team_read,
+                                  .read_arg = &post,
+                                  .tick = is_first() ? tl_post_tick : NULL,
+                                  .tick_arg = &post };
     const tl_read_options reading = tl_rank_read_options(&how);
     for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
         const tl_plan_item *item = &j->plan.items[task.item];

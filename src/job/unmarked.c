@@ -162,7 +162,7 @@ static bool number_one(numbering *n, size_t *nsteps)
     return whole;
 }
 
-/* -------------------------------------------------------------------------------------------------------- all ranks */
+/* ------------------------------------------------------------------------------------------------------- all ranks */
 
 /* From a rank that knows to those that meet it, and on. */
 static void spread(numbering *n)

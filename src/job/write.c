@@ -25,8 +25,8 @@ static size_t without(const char *text, size_t n, const char *const *endings)
 
 char *tl_output_path(const tl_options *options)
 {
-    static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", NULL }, *const json[] = { ".json", NULL },
-                             *const pt[] = { ".pt.trace", NULL };
+    static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", NULL },
+                             *const json[] = { ".json", NULL }, *const pt[] = { ".pt.trace", NULL };
     const char *prefix = options->output;
     size_t n;
 
@@ -133,8 +133,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
     return st;
 }
 
-tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names, int64_t epoch_ns,
-                       tl_error *err)
+tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names,
+                       int64_t epoch_ns, tl_error *err)
 {
     tl_status st = TL_OK;
 

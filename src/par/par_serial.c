@@ -68,7 +68,8 @@ tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, s
     return TL_OK;
 }
 
-tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout, tl_error *err)
+tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
+                         tl_error *err)
 {
     (void)to;
     *nout = 0;

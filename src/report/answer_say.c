@@ -88,7 +88,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_piece(w, "cost %s", tl_duration(c->lost_ns).text);
 }
 
-/* -------------------------------------------------------------------------------------------------------- nobody */
+/* ---------------------------------------------------------------------------------------------------------- nobody */
 
 /* A sentence that is finished with a full stop where it has none. */
 static void say_reason(tl_wrap *w, const char *cell, size_t size)

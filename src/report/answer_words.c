@@ -48,7 +48,7 @@ tl_phrase tl_cell_in_words(const char *cell, size_t size)
     return phrase("%.*s", (int)size, cell);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- who */
+/* ------------------------------------------------------------------------------------------------------------- who */
 
 /* "16-23", "1, 5-6 and 9 more". */
 static tl_phrase ranks_in_words(const int32_t *ranks, size_t n)
@@ -103,7 +103,7 @@ tl_phrase tl_place_of_culprit(const tl_culprit *c)
     return phrase(" (hosts %.*s and %.*s)", host, of->host, HOST_BYTES, peer->host);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- when */
+/* ------------------------------------------------------------------------------------------------------------ when */
 
 /* "3 of 3, 4-6", "2 of 5" of a rank; of a link, whose steps are not counted, the first to the last of the pattern. */
 static tl_phrase steps_in_words(const tl_culprit *c, const tl_trust *t, bool range)
@@ -144,7 +144,7 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
     return phrase("in no step above the others, but in sum");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- why */
+/* ------------------------------------------------------------------------------------------------------------- why */
 
 const char *tl_cause_in_words(unsigned cause)
 {
@@ -188,7 +188,7 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
                   tl_duration(link->transfer_ns).text, yardstick_of(link), tl_duration(link->elsewhere_ns).text);
 }
 
-/* --------------------------------------------------------------------------------------------------------- costs */
+/* ----------------------------------------------------------------------------------------------------------- costs */
 
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {

@@ -65,7 +65,7 @@ double tl_answers_share(const tl_answers *a, int64_t ns)
     return a->wall_ns > 0 && ns > 0 ? (double)ns / (double)a->wall_ns : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ trust */
+/* ----------------------------------------------------------------------------------------------------------- trust */
 
 static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
 {
@@ -168,7 +168,7 @@ static void find_trust(tl_tables *tables, tl_answers *out)
     look_at_replay(tables, out);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- losses */
+/* ---------------------------------------------------------------------------------------------------------- losses */
 
 static tl_loss loss_of(const tl_breakdown *row)
 {
@@ -235,7 +235,7 @@ static void find_path(tl_tables *tables, tl_answers *out)
     path->imbalance_share = (double)imbalance_ns / (double)path->ns;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- finding */
+/* --------------------------------------------------------------------------------------------------------- finding */
 
 static const tl_straggler *first_inconclusive(const tl_table *stragglers)
 {
@@ -296,7 +296,7 @@ static void find_most(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- doubts */
+/* ---------------------------------------------------------------------------------------------------------- doubts */
 
 static tl_answer answer_with(unsigned doubts)
 {

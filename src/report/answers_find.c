@@ -18,7 +18,7 @@ typedef struct finding {
     size_t nmembers; /* of all culprits so far */
 } finding;
 
-/* ------------------------------------------------------------------------------------------------------------ gains */
+/* ----------------------------------------------------------------------------------------------------------- gains */
 
 /* What the replay says of a repair of this rank, or (the lowest of) this host; -1: it was not tried. */
 static int64_t simulated_gain(finding *f, tl_scenario_kind scenario, int32_t rank)
@@ -53,7 +53,7 @@ static void take_rank(finding *f, const tl_straggler *row)
     tl_culprit_measure(&f->measures, c);
 }
 
-/* ---------------------------------------------------------------------------------------------------- several ranks */
+/* --------------------------------------------------------------------------------------------------- several ranks */
 
 static bool same_host(const tl_rank *a, const tl_rank *b)
 {
@@ -158,7 +158,7 @@ static void join_ranks(finding *f)
     out->nculprits = 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ links */
+/* ----------------------------------------------------------------------------------------------------------- links */
 
 static void take_link(finding *f, const tl_slow_link_row *row)
 {
@@ -209,7 +209,7 @@ static bool counts(const finding *f, const tl_slow_link_row *link, const tl_tabl
     return (double)lost >= least_share * (double)f->out->wall_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- all */
+/* ------------------------------------------------------------------------------------------------------------- all */
 
 static int64_t number_of(const tl_culprit *c)
 {

@@ -53,7 +53,7 @@ static bool is_member(const tl_culprit *c, int32_t rank)
     return low < c->nmembers && c->members[low] == rank;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ steps */
+/* ----------------------------------------------------------------------------------------------------------- steps */
 
 static int by_number(const void *a, const void *b)
 {
@@ -178,7 +178,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
         c->step_cost_ns = c->step_ns;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- waiting */
+/* --------------------------------------------------------------------------------------------------------- waiting */
 
 /* The waits for one member; what members waited for each other is left out.  Returns how many waited that are not
  * named. */
@@ -231,7 +231,7 @@ static int64_t count_waiters(tl_measures *m, tl_culprit *c)
     return least;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- path */
+/* ------------------------------------------------------------------------------------------------------------ path */
 
 static int64_t path_of(tl_measures *m, int32_t rank)
 {

@@ -113,7 +113,7 @@ static void put_words(writer *j, const char *name, const char *const *words)
     j->flat = false;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answers */
+/* --------------------------------------------------------------------------------------------------------- answers */
 
 static void put_confidence(writer *j, const tl_answer *answer)
 {

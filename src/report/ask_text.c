@@ -61,8 +61,7 @@ static bool has_culprit(const asking *q)
     return q->a->finding > TL_FOUND_NOBODY;
 }
 
-/* -------------------------------------------------------------------------------------------------------- which rank
- */
+/* ------------------------------------------------------------------------------------------------------ which rank */
 
 static void say_others_too(const asking *q)
 {
@@ -139,8 +138,7 @@ static void which_rank(const asking *q)
     say_answer_confidence(q, &q->a->rank, false);
 }
 
-/* ------------------------------------------------------------------------------------------------------- which phase
- */
+/* ----------------------------------------------------------------------------------------------------- which phase */
 
 /* The largest part of the delay that is not among the first n; -1: what is left is less than a hundredth. */
 static int next_part(const tl_culprit *c, const int *first, int n)
@@ -246,8 +244,7 @@ static void which_phase(const asking *q)
     say_answer_confidence(q, &q->a->phase, false);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- waiting
- */
+/* --------------------------------------------------------------------------------------------------------- waiting */
 
 static void others_waiting(const asking *q)
 {
@@ -281,8 +278,7 @@ static void others_waiting(const asking *q)
     say_answer_confidence(q, &a->waiting, false);
 }
 
-/* ------------------------------------------------------------------------------------------------------- persistence
- */
+/* ----------------------------------------------------------------------------------------------------- persistence */
 
 static void persistence(const asking *q)
 {

@@ -10,7 +10,7 @@
 
 static const char *const names[TL_NGATES] = { "straggler", "link", "idle", "comm" };
 
-/* ---------------------------------------------------------------------------------------------------------- reading */
+/* --------------------------------------------------------------------------------------------------------- reading */
 
 static const char *skip_spaces(const char *text)
 {
@@ -76,7 +76,7 @@ void tl_gates_write(const tl_gates *gates, char *out, size_t n)
                                      100 * gates->most[kind]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- judging */
+/* --------------------------------------------------------------------------------------------------------- judging */
 
 /* The largest loss to one culprit of a kind, or to all of them. */
 static double loss_to(const tl_answers *a, bool ranks)

@@ -255,8 +255,8 @@ static char *tidy(const char *path)
 }
 
 /* A folder that was named and gives no trace. */
-static tl_status add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind, const char *reason,
-                            tl_error *err)
+static tl_status add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind,
+                            const char *reason, tl_error *err)
 {
     tl_status st = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false, err);
 
@@ -274,7 +274,8 @@ static tl_status add_folder_files(tl_inventory *inventory, const char *path, siz
 {
     tl_error why = { 0 };
     char *copy = tl_strndup(path, strlen(path));
-    size_t from = inventory->inputs.n, below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
+    size_t from = inventory->inputs.n,
+           below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
 
     tl_status st = copy != NULL ? walk_all(inventory, copy, &why) : tl_fail_memory(&why, "the list of input files");
     for (size_t i = from; i < inventory->inputs.n; i++) {

@@ -151,8 +151,8 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     f->seen = 0;
     *consumed = 0;
     scratch->used = 0;
-    /* A decoded text is never longer than its source; yajl's own copy of one doubles until it fits, and its stack of brackets has a
-     * byte each. */
+    /* A decoded text is never longer than its source; yajl's own copy of one doubles until it fits, and its stack of
+     * brackets has a byte each. */
     if (!tl_grow((void **)&scratch->text, &scratch->cap, text.n + 1, 1) || !tl_mem_has(4 * text.n + YAJL_BYTES)) {
         scratch->no_memory = true;
         return false;

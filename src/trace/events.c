@@ -6,7 +6,7 @@
 /* Times beyond this are no times: base + ts + dur then never overflows. */
 #define LARGEST_TIME_NS (INT64_C(1) << 61)
 
-/* -------------------------------------------------------------------------------------------------- categories */
+/* ------------------------------------------------------------------------------------------------------ categories */
 
 static const struct {
     const char *word;
@@ -84,7 +84,7 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------ values */
+/* ---------------------------------------------------------------------------------------------------------- values */
 
 /* A pid or tid: a number, or a text. */
 static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_t *text)
@@ -159,7 +159,7 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
     return *recent;
 }
 
-/* ----------------------------------------------------------------------------------------------------- columns */
+/* --------------------------------------------------------------------------------------------------------- columns */
 
 static bool grow_column(void *column, size_t cap, size_t need, size_t size)
 {
@@ -218,7 +218,8 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
 
     bool x = ph != NULL && tl_text_is(ph->text, "X");
     /* Other tools take what comes, and have their tables made of that. */
-    if (ph != NULL && !x && !options->raw && TL_CAT_BIT(e->categories.v[category].cat) & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC))) {
+    if (ph != NULL && !x && !options->raw &&
+        TL_CAT_BIT(e->categories.v[category].cat) & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC))) {
         *why = "expected device work as one complete event (ph X), found another ph";
         return TL_TAKEN_BAD;
     }
@@ -280,7 +281,8 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     }
     if (options->more)
         e->more[i] = tl_events_more_of(e, f);
-    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) || e->no_memory)
+    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) ||
+        e->no_memory)
         return TL_TAKEN_NO_MEMORY;
     e->n++;
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {

@@ -102,7 +102,8 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     renumbering r = { 0 };
     size_t at = to->n;
     bool whole = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
-                 append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n, from->raw_ts != NULL, false);
+                 append_sides(to, from, (uint32_t)at, &r) &&
+                 tl_events_reserve(to, at + from->n, from->raw_ts != NULL, false);
 
     if (whole && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
@@ -132,7 +133,8 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
 static bool append_doc(tl_trace *whole, const tl_trace *next)
 {
     size_t cap = whole->ndoc;
-    if (whole->report.closed || next->ndoc == 0)    /* behind the end of the array the piece that has it read on to the end */
+    if (whole->report.closed ||
+        next->ndoc == 0) /* behind the end of the array the piece that has it read on to the end */
         return true;
     if (!tl_grow((void **)&whole->doc, &cap, whole->ndoc + next->ndoc, 1))
         return false;

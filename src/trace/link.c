@@ -42,7 +42,7 @@ bool tl_has_gpu_work(const tl_events *e)
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------------------- launches */
+/* -------------------------------------------------------------------------------------------------------- launches */
 
 /* Correlation 0 and below join nothing: profilers write them for work that they could not correlate. */
 static bool correlates(int64_t correlation)
@@ -194,7 +194,7 @@ static bool join_launches(tl_linked *out, tl_device *work, tl_device *waits)
     return whole;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------------------------- the whole */
 
 static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
 {

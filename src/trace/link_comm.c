@@ -216,7 +216,7 @@ tl_comm_call tl_comm_launched(const tl_comm_evidence *k, const tl_launch *launch
     return call;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- batches */
+/* --------------------------------------------------------------------------------------------------------- batches */
 
 static int by_moment(const void *a, const void *b)
 {

@@ -62,7 +62,7 @@ void tl_shrink(void *array, size_t n, size_t size)
     set_array(array, 0, smaller);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- judging */
+/* --------------------------------------------------------------------------------------------------------- judging */
 
 /* The set of an event and, of what is none of a device, its kind there. */
 static unsigned judge(const tl_events *e, size_t i)
@@ -110,7 +110,7 @@ static void judge_all(tl_events *e, size_t n[TL_LINK_SETS + 1])
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- parting */
+/* --------------------------------------------------------------------------------------------------------- parting */
 
 /* Deals the elements of a column out.  A set may have the column itself: it is written behind where it is read.  What
  * no set has goes to one place, over and over: that takes less than to ask. */
@@ -205,7 +205,7 @@ bool tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS]
     return whole;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- sets */
+/* ------------------------------------------------------------------------------------------------------------ sets */
 
 static inline void gather(const void *from, size_t size, const uint32_t *order, size_t n, void *to)
 {

@@ -11,7 +11,7 @@
 /* Rows that are made before the columns are cut. */
 enum { CUT_ROWS = 1 << 16 };
 
-/* ------------------------------------------------------------------------------------------------------- in columns */
+/* ------------------------------------------------------------------------------------------------------ in columns */
 
 /* A walk along a side table: its entries come in the order of events, whose number is their first member. */
 typedef struct side_walk {
@@ -100,7 +100,7 @@ static void cut(tl_device *device, size_t n)
     tl_shrink(&device->args, n, sizeof *device->args);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- in rows */
+/* --------------------------------------------------------------------------------------------------------- in rows */
 
 typedef struct making {
     const tl_events *e;

@@ -62,7 +62,7 @@ static void say_fault(tl_input *input, const tl_error *fault)
     tl_input_say_why(input, TL_INPUT_UNREADABLE, fault->text + (has_path ? n + 2 : 0));
 }
 
-/* ------------------------------------------------------------------------------------------------------------- head */
+/* ------------------------------------------------------------------------------------------------------------ head */
 
 /* The next block of text to the splitter, false at the end of the file or of our patience. */
 static bool read_block(look *l)
@@ -180,7 +180,8 @@ static void read_head(look *l)
 /* Whether the keys of a trace have been seen. */
 static bool has_begun(const look *l)
 {
-    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base || l->meta.has_trace_keys;
+    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base ||
+           l->meta.has_trace_keys;
 }
 
 /* What the head makes of the file: kind and why. */
@@ -215,7 +216,8 @@ static void judge(look *l)
             snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
         else if (!s->complete)
             snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
-        tl_input_say_why(input, !s->complete && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_input_say_why(input, !s->complete && (should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+                         reason);
     } else {
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));
@@ -223,7 +225,7 @@ static void judge(look *l)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- the whole look */
+/* -------------------------------------------------------------------------------------------------- the whole look */
 
 /* Unix time of the first entry, or -1. */
 static int64_t begin_of(const look *l)
@@ -244,7 +246,8 @@ static void look_inside(look *l, bool deep)
         return;
     (void)tl_document_read(&l->split, &l->meta, NULL);
     if (deep && !l->split.bare && !l->split.complete && (l->meta.rank < 0 || begin_of(l) < 0))
-        tl_tail_read(input->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
+        tl_tail_read(input->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at },
+                     &l->meta);
     input->meta_rank = l->meta.rank;
     input->world_size = l->meta.world_size;
     if (begin_of(l) >= 0)

@@ -24,7 +24,7 @@
  * bracket, and so much beside. */
 #define YAJL_BYTES ((size_t)16 << 10)
 
-/* ------------------------------------------------------------------------------------------------- yajl's callbacks */
+/* ------------------------------------------------------------------------------------------------ yajl's callbacks */
 
 static int go_on(tl_meta_parsing *p, bool fine)
 {
@@ -135,7 +135,7 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end,
 };
 
-/* ----------------------------------------------------------------------------------------------------- the document */
+/* ---------------------------------------------------------------------------------------------------- the document */
 
 /* One pass over the text.  *refused: it is no JSON, rather than cut, and a repair may help.  yajl is not told of the
  * end: it would take a number that is cut for the whole of it. */

@@ -8,7 +8,7 @@
 #define GROUPS_MAX ((size_t)65536)
 #define RANKS_MAX  ((size_t)16 << 20)
 
-/* ----------------------------------------------------------------------------------------------------------- values */
+/* ---------------------------------------------------------------------------------------------------------- values */
 
 /* A text of the file, cut to what fits and made safe to show. */
 static void set_shown(char *out, size_t cap, tl_text t)
@@ -129,7 +129,7 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits)
     }
 }
 
-/* -------------------------------------------------------------------------------------------- values by their place */
+/* ------------------------------------------------------------------------------------------- values by their place */
 
 static bool in_document(tl_meta_parsing *p, tl_text t)
 {

@@ -60,7 +60,7 @@ static size_t probe_more(void *arg, const char *p)
     return tl_event_read_fast_more(p, r->filtering, &r->fields);
 }
 
-/* ---------------------------------------------------------------------------------------------------- one entry */
+/* ------------------------------------------------------------------------------------------------------- one entry */
 
 /* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of what is
  * wrong with it.  False: it is no JSON, and the splitter has gone on behind its beginning; or memory is out. */
@@ -290,8 +290,8 @@ static void note_source(tl_read_report *report, const tl_source *source, const t
         report->first_bad_byte = (int64_t)report->text_bytes;
         snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", text);
     } else {
-        snprintf(report->first_bad, sizeof report->first_bad, "%.140s; wrong from byte %lld of the text on, kept every whole entry", text,
-                 byte);
+        snprintf(report->first_bad, sizeof report->first_bad,
+                 "%.140s; wrong from byte %lld of the text on, kept every whole entry", text, byte);
     }
 }
 

@@ -55,7 +55,7 @@ static int by_run_and_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* --------------------------------------------------------------------------------------------- ranks that are known */
+/* -------------------------------------------------------------------------------------------- ranks that are known */
 
 /* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
 static bool collect(deciding *d)
@@ -90,7 +90,7 @@ static bool collect(deciding *d)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- runs */
+/* ------------------------------------------------------------------------------------------------------------ runs */
 
 static int64_t gap_before(const deciding *d, size_t i)
 {
@@ -260,7 +260,7 @@ static bool sum_up(deciding *d)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------- ranks that are not known */
+/* ---------------------------------------------------------------------------------------- ranks that are not known */
 
 static int64_t distance(const run *r, int64_t ns)
 {
@@ -293,7 +293,7 @@ static void number_unknown(deciding *d)
     }
 }
 
-/* -------------------------------------------------------------------------------------------- the run that is taken */
+/* ------------------------------------------------------------------------------------------- the run that is taken */
 
 static int by_number(const void *a, const void *b)
 {

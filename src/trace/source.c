@@ -54,7 +54,7 @@ struct tl_source {
 #endif
 };
 
-/* -------------------------------------------------------------------------------------------------------- inflaters */
+/* ------------------------------------------------------------------------------------------------------- inflaters */
 
 #if TLMPI_HAVE_ISAL
 /* Makes ready for the header of a member. */
@@ -147,7 +147,7 @@ static void inflater_free(tl_source *s)
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------- the buffer */
+/* ------------------------------------------------------------------------------------------------------ the buffer */
 
 /* read() that starts again after a signal.  -1 with errno. */
 static ssize_t read_some(int fd, void *to, size_t n)
@@ -194,7 +194,7 @@ static bool magic_at(const tl_source *s)
     return have(s) >= 2 && s->in[s->at] == 0x1f && s->in[s->at + 1] == 0x8b;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- text */
+/* ------------------------------------------------------------------------------------------------------------ text */
 
 static size_t read_plain(tl_source *s, unsigned char *buf, size_t cap)
 {
@@ -299,7 +299,7 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
     return s->fault.status;
 }
 
-/* --------------------------------------------------------------------------------------------------- open and close */
+/* -------------------------------------------------------------------------------------------------- open and close */
 
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
@@ -310,7 +310,8 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
     s->fd = -1;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
-    tl_status st = s->path != NULL ? tl_open(path, s->in, sizeof s->in, &opened, err) : tl_fail_memory(err, "reading a file");
+    tl_status st =
+        s->path != NULL ? tl_open(path, s->in, sizeof s->in, &opened, err) : tl_fail_memory(err, "reading a file");
     s->fd = opened.fd;
     s->file_size = opened.size;
     s->read_bytes = s->end = opened.n;

@@ -8,8 +8,14 @@
 
 void tl_split_init(tl_split *s)
 {
-    *s = (tl_split){ .state = DOC, .stop_at = UINT64_MAX, .first_entry = UINT64_MAX, .last_start = UINT64_MAX,
-                     .fault_at = UINT64_MAX, .misplaced_at = UINT64_MAX, .restart_at = UINT64_MAX, .array_end = UINT64_MAX };
+    *s = (tl_split){ .state = DOC,
+                     .stop_at = UINT64_MAX,
+                     .first_entry = UINT64_MAX,
+                     .last_start = UINT64_MAX,
+                     .fault_at = UINT64_MAX,
+                     .misplaced_at = UINT64_MAX,
+                     .restart_at = UINT64_MAX,
+                     .array_end = UINT64_MAX };
 }
 
 void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)

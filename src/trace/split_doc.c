@@ -9,7 +9,7 @@
 #include "split_parts.h"
 #include <stdio.h>
 
-/* ------------------------------------------------------------------------------------------------------------ faults */
+/* ---------------------------------------------------------------------------------------------------------- faults */
 
 static uint64_t offset_of(const tl_split *s, size_t i)
 {
@@ -57,7 +57,7 @@ static int lose(tl_split *s, const char *expected)
     return STEP_ON;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the text */
+/* -------------------------------------------------------------------------------------------------------- the text */
 
 /* One byte more of the text around the array; what does not fit is passed over. */
 static bool keep(tl_split *s, char c)
@@ -81,7 +81,7 @@ static bool take_byte(tl_split *s)
     return keep(s, c);
 }
 
-/* ------------------------------------------------------------------------------------------------- where it is JSON */
+/* ------------------------------------------------------------------------------------------------ where it is JSON */
 
 bool tl_split_enter_array(tl_split *s)
 {
@@ -153,8 +153,9 @@ static bool is_of_document(const tl_split *s, char c)
     static const struct {
         const char *key, *begins;
     } words[] = {
-        { "traceEvents", "[" }, { "distributedInfo", "{" }, { "baseTimeNanoseconds", "\"0123456789" },
-        { "deviceProperties", "[" }, { "schemaVersion", "0123456789" }, { "displayTimeUnit", "\"" }, { "traceName", "\"" },
+        { "traceEvents", "[" },      { "distributedInfo", "{" },        { "baseTimeNanoseconds", "\"0123456789" },
+        { "deviceProperties", "[" }, { "schemaVersion", "0123456789" }, { "displayTimeUnit", "\"" },
+        { "traceName", "\"" },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (key_is(s, words[i].key))
@@ -289,7 +290,7 @@ int tl_split_doc(tl_split *s)
     return taken == STEP_ON && s->state == DOC ? STEP_MORE : taken;
 }
 
-/* ------------------------------------------------------------------------------------------------ where it is not */
+/* ------------------------------------------------------------------------------------------------- where it is not */
 
 /* `"traceEvents": [` at i: the index behind it, else 0. */
 static size_t behind_events_key(const tl_split *s, size_t i, size_t to)

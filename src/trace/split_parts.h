@@ -9,13 +9,13 @@
 #include "tlmpi/trace/split.h"
 
 enum {
-    DOC,        /* the text around the array, while it is JSON */
-    LOST,       /* the same behind a fault: looking for traceEvents, or for entries */
-    GAP,        /* in the array, between two elements */
-    ELEMENT,    /* a string or an array where an entry should be */
-    ENTRY,      /* inside an entry */
-    GIVEN,      /* behind an entry that has been given and may still be rejected */
-    SEEK        /* in the array after something broken: looking for the next place that can only be the start of an entry */
+    DOC,     /* the text around the array, while it is JSON */
+    LOST,    /* the same behind a fault: looking for traceEvents, or for entries */
+    GAP,     /* in the array, between two elements */
+    ELEMENT, /* a string or an array where an entry should be */
+    ENTRY,   /* inside an entry */
+    GIVEN,   /* behind an entry that has been given and may still be rejected */
+    SEEK /* in the array after something broken: looking for the next place that can only be the start of an entry */
 };
 
 /* tl_split.behind */

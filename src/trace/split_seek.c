@@ -64,7 +64,7 @@ static bool array_ends_at(const tl_split *s, size_t i)
     return entry && next < to && s->buf[next] == '}' && end && tl_split_skip(s, next + 1, to) == to;
 }
 
-/* ---------------------------------------------------------------------------------------------- what is open at a fault */
+/* ----------------------------------------------------------------------------------------- what is open at a fault */
 
 bool tl_split_is_doomed(tl_split *s, size_t i)
 {
@@ -191,7 +191,7 @@ bool tl_split_is_document(const tl_split *s, const tl_piece *piece)
     return tl_split_key_at(s, at + 1, to, tl_document_keys) == TL_SIGHT_YES;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the search */
+/* ------------------------------------------------------------------------------------------------------ the search */
 
 void tl_split_seek_from(tl_split *s, size_t i)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------------- texts */
+/* ----------------------------------------------------------------------------------------------------------- texts */
 
 /* The beginning of a text, and behind it the hash of the whole, so that different texts stay different. */
 static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
@@ -31,7 +31,7 @@ uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
     return id;
 }
 
-/* -------------------------------------------------------------------------------------------- rare arguments */
+/* -------------------------------------------------------------------------------------------------- rare arguments */
 
 #define BIT(key)  (UINT64_C(1) << (key))
 #define COPY_KEYS (BIT(TL_KEY_BYTES) | BIT(TL_KEY_BANDWIDTH))

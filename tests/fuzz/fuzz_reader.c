@@ -358,7 +358,7 @@ static void same_sides(const reading *a, const reading *b)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------------------------------------------------------ ways */
 
 /* In three pieces of equal shares, as a team of procs reads it.  False: they do not prove each other. */
 static bool read_joined(const char *path, size_t n, tl_read_options options, tl_trace *whole)

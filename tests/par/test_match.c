@@ -81,7 +81,7 @@ static tl_participant *add_part(int32_t rank, int32_t membership, int64_t start_
     return p;
 }
 
-/* ---------------------------------------------------------------------------------------------------- a known job */
+/* ----------------------------------------------------------------------------------------------------- a known job */
 
 /* Round k: all ranks meet, then each four of them.  When rank r comes to the meeting, how long the transfer takes. */
 static int64_t arrival_ns(int k, int meeting, int32_t rank)
@@ -318,7 +318,7 @@ static void who_begins_to_record_later_is_of_the_group(void)
     CU_ASSERT(me != 0 || most == RANKS);
 }
 
-/* ---------------------------------------------------------------------------------------------------- no memory */
+/* ------------------------------------------------------------------------------------------------------- no memory */
 
 /* On one proc the k-th allocation fails: all hear of it, and nobody hangs; until k is beyond them all.  Of a crowd, which
  * takes long to agree, fewer k. */
@@ -342,7 +342,7 @@ static void without_memory_all_give_up_together(void)
     CU_ASSERT_TRUE(done);
 }
 
-/* ------------------------------------------------------------------------------------------------------- absurd */
+/* ---------------------------------------------------------------------------------------------------------- absurd */
 
 static int64_t absurd_time(uint64_t *state)
 {

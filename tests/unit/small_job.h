@@ -81,7 +81,7 @@ typedef struct small_job {
     small_fault fault;
 } small_job;
 
-/* ------------------------------------------------------------------------------------------------------------- writing */
+/* --------------------------------------------------------------------------------------------------------- writing */
 
 static inline void small_add(small_rank *r, small_op op)
 {
@@ -104,7 +104,7 @@ static inline int small_meeting_new(small_job *j, int first, int stride, int n, 
     return (int)j->meetings.n++;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- running */
+/* --------------------------------------------------------------------------------------------------------- running */
 
 /* ns, give or take so many per mille. */
 static inline int64_t small_around(uint64_t *random, int64_t ns, int permille)
@@ -305,7 +305,7 @@ static inline void small_free(small_job *j)
     free(j);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- what it shows */
+/* --------------------------------------------------------------------------------------------------- what it shows */
 
 /* Everything that whatif.h wants, made of the views. */
 typedef struct small_model {

@@ -262,7 +262,7 @@ static void an_outlier_does_not_part_a_group(void)
     CU_ASSERT_EQUAL(j.groups.n, 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------- keys */
+/* ------------------------------------------------------------------------------------------------------------ keys */
 
 static const tl_fate plain_fate = { .group_key = 5, .by_loose_launch = 1 }, seq_fate = { .group_key = 5, .by_seq = 1 };
 

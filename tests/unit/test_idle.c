@@ -2,7 +2,7 @@
  * both sides, each rule with and without. */
 #include "idle_drawn.h"
 
-/* ------------------------------------------------------------------------------------------------------ timelines */
+/* ------------------------------------------------------------------------------------------------------- timelines */
 
 static void gaps_lie_between_work_of_all_streams(void)
 {
@@ -73,7 +73,7 @@ static void a_rank_without_work_has_rows_of_zeros(void)
     drawing_free(d);
 }
 
-/* -------------------------------------------------------------------------------------------- what the launch tells */
+/* ------------------------------------------------------------------------------------------- what the launch tells */
 
 /* launched at `at`, for one microsecond, a gap of `gap` from 20 on */
 static drawing *launched(int at, int length)
@@ -142,7 +142,7 @@ static void without_a_launch_nothing_is_known_of_it(void)
     drawing_free(d);
 }
 
-/* ------------------------------------------------------------------------------------------------- calls, operators */
+/* ------------------------------------------------------------------------------------------------ calls, operators */
 
 static void calls_that_take_a_quarter_dominate(void)
 {

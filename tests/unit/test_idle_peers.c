@@ -46,7 +46,7 @@ static void expect_row(const drawing *d, size_t i, const char *evidence, int64_t
     CU_ASSERT_EQUAL(p->collective, -1);
 }
 
-/* -------------------------------------------------------------------------------------------------- other devices */
+/* --------------------------------------------------------------------------------------------------- other devices */
 
 static void a_host_may_wait_for_communication_on_another_device(void)
 {
@@ -147,7 +147,7 @@ static void on_the_device_itself_communication_is_no_gap(void)
     drawing_free(d);
 }
 
-/* --------------------------------------------------------------------------------------------- collectives of hosts */
+/* -------------------------------------------------------------------------------------------- collectives of hosts */
 
 static void a_collective_of_hosts_holds_the_host(void)
 {

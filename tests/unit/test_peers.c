@@ -9,8 +9,7 @@
 
 #define MS INT64_C(1000000)
 
-/* ------------------------------------------------------------------------------------------------ communication alone
- */
+/* --------------------------------------------------------------------------------------------- communication alone */
 
 static void expect_exposures(drawing *d, const char *expected)
 {
@@ -73,7 +72,7 @@ static void a_kernel_in_many_pieces_has_stretches_instead(void)
     drawing_free(d);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- cutting */
+/* --------------------------------------------------------------------------------------------------------- cutting */
 
 static tl_table rows;
 
@@ -220,7 +219,7 @@ static void sums_are_of_devices_and_of_classes(void)
     begin();
 }
 
-/* --------------------------------------------------------------------------------------------- collectives of hosts */
+/* -------------------------------------------------------------------------------------------- collectives of hosts */
 
 /* Rank 2's clock is 1 ms ahead, and that is taken off; rank 3's is another, which nothing compares. */
 static const tl_rank_place places[] = { { .rank = 0 },

@@ -269,7 +269,7 @@ static void streams_of_work_are_one_chain(void)
     job_free(o.job);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- many kernels */
+/* ---------------------------------------------------------------------------------------------------- many kernels */
 
 typedef struct many {
     tl_kernel *kernels;
@@ -357,7 +357,7 @@ static void without_memory_there_is_no_program(void)
     job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------ waits of hosts */
+/* -------------------------------------------------------------------------------------------------- waits of hosts */
 
 static void calls_are_known_by_their_names(void)
 {

@@ -10,7 +10,7 @@
 
 #define ROOM ((size_t)4 << 20)
 
-/* ------------------------------------------------------------------------------------------------ text in and out */
+/* ------------------------------------------------------------------------------------------------- text in and out */
 
 /* All of a file, inflated where it is gzip; the caller frees it. */
 static char *read_file(const char *path, size_t *n)
@@ -234,7 +234,7 @@ static void idle_time_is_three_tracks(void)
     free(t);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- splice */
+/* ---------------------------------------------------------------------------------------------------------- splice */
 
 typedef struct adding {
     int n; /* events to add */
@@ -451,7 +451,7 @@ static void a_cut_behind_a_broken_entry(void)
     free(text);
 }
 
-/* --------------------------------------------------------------------------------------------- what can go wrong */
+/* ----------------------------------------------------------------------------------------------- what can go wrong */
 
 static char *large_trace(size_t entries, size_t *n)
 {
@@ -554,8 +554,7 @@ static void no_memory_is_told(void)
     CU_ASSERT(failing >= 3);
 }
 
-/* --------------------------------------------------------------------------------------------------------- processes
- */
+/* ------------------------------------------------------------------------------------------------------- processes */
 
 static void work(char *text, size_t *n, const char *pid, int tid, int device)
 {

@@ -1,7 +1,7 @@
 /* test_tracelens.c - launches, gaps, drains and what the host did, as TraceLens sees them. */
 #include "lens_rank.h"
 
-/* ------------------------------------------------------------------------------------------------------- launches */
+/* -------------------------------------------------------------------------------------------------------- launches */
 
 /* "3 - 0 " for the launches of the events. */
 static const char *launches(const char *text)
@@ -68,7 +68,7 @@ static void the_first_launch_decides_about_the_key(void)
 #undef BOTH
 }
 
-/* ---------------------------------------------------------------------------------------------------------- gaps */
+/* ------------------------------------------------------------------------------------------------------------ gaps */
 
 /* "0:10-20 -1:25-26 " */
 static const char *gaps(const char *text)
@@ -144,7 +144,7 @@ static void names_and_uids_may_be_of_different_events(void)
     unload(&r);
 }
 
-/* -------------------------------------------------------------------------------------------------------- drains */
+/* ---------------------------------------------------------------------------------------------------------- drains */
 
 /* "sync_drain DEVICE_SYNC 1" for the only gap: drain, sort of wait, its event. */
 static const char *drain(const char *text)
@@ -232,7 +232,7 @@ static void a_long_wait_counts_for_each_gap(void)
     unload(&r);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the host */
+/* -------------------------------------------------------------------------------------------------------- the host */
 
 /* "LABEL; detail; dominant operator" of the only gap. */
 static const char *host(const char *text)

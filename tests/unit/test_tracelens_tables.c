@@ -1,7 +1,7 @@
 /* test_tracelens_tables.c - TraceLens' timeline, call tree, whole tables, and collectives; and what goes wrong. */
 #include "lens_rank.h"
 
-/* ------------------------------------------------------------------------------------------------------ timeline */
+/* -------------------------------------------------------------------------------------------------------- timeline */
 
 #define COMM(ts, dur) KERNEL("ncclDevKernel_AllReduce(x)", "1", ts, dur)
 #define MEMCPY(ts, dur) ENTRY("gpu_memcpy", "nccl in a copy's name", "0", "9", ts, dur, "")
@@ -49,7 +49,7 @@ static void names_tell_communication_in_any_case(void)
     unload(&r);
 }
 
-/* -------------------------------------------------------------------------------------------------- the call tree */
+/* --------------------------------------------------------------------------------------------------- the call tree */
 
 /* The operator of the event, "-" for none. */
 static const char *operator_of(const char *text, uint32_t event)
@@ -85,7 +85,7 @@ static void an_event_that_ends_too_late_is_left_out(void)
     CU_ASSERT_STRING_EQUAL(operator_of(TRACE(OP("b", "10", "40.5") "," OP("c", "50", "20") "," LAUNCH("1", "60", "2")), 2), "-");
 }
 
-/* -------------------------------------------------------------------------------------------------- whole tables */
+/* ---------------------------------------------------------------------------------------------------- whole tables */
 
 /* The tables of some ranks in the folder `out` (of one) or out/rank<i>. */
 static tl_status run(const char *const *texts, size_t n, const char *out, bool *incomplete, tl_error *err)
@@ -204,7 +204,7 @@ static void without_gaps_the_tables_have_no_columns(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(scratch_content("none/notes.txt"), "rank 0: no device work"));
 }
 
-/* --------------------------------------------------------------------------------------------------- collectives */
+/* ----------------------------------------------------------------------------------------------------- collectives */
 
 #define COLLECTIVE(group, name, n, ts, dur)                                                                            \
     ENTRY("kernel", "ncclDevKernel(x)", "0", "7", ts, dur,                                                             \

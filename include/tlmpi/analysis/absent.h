@@ -42,7 +42,8 @@ typedef struct tl_absent_input {
     const int64_t *offset_ns;     /* [nranks]: added to a rank's times to have them on the clock of the job */
     const tl_program *programs;
     size_t nranks;
-    const int32_t *named, *named_roles; /* [nnamed]: numbers of ranks, ascending, with and without a trace, whose roles are known */
+    const int32_t *named,
+        *named_roles; /* [nnamed]: numbers of ranks, ascending, with and without a trace, whose roles are known */
     size_t nnamed;
 } tl_absent_input;
 

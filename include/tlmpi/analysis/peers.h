@@ -28,8 +28,7 @@ typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 /* By rank and uid, as the calls below want them. */
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
 
-/* ---------------------------------------------------------------------------------------------- collectives of hosts
- */
+/* -------------------------------------------------------------------------------------------- collectives of hosts */
 
 /* One rank in one of them. */
 typedef struct tl_meeting {
@@ -49,8 +48,7 @@ bool tl_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_meetings *ou
  * where one did they are not matched, and there is no answer.  False when memory is out. */
 bool tl_meetings_match(tl_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
 
-/* ----------------------------------------------------------------------------------------------------------- cutting
- */
+/* --------------------------------------------------------------------------------------------------------- cutting */
 
 /* Leaves of the rows of gap_peer what was waiting.  What nobody answers for is dropped, unless its evidence is of
  * hosts. Rows are then in order of their keys.  False when memory is out. */

@@ -37,9 +37,9 @@ typedef struct tl_link_collective {
     uint32_t step;     /* index, TL_NONE: in none */
     int64_t bytes;     /* size of the message, -1 when unknown: then only stages and tails tell */
     int64_t uncertainty_ns;
-    uint64_t stages;    /* the same for messages that are of one size even where it is unknown, and over wires of one sort:
-                         * what goes between the same stages of a pipeline, what a group does at one place of each step;
-                         * 0: nothing is known of that */
+    uint64_t stages; /* the same for messages that are of one size even where it is unknown, and over wires of one sort:
+                      * what goes between the same stages of a pipeline, what a group does at one place of each step;
+                      * 0: nothing is known of that */
     uint8_t kind, span; /* tl_collective, tl_node_span */
     bool partial;       /* some of its ranks have no trace: what looks like a transfer may be waiting for them */
 } tl_link_collective;

@@ -25,7 +25,8 @@ typedef struct tl_costs {
     const double *step_ns; /* [nsteps] how long they were; > 0 */
     const bool *flagged;   /* [nunits * nsteps] steps in which it was the late one */
     const double *p_value; /* [nunits] of persistence.h; NaN: not known */
-    const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL: nothing */
+    const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL:
+                              nothing */
     size_t nunits, nsteps;
 } tl_costs;
 

@@ -69,8 +69,8 @@ typedef struct tl_whatif_facts {
     int64_t simulated_ns;   /* replayed unchanged */
     size_t nsteps;
     const int32_t *steps;   /* numbers of the steps, ascending */
-    size_t nalone;          /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
-                             * others, or all of it sends */
+    size_t nalone; /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
+                    * others, or all of it sends */
     size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
     size_t compared;                            /* rank-steps compared segment by segment */
 } tl_whatif_facts;

@@ -110,7 +110,8 @@ extern const char *const tl_scenario_labels[];
       "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
-      "peers, but a rank that stands out as late as they are by chance; cause: all ranks, in this part of their time alone; suspects: all ranks together that stand out in some " \
+      "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
+      "ranks, in this part of their time alone; suspects: all ranks together that stand out in some "                  \
       "step and are charged no less than 30 % of what any rank is")                                                     \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
@@ -132,7 +133,8 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
 
 /* The chain of work, launches and transfers that decided when the job ended. */
 #define TL_PATH_FIELDS(F, T)                                                                                           \
-    F(T, I32, rank, KEY, "", "rank, also one without a trace that another stands for in the replay; -1: all of the path")                                                              \
+    F(T, I32, rank, KEY, "",                                                                                           \
+      "rank, also one without a trace that another stands for in the replay; -1: all of the path")                     \
     F(T, PATH, activity, KEY, "",                                                                                      \
       "compute, h2d, copy: work of the device; transfer: communication, once the last rank had come; host: the host "  \
       "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
@@ -193,7 +195,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "wall time that the job would save over the traced steps were the rank like "                                    \
-      "its peers, now and then late by chance as they are")                                                                                                     \
+      "its peers, now and then late by chance as they are")                                                            \
     F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);

@@ -39,7 +39,8 @@ tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, s
 /* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the *nout
  * rows for this proc, in the order of the procs they come from and, of one proc, as they lay there.  They travel in blocks of
  * about 1 MB.  TL_ENOMEM on every proc when one has no room; *out is then NULL. */
-tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout, tl_error *err);
+tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
+                         tl_error *err);
 
 /* Collective.  Nobody goes on before all are here. */
 void tl_par_barrier(void);

@@ -70,17 +70,17 @@ typedef struct tl_culprit {
     bool same_cause;               /* of all members */
     bool as_one;                   /* several that were judged together: pattern and steps are those of all their rows */
     bool whole_host;               /* they are all ranks of `of`'s host, and there are others */
-    const tl_rank *of, *peer;      /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
-                                    * are several: one of them.  NULL where not known */
+    const tl_rank *of, *peer; /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
+                               * are several: one of them.  NULL where not known */
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t lost_ns;               /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
-                                    * link: its surplus */
-    int64_t step_cost_ns, step_ns; /* gain_ns for each flagged step, where not simulated the median of lost_ns; and the length
-                                    * of the step in the middle.  0 of a link */
+    int64_t lost_ns; /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
+                      * link: its surplus */
+    int64_t step_cost_ns, step_ns; /* gain_ns for each flagged step, where not simulated the median of lost_ns; and the
+                                    * length of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
@@ -122,19 +122,19 @@ typedef struct tl_path_facts {
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    tl_culprit *culprits;                   /* by gain, then by wait, largest first; of equals the lower rank.  Ranks whose
-                                             * joint repair gains twice as much as any of them alone are one */
+    tl_culprit *culprits; /* by gain, then by wait, largest first; of equals the lower rank.  Ranks whose
+                           * joint repair gains twice as much as any of them alone are one */
     size_t nculprits;
     int32_t *members;                       /* of all of them */
-    int64_t *waiters;                       /* ranks that waited for the first of them, ascending; of some groups not known */
+    int64_t *waiters; /* ranks that waited for the first of them, ascending; of some groups not known */
     size_t nwaiters;
-    const tl_straggler *most;               /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
+    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
     int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
     const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
                                              * NULL: the clocks are it */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
-    int64_t wall_ns;                        /* of the traced window: replayed where that is to be trusted, else measured_ns */
+    int64_t wall_ns; /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;                        /* rank-seconds that all waited in matched collectives */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;

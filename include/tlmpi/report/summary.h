@@ -1,7 +1,8 @@
 /* summary.h - what a run found, on one screen of 80 columns.
  *
- * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what cannot be trusted or is not there,
- * the files, the next command.  Facts only: every number stands in a table of the result file too.
+ * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what
+ * cannot be trusted or is not there, the files, the next command.  Facts only: every number stands in a table of the
+ * result file too.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H

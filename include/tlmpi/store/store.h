@@ -38,7 +38,8 @@ tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chun
                          tl_error *err);
 
 /* The rows that belong to a rank, for the index and the view under /ranks; in rank order. */
-tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, uint64_t first, uint64_t n, tl_error *err);
+tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, uint64_t first, uint64_t n,
+                        tl_error *err);
 
 /* One more row of /names: the text of the next row number (0, 1, 2 ...). */
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err);

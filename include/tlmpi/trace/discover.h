@@ -18,9 +18,10 @@ typedef enum tl_rank_source {
 } tl_rank_source;
 
 typedef enum tl_input_kind {
-    TL_INPUT_TRACE,         /* has traceEvents, or begins as one and is cut */
-    TL_INPUT_UNREADABLE,    /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head */
-    TL_INPUT_OTHER          /* some other JSON: an execution trace, a memory snapshot ...; left alone */
+    TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
+    TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
+                          */
+    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
 } tl_input_kind;
 
 /* What a look at one file says, before it is read whole. */
@@ -32,11 +33,11 @@ typedef struct tl_input {
     int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */
     int64_t name_rank;          /* -1 where the name tells none */
     int64_t world_size;         /* -1 where absent */
-    int64_t begin_ns;           /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    int64_t begin_ns; /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
     bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
     size_t word;                /* which of the paths that were named has it, from 0 */
-    bool no_file;               /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
-    bool named;                 /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
+    bool no_file; /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
+    bool named;   /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
     uint64_t bytes;             /* size of the file */
     uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
     bool by_link;               /* a link leads to it: from the path as given, or below */

@@ -47,7 +47,7 @@ typedef struct tl_read_report {
     bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
                                  * damaged, though all entries may be whole */
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
-    bool fractional_ts;         /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
+    bool fractional_ts; /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;             /* reading stopped there: memory is out */
 
     /* Where a piece begins and ends, for join.h. */
@@ -59,7 +59,7 @@ typedef struct tl_read_report {
     uint64_t array_begin;       /* behind the '[' of traceEvents, of the last where there are several */
     uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
     uint64_t entries_end;       /* behind the last entry that can be read; 0 without one */
-    uint64_t whole_to;          /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
+    uint64_t whole_to; /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
     char closing[64];           /* the brackets that would close the text, there or behind the last entry */
 } tl_read_report;
 

@@ -40,15 +40,16 @@
 #define TL_DOC_MAX ((size_t)64 << 20)
 
 typedef enum tl_piece_kind {
-    TL_PIECE_MORE,      /* the buffer is used up: fill it, or call tl_split_eof */
-    TL_PIECE_ENTRY,     /* one entry, brackets and strings in order as far as its end shows */
-    TL_PIECE_BAD,       /* something in the array that is no entry; passed over */
-    TL_PIECE_BROKEN,    /* the beginning of an entry that is no JSON, or too long; passed over */
-    TL_PIECE_TORN,      /* the entry given last is not to be trusted: something stands behind it that cannot */
-    TL_PIECE_LOOSE,     /* the entry given last is whole, but the comma behind it is missing, or there is a brace too many */
-    TL_PIECE_CUT,       /* the text ends inside this entry */
-    TL_PIECE_RESTART,   /* the entries so far were those of something else: forget them */
-    TL_PIECE_END,       /* the text is over, after tl_split_eof */
+    TL_PIECE_MORE,    /* the buffer is used up: fill it, or call tl_split_eof */
+    TL_PIECE_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
+    TL_PIECE_BAD,     /* something in the array that is no entry; passed over */
+    TL_PIECE_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
+    TL_PIECE_TORN,    /* the entry given last is not to be trusted: something stands behind it that cannot */
+    TL_PIECE_LOOSE,   /* the entry given last is whole, but the comma behind it is missing, or there is a brace too many
+                       */
+    TL_PIECE_CUT,     /* the text ends inside this entry */
+    TL_PIECE_RESTART, /* the entries so far were those of something else: forget them */
+    TL_PIECE_END,     /* the text is over, after tl_split_eof */
     TL_PIECE_NO_MEMORY
 } tl_piece_kind;
 
@@ -61,9 +62,9 @@ typedef struct tl_piece {
 } tl_piece;
 
 typedef struct tl_split {
-    /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.  It
-     * must be right: an entry is then not looked at for its end.  Behind the text so far stand a 0 and 63 bytes that may be
-     * read. */
+    /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.
+     * It must be right: an entry is then not looked at for its end.  Behind the text so far stand a 0 and 63 bytes that
+     * may be read. */
     size_t (*probe)(void *arg, const char *p);
     void *probe_arg;
 
@@ -79,7 +80,7 @@ typedef struct tl_split {
     bool complete;                  /* the document has ended, too */
     bool bare;                      /* it is a bare array */
     bool nested;                    /* the array is, so far, one of something nested */
-    uint64_t fault_at;              /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
+    uint64_t fault_at; /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
     char fault[96];                 /* what was expected there, and found */
     uint64_t misplaced_at;          /* offset of the first key of the document in a nested object; UINT64_MAX for none */
     bool unclosed;                  /* at the END: a closing bracket is missing before misplaced_at */
@@ -90,7 +91,7 @@ typedef struct tl_split {
     uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
     uint64_t array_begin;           /* offset behind the array's '['; of the last array, where there are several */
     uint64_t array_end;             /* offset of its ']'; UINT64_MAX where that has not been found */
-    uint64_t whole_to;              /* the document behind the array is whole up to here, but for the brackets that are open */
+    uint64_t whole_to; /* the document behind the array is whole up to here, but for the brackets that are open */
     uint64_t whole_depth;           /* how many those are */
     uint32_t nentries;              /* entries of the array begun so far */
 
