@@ -21,12 +21,13 @@ static int64_t number_in(tl_text t)
     return x;
 }
 
-/* Device and stream: as the args say, else as the track says, where Kineto puts them as pid and tid; but a wait sits on
- * a host track. */
+/* Device and stream: as the args say, where that can be one, else as the track says, where Kineto puts them as pid and
+ * tid; but a wait sits on a host track. */
 static int32_t device_of(tl_cat cat, const tl_lane *lane, const tl_track *track)
 {
     bool tracked = cat != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
-    return tl_small_int(lane->device == TL_LANE_ABSENT && tracked ? track->pid : lane->device);
+    int32_t device = tl_small_int(lane->device);
+    return device < 0 && tracked ? tl_small_int(track->pid) : device;
 }
 
 static int32_t stream_of(tl_cat cat, const tl_lane *lane, const tl_track *track, const tl_names *names)

@@ -148,12 +148,16 @@ static void an_operator_with_a_stream_is_no_device_work(void)
 static void the_place_comes_from_the_track_where_args_have_none(void)
 {
     const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"a\",\"pid\":1,\"tid\":\"stream 7\",\"ts\":1,\"dur\":1},"
-                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":2,\"tid\":5,\"ts\":1,\"dur\":1}",
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":2,\"tid\":5,\"ts\":1,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":3,\"tid\":5,\"ts\":1,\"dur\":1,"
+                                    "\"args\":{\"device\":-5,\"stream\":6}}",
                                     "");
     CU_ASSERT_EQUAL(v->kernels[0].device, 1);
     CU_ASSERT_EQUAL(v->kernels[0].stream, 7);
     CU_ASSERT_EQUAL(v->kernels[1].device, 2);
     CU_ASSERT_EQUAL(v->kernels[1].stream, 5);
+    CU_ASSERT_EQUAL(v->kernels[2].device, 3); /* no device has such a number */
+    CU_ASSERT_EQUAL(v->kernels[2].stream, 6);
     forget();
 }
 
