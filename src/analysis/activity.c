@@ -1,7 +1,6 @@
 /* activity.c - one thing at a time: of the layers that run at an instant the first. */
 #include "activity_sweep.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
@@ -128,29 +127,6 @@ bool tl_sweep_end(tl_sweep *s)
     a->start_ns[a->n] = s->last;
     a->part[a->n] = TL_NPARTS;
     return sum_blocks(a);
-}
-
-bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
-{
-    activity->n = 0;
-    if (view->nkernels == 0)
-        return true;
-    uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
-    for (size_t i = 0; order != NULL && i < view->nkernels; i++)
-        order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels);
-    if (whole) {
-        tl_sweep s = tl_sweep_begin(activity, view, view->kernels[order[0]].start_ns);
-        s.idle = idle;
-        s.nidle = nidle;
-        for (size_t i = 0; whole && i < view->nkernels; i++)
-            whole = tl_sweep_work(&s, &view->kernels[order[i]]);
-        whole = whole && tl_sweep_end(&s);
-    }
-    free(order);
-    if (!whole)
-        activity->n = 0;
-    return whole;
 }
 
 void tl_activity_free(tl_activity *activity)

@@ -194,11 +194,6 @@ static const void *find_side(const void *table, size_t n, size_t size, uint32_t 
     return NULL;
 }
 
-const tl_copy_args *tl_events_copy(const tl_events *e, uint32_t event)
-{
-    return find_side(e->copies.v, e->copies.n, sizeof *e->copies.v, event);
-}
-
 const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)
 {
     return find_side(e->colls.v, e->colls.n, sizeof *e->colls.v, event);
@@ -207,9 +202,4 @@ const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)
 const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
 {
     return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
-}
-
-const tl_grid_args *tl_events_grid(const tl_events *e, uint32_t event)
-{
-    return find_side(e->grids.v, e->grids.n, sizeof *e->grids.v, event);
 }

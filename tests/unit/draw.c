@@ -1,6 +1,9 @@
 /* draw.c - see draw.h. */
 #include "draw.h"
+#include "../../src/analysis/activity_sweep.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -306,4 +309,27 @@ void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stre
                                             .stream = stream,
                                             .wait_on_stream = wait_on_stream,
                                             .step = -1 };
+}
+
+bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
+{
+    activity->n = 0;
+    if (view->nkernels == 0)
+        return true;
+    uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
+    for (size_t i = 0; order != NULL && i < view->nkernels; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels);
+    if (whole) {
+        tl_sweep s = tl_sweep_begin(activity, view, view->kernels[order[0]].start_ns);
+        s.idle = idle;
+        s.nidle = nidle;
+        for (size_t i = 0; whole && i < view->nkernels; i++)
+            whole = tl_sweep_work(&s, &view->kernels[order[i]]);
+        whole = whole && tl_sweep_end(&s);
+    }
+    free(order);
+    if (!whole)
+        activity->n = 0;
+    return whole;
 }

@@ -21,6 +21,7 @@
 #ifndef TLMPI_TESTS_DRAW_H
 #define TLMPI_TESTS_DRAW_H
 
+#include "tlmpi/analysis/activity.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 
@@ -68,5 +69,9 @@ size_t drawn_call(const drawing *d, const char *name);
 
 /* A recorded wait (cuda_sync) of the call: for a stream, or for an event of another. */
 void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stream);
+
+/* What all devices of the view did, without a look at the host: idle time outside the n given spans (sorted, disjoint)
+ * counts as TL_PART_HOST.  False when memory is out. */
+bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle);
 
 #endif

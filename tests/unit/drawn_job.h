@@ -85,7 +85,7 @@ static inline void job_program(drawn_job *j, size_t rank)
 {
     tl_activity activity = { 0 };
     tl_host_waits_sort(&j->waits[rank]);
-    if (!tl_activity_make(&activity, &j->ranks[rank]->view, NULL, 0) ||
+    if (!draw_activity(&activity, &j->ranks[rank]->view, NULL, 0) ||
         tl_program_make(&j->ranks[rank]->view, &activity, &j->waits[rank], &j->programs[rank], NULL) != TL_OK)
         abort();
     tl_activity_free(&activity);

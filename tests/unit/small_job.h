@@ -7,6 +7,7 @@
 #ifndef TLMPI_TESTS_SMALL_JOB_H
 #define TLMPI_TESTS_SMALL_JOB_H
 
+#include "draw.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
@@ -335,7 +336,7 @@ static inline void small_model_make(small_model *model, const small_job *j)
                 abort();
             waits.v[waits.n++] = r->waits.v[k];
         }
-        if (!tl_activity_make(&activity, &r->view, NULL, 0) || tl_host_waits_find(&r->view, &waits, NULL) != TL_OK)
+        if (!draw_activity(&activity, &r->view, NULL, 0) || tl_host_waits_find(&r->view, &waits, NULL) != TL_OK)
             abort();
         tl_host_waits_sort(&waits);
         if (tl_program_make(&r->view, &activity, &waits, &model->programs[i], NULL) != TL_OK)

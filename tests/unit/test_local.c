@@ -26,7 +26,7 @@ static size_t take(const drawing *d, const int32_t *groups, tl_participant parts
                                      .uid = k->uid };
         n++;
     }
-    CU_ASSERT_TRUE_FATAL(tl_activity_make(&activity, &d->view, NULL, 0));
+    CU_ASSERT_TRUE_FATAL(draw_activity(&activity, &d->view, NULL, 0));
     CU_ASSERT_TRUE_FATAL(tl_local_since(&d->view, &activity, parts, n));
     tl_activity_free(&activity);
     return n;

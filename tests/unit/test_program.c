@@ -307,7 +307,7 @@ static size_t entries_of(const many *m)
     tl_activity activity = { 0 };
     tl_host_waits waits = { 0 };
     tl_program p;
-    if (!tl_activity_make(&activity, &m->view, NULL, 0) || tl_program_make(&m->view, &activity, &waits, &p, NULL) != TL_OK)
+    if (!draw_activity(&activity, &m->view, NULL, 0) || tl_program_make(&m->view, &activity, &waits, &p, NULL) != TL_OK)
         abort();
     size_t n = p.nentries;
     tl_program_free(&p);
@@ -343,7 +343,7 @@ static void without_memory_there_is_no_program(void)
                         "comm 9:    ...RR.....SS...", NULL));
     job_wait(j, 0, 3, 6, TL_WAIT_DEVICE);
     tl_activity activity = { 0 };
-    CU_ASSERT_FATAL(tl_activity_make(&activity, &j->ranks[0]->view, NULL, 0));
+    CU_ASSERT_FATAL(draw_activity(&activity, &j->ranks[0]->view, NULL, 0));
     tl_status status = TL_ENOMEM;
     for (size_t n = 1; status == TL_ENOMEM && n < 200; n++) {
         tl_program p;

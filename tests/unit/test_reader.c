@@ -92,7 +92,7 @@ static void grids_are_blocks_by_either_parser(void)
                  cases[i / 2].grid);
         tl_trace t = read_text(text, strlen(text), i % 2 == 1);
         CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
-        const tl_grid_args *grid = tl_events_grid(&t.events, 0);
+        const tl_grid_args *grid = t.events.grids.n > 0 ? &t.events.grids.v[0] : NULL;
         CU_ASSERT_EQUAL(grid != NULL ? grid->blocks : 0, cases[i / 2].blocks);
         CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 7);
         tl_trace_free(&t);

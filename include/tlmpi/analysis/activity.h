@@ -38,9 +38,6 @@ typedef struct tl_activity {
 
 enum { TL_ACTIVITY_BLOCK = 32 };
 
-/* All devices of the view together.  Idle time outside the n given spans (sorted, disjoint) counts as TL_PART_HOST.
- * False when memory is out. */
-bool tl_activity_make(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle);
 void tl_activity_free(tl_activity *activity);
 
 /* A place in an activity, from which sums go forward.  Start with { 0 }. */

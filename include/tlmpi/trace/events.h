@@ -167,9 +167,7 @@ static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 }
 
 /* The entry of a side table that belongs to the event, or NULL. */
-const tl_copy_args *tl_events_copy(const tl_events *events, uint32_t event);
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
-const tl_grid_args *tl_events_grid(const tl_events *events, uint32_t event);
 
 #endif
