@@ -1,10 +1,11 @@
 /* idle_meet.h - when was a host busy waiting for other ranks, as far as names of operators, frames and annotations
  * tell?
  *
- *     worker of Gloo    ........[ gloo:all_reduce          ]      the thread has nothing to do until the collective is
- * over: thread            [ aten::mm ]......................[ aten::add ] held ^^^^^^^^^^^^^^^^^^^^^^^^^
+ *     worker of Gloo    ........[ gloo:all_reduce           ]           the thread has nothing to do until
+ *     thread            [ aten::mm ].........................[ aten::add ]      the collective is over
+ *     held                          ^^^^^^^^^^^^^^^^^^^^^^^^^
  *
- *     thread            [ c10d::allreduce_ [launch of communication] ]      nothing: the device communicates, and waits
+ *     thread            [ c10d::allreduce_ [launch of communication] ]  nothing: the device communicates, and waits
  *
  * A collective of hosts runs on no device, so that nothing else in a trace shows who waits in it.  Backends have
  * threads of their own for them.  A thread that goes on before such a collective ends did not wait for it; one whose
@@ -46,9 +47,8 @@ typedef struct tl_meets {
     TL_VEC(tl_held) held;
     TL_VEC(tl_held_thread) threads; /* by track */
     TL_VEC(tl_held) asyncs;         /* collectives that leave the host free, of all threads; by end */
-    TL_VEC(uint32_t)
-    ops; /* collectives of hosts (ASYNC, HELD) that lie in no other of their kind and thread:
-          * indices into the ops */
+    TL_VEC(uint32_t) ops;           /* collectives of hosts (ASYNC, HELD) that lie in no other of their kind and
+                                     * thread: indices into the ops */
 } tl_meets;
 
 /* False when memory is out. */

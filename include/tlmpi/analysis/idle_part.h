@@ -6,10 +6,13 @@
  *
  * For comparing ranks: a coarse cut of all idle time, to the nanosecond, by the first that holds
  *
- *     device      the work that ends the gap was launched before the gap: nothing was late on the host; so, too,
- * without any launch gc          a garbage collection on a thread that launches input       such a thread waits for the
- * data loader allocator   it allocates or frees device memory sync        it waits for the device; and then the short
- * gaps until launches are ahead of the device again host        all else
+ *     device       the work that ends the gap was launched before the gap: nothing was late on the host; so, too,
+ *                  without any launch
+ *     gc           a garbage collection on a thread that launches
+ *     input        such a thread waits for the data loader
+ *     allocator    it allocates or frees device memory
+ *     sync         it waits for the device; and then the short gaps until launches are ahead of the device again
+ *     host         all else
  */
 #ifndef TLMPI_ANALYSIS_IDLE_PART_H
 #define TLMPI_ANALYSIS_IDLE_PART_H
@@ -17,8 +20,8 @@
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/mem.h"
 
-/* The activity of a view, its idle time divided so; needs what the host did.  As tl_activity_make.  False when memory
- * is out. */
+/* The activity of a view, all its devices together, its idle time divided so; needs what the host did.  False when
+ * memory is out. */
 bool tl_activity_find(tl_activity *activity, const tl_rank_view *view);
 
 /* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all

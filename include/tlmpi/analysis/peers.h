@@ -1,7 +1,7 @@
 /* peers.h - once ranks are matched: what was waiting for other ranks, and for which.
  *
- *     rank 0    [ wait        | transfer ]        an answer: rank 0 waited for rank 1 from the start of its kernel up
- * to | rank 1                  [ transfer ]        rank 1 for nobody
+ *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel to |
+ *     rank 1                  [ transfer ]      rank 1 for nobody
  *
  * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (comm_only.h).
  * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
