@@ -23,8 +23,8 @@ static bool one_role(const tl_absent_finding *f, const tl_group_ranks *ranks, in
 {
     bool any = false;
     for (size_t k = 0; k < ranks->n; k++) {
-        uint32_t at = tl_absent_index_of(f->in->ranks, f->in->nranks, ranks->ranks[k]);
-        if (at == TL_NONE)
+        size_t at = tl_index_of(f->in->ranks, f->in->nranks, ranks->ranks[k]);
+        if (at == f->in->nranks)
             continue;
         if (any && f->in->roles[at] != *role)
             return false;

@@ -87,23 +87,17 @@ bool tl_absent_list_ways(tl_absent_finding *f)
 
 /* ---- whose ways they are ---- */
 
-uint32_t tl_absent_index_of(const int32_t *ranks, size_t n, int32_t rank)
-{
-    const int32_t *found = n > 0 ? (const int32_t *)bsearch(&rank, ranks, n, sizeof rank, ascending) : NULL;
-    return found != NULL ? (uint32_t)(found - ranks) : TL_NONE;
-}
-
 bool tl_absent_role_of(const tl_absent_finding *f, int32_t rank, int32_t *role)
 {
-    uint32_t at = tl_absent_index_of(f->in->ranks, f->in->nranks, rank);
-    if (at != TL_NONE) {
+    size_t at = tl_index_of(f->in->ranks, f->in->nranks, rank);
+    if (at < f->in->nranks) {
         *role = f->in->roles[at];
         return true;
     }
-    at = tl_absent_index_of(f->in->named, f->in->nnamed, rank);
-    if (at != TL_NONE)
+    at = tl_index_of(f->in->named, f->in->nnamed, rank);
+    if (at < f->in->nnamed)
         *role = f->in->named_roles[at];
-    return at != TL_NONE;
+    return at < f->in->nnamed;
 }
 
 /* Of a pair its direction, and the role of the other. */
@@ -145,7 +139,7 @@ bool tl_absent_list_linking(const tl_absent_finding *f, int32_t **out, size_t *n
         int32_t two[2];
         const tl_group_ranks ranks = tl_absent_ranks_of(f, &f->ways[i], two);
         for (size_t k = 0; whole && f->ways[i].does != 0 && k < ranks.n; k++) {
-            if (tl_absent_index_of(f->in->ranks, f->in->nranks, ranks.ranks[k]) != TL_NONE)
+            if (tl_index_of(f->in->ranks, f->in->nranks, ranks.ranks[k]) < f->in->nranks)
                 continue;
             uint32_t seen = tl_map_get(&counts, (uint64_t)(int64_t)ranks.ranks[k]);
             seen = seen == TL_MAP_NONE ? 0 : seen;
@@ -183,9 +177,9 @@ bool tl_absent_list_own_ways(tl_absent_finding *f, const int32_t *linking, size_
         const tl_group_ranks ranks = tl_absent_ranks_of(f, w, two);
         for (size_t k = 0; whole && w->does != 0 && k < ranks.n; k++) {
             int32_t rank = ranks.ranks[k];
-            if (tl_absent_index_of(f->in->ranks, f->in->nranks, rank) != TL_NONE)
+            if (tl_index_of(f->in->ranks, f->in->nranks, rank) < f->in->nranks)
                 whole = add_way(f, w, rank, &f->present.v, &f->present.n, &f->present.cap);
-            else if (tl_absent_index_of(linking, nlinking, rank) != TL_NONE)
+            else if (tl_index_of(linking, nlinking, rank) < nlinking)
                 whole = add_way(f, w, rank, &f->absent.v, &f->absent.n, &f->absent.cap);
         }
     }

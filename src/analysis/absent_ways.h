@@ -47,9 +47,6 @@ bool tl_absent_is_pair(const tl_meeting *m);
 /* Fills order and ways.  False: memory is out, here and below. */
 bool tl_absent_list_ways(tl_absent_finding *f);
 
-/* The place of a rank among some that ascend; TL_NONE. */
-uint32_t tl_absent_index_of(const int32_t *ranks, size_t n, int32_t rank);
-
 /* The role of any rank; false when it is not known. */
 bool tl_absent_role_of(const tl_absent_finding *f, int32_t rank, int32_t *role);
 

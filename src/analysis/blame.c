@@ -2,9 +2,10 @@
  *
  * For one collective, arrivals in order of start, a[0] .. a[n-1]:
  *
- *     slice i     [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
- * late own         what an arrival waits in a slice, charged evenly to those that are late in it passed on   what has
- * come to an arrival from later collectives, in the proportions of its own wait
+ *     slice i      [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
+ *                  late
+ *     own          what an arrival waits in a slice, charged evenly to those that are late in it
+ *     passed on    what has come to an arrival from later collectives, in the proportions of its own wait
  *
  * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
  * in every slice.
@@ -12,6 +13,7 @@
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +40,6 @@ __extension__ typedef __int128 wide;
 
 /* Bits of a nanosecond in sums of divided slices. */
 enum { FRACTION = 24 };
-
-/* x * part / whole, without overflow. */
-static int64_t portion(int64_t x, int64_t part, int64_t whole)
-{
-    return (int64_t)((wide)x * part / whole);
-}
 
 static int64_t last_start(const tl_blame_input *in, const tl_blame_collective *c)
 {
@@ -94,7 +90,7 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
             continue;
         sum += wait;
         if (amount > 0) {
-            int64_t ns = portion(amount, wait, total);
+            int64_t ns = tl_portion(amount, wait, total);
             b->passed[j] += ns;
             given += ns;
             receiver = j;
@@ -139,7 +135,7 @@ static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter 
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
         int64_t left = b->due[i];
         for (int part = 0; left > 0 && part < TL_NPARTS; part++) {
-            int64_t ns = portion(b->due[i], a->share[part], TL_SHARE_ONE);
+            int64_t ns = tl_portion(b->due[i], a->share[part], TL_SHARE_ONE);
             left -= ns;
             if (part == TL_PART_COMM && b->waited[i] > 0)
                 b->onward[i] += ns;
@@ -359,6 +355,6 @@ int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t sha
         sum += surplus[part];
     }
     for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
-        share[part] = (uint16_t)portion(TL_SHARE_ONE, surplus[part], sum);
+        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, surplus[part], sum);
     return sum;
 }

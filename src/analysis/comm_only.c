@@ -59,10 +59,9 @@ bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
 
 int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
 {
-    __extension__ typedef __int128 wide;
     if (wait_ns >= x->to_ns)
         return x->ns;
-    return wait_ns > x->from_ns ? (int64_t)((wide)x->ns * (wait_ns - x->from_ns) / (x->to_ns - x->from_ns)) : 0;
+    return wait_ns > x->from_ns ? tl_portion(x->ns, wait_ns - x->from_ns, x->to_ns - x->from_ns) : 0;
 }
 
 /* Pieces of one device on their way to exposures. */

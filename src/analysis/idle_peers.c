@@ -157,19 +157,6 @@ static int by_track(const void *a, const void *b)
     return (x->wait > y->wait) - (x->wait < y->wait);
 }
 
-static uint32_t track_of_call(const tl_calls *c, uint32_t call)
-{
-    size_t low = 0, high = c->nthreads;
-    while (low + 1 < high) { /* the last that begins at or before the call */
-        size_t mid = low + (high - low) / 2;
-        if (c->threads[mid].first <= call)
-            low = mid;
-        else
-            high = mid;
-    }
-    return c->nthreads > 0 ? c->threads[low].track : TL_NONE;
-}
-
 static bool list_stays(finding *f)
 {
     const tl_idle_rank *k = f->k;
@@ -180,7 +167,7 @@ static bool list_stays(finding *f)
         if (!tl_vec_room(&f->stays))
             return false;
         f->stays.v[f->stays.n++] =
-            (stay){ track_of_call(&k->view->calls, w->call), (uint32_t)i, w->start_ns, w->end_ns };
+            (stay){ tl_call_track(&k->view->calls, w->call), (uint32_t)i, w->start_ns, w->end_ns };
     }
     if (f->stays.n > 0)
         qsort(f->stays.v, f->stays.n, sizeof *f->stays.v, by_track);

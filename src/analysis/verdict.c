@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "verdict_parts.h"
 #include <math.h>
 #include <stdio.h>
@@ -21,19 +22,6 @@ typedef struct judging {
     bool *flagged;
     tl_persistence *found; /* [nranks] */
 } judging;
-
-static size_t index_of_rank(const tl_verdict_input *in, int32_t rank)
-{
-    size_t low = 0, high = in->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (in->ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < in->nranks && in->ranks[low] == rank ? low : SIZE_MAX;
-}
 
 static size_t index_of_step(const tl_verdict_input *in, int32_t step)
 {
@@ -78,8 +66,8 @@ static void sum_charges(judging *j)
             squares += wait * wait / waiters;
             sum += wait;
         }
-        size_t r = index_of_rank(j->in, first->to_rank), s = index_of_step(j->in, first->step);
-        if (r == SIZE_MAX || s == SIZE_MAX || sum <= 0)
+        size_t r = tl_index_of(j->in->ranks, j->in->nranks, first->to_rank), s = index_of_step(j->in, first->step);
+        if (r == j->in->nranks || s == SIZE_MAX || sum <= 0)
             continue;
         j->charge[r * j->in->nsteps + s] = total;
         j->wall[r * j->in->nsteps + s] = squares / sum;

@@ -6,6 +6,7 @@
 #define ANALYSIS_WHATIF_GRAPH_H
 
 #include "tlmpi/analysis/whatif.h"
+#include "tlmpi/base/stats.h"
 
 /* All kinds of waits but the last: who waits for room in the queue has not asked to. */
 enum { TL_ASKED_WAITS = TL_WAIT_QUEUE };
@@ -144,13 +145,6 @@ static inline int64_t tl_whatif_offset(const tl_whatif *w, uint32_t rank)
 /* When a comm may start in the replay, but for its lag: the latest of what it waits for.  Of equals the later named in
  * program.h; *entry and *other say which it was, TL_NONE for neither. */
 int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *other);
-
-/* x * part / whole, without overflow; 0 for nothing. */
-static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
-{
-    __extension__ typedef __int128 wide;
-    return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
-}
 
 #define TL_WHATIF_TIME_MAX (INT64_C(1) << 62)
 

@@ -47,3 +47,16 @@ bool tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *conte
     free(room);
     return true;
 }
+
+size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (ascending[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && ascending[low] == x ? low : n;
+}

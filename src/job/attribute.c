@@ -11,6 +11,7 @@
 #include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
@@ -104,19 +105,6 @@ typedef struct attributing {
     tl_map place; /* of a charge in the table of blame */
 } attributing;
 
-static size_t index_of(const attributing *a, int32_t rank)
-{
-    size_t low = 0, high = a->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static bool list_ranks(attributing *a)
 {
     const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
@@ -158,7 +146,7 @@ static bool list_arrivals(attributing *a)
             row->previous == TL_NONE ? TL_MAP_NONE : tl_map_get(&arrival_of, kernel_key(row->rank, row->previous));
         a->arrivals[i] = (tl_blame_arrival){ .start_ns = row->start_ns,
                                              .end_ns = row->end_ns,
-                                             .rank = (uint32_t)index_of(a, row->rank),
+                                             .rank = (uint32_t)tl_index_of(a->ranks, a->nranks, row->rank),
                                              .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
                                              .uid = row->uid };
         for (int part = 0; part < TL_NPARTS; part++)
@@ -252,8 +240,8 @@ static int32_t *list_named(const attributing *a, size_t *n)
 
 static uint32_t place_of(const int32_t *v, size_t n, int32_t rank)
 {
-    const int32_t *found = (const int32_t *)bsearch(&rank, v, n, sizeof rank, by_value);
-    return found != NULL ? (uint32_t)(found - v) : 0;
+    size_t at = tl_index_of(v, n, rank);
+    return at < n ? (uint32_t)at : 0;
 }
 
 /* A pipeline keeps its stages where the traces of some are missing.  Two ranks of a job of two are peers, unless one is said

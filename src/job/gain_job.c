@@ -1,6 +1,7 @@
 /* gain_job.c - see gain_job.h. */
 #include "gain_job.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
@@ -22,19 +23,6 @@ typedef struct making {
     int32_t *seen; /* by number of group: ranks with a trace */
     size_t ngroups;
 } making;
-
-size_t tl_gain_index(const int32_t *ranks, size_t n, int32_t rank)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && ranks[low] == rank ? low : n;
-}
 
 /* -------------------------------------------------------------------------------------------------------- programs */
 
@@ -119,7 +107,7 @@ static tl_group_ranks group_at(const making *m, int32_t group)
 static bool is_lone(const making *m, const tl_late_row *row)
 {
     if (row->peer >= 0)
-        return row->peer != row->rank && tl_gain_index(m->in->ranks, m->in->nranks, row->peer) == m->in->nranks;
+        return row->peer != row->rank && tl_index_of(m->in->ranks, m->in->nranks, row->peer) == m->in->nranks;
     return row->peer == TL_NO_PEER && group_at(m, row->group).n > 1 && m->seen[row->group] == 1;
 }
 
@@ -153,7 +141,7 @@ static bool list_meetings(making *m)
                                .kind = rows[i].kind };
         for (to = i; to < m->in->nrows && rows[to].collective == rows[i].collective; to++) {
             const tl_late_row *row = &rows[to];
-            size_t r = tl_gain_index(m->in->ranks, m->in->nranks, row->rank);
+            size_t r = tl_index_of(m->in->ranks, m->in->nranks, row->rank);
             uint32_t comm = r < m->in->nranks ? tl_map_get(&m->comm_of, comm_key(r, row->uid)) : TL_MAP_NONE;
             if (comm == TL_MAP_NONE || !(row->fits || is_lone(m, row)))
                 continue;

@@ -22,7 +22,4 @@ tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, bool w
                            tl_error *err);
 void tl_gain_job_free(tl_gain_job *job);
 
-/* The place of a rank among `ranks`, ascending; n without one. */
-size_t tl_gain_index(const int32_t *ranks, size_t n, int32_t rank);
-
 #endif

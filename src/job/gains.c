@@ -32,7 +32,7 @@ typedef struct tl_gains {
 
 static size_t index_of(const tl_gains *g, int32_t rank)
 {
-    return tl_gain_index(g->in->ranks, g->in->nranks, rank);
+    return tl_index_of(g->in->ranks, g->in->nranks, rank);
 }
 
 /* ------------------------------------------------------------------------------------------------------- scenarios */

@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/slow_link.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
@@ -25,19 +26,6 @@ typedef struct linking {
     size_t ncollectives, nends;
     double *step_ns;
 } linking;
-
-static uint32_t index_of_rank(const tl_verdict_input *job, int32_t rank)
-{
-    size_t low = 0, high = job->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (job->ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < job->nranks && job->ranks[low] == rank ? (uint32_t)low : TL_NONE;
-}
 
 static uint32_t index_of_step(const tl_verdict_input *job, int32_t step)
 {
@@ -69,18 +57,18 @@ static bool undo_host_clocks(linking *l, tl_tables *tables)
     bool whole = longest != NULL && offsets != NULL;
 
     for (size_t i = 0; whole && i < l->nrows; i++) {
-        uint32_t r = index_of_rank(l->job, l->rows[i].rank);
+        size_t r = tl_index_of(l->job->ranks, l->job->nranks, l->rows[i].rank);
         int64_t ns = tl_ns_between(l->rows[i].end_ns, l->rows[i].start_ns);
-        if (r != TL_NONE && ns > longest[r])
+        if (r < l->job->nranks && ns > longest[r])
             longest[r] = ns;
     }
     for (size_t r = 0; r < l->job->nranks; r++)
         l->host[r] = -1;
     for (size_t i = 0; whole && i < clocks->n; i++) {
         const tl_clock *row = tl_table_row(clocks, i);
-        uint32_t r = index_of_rank(l->job, row->rank);
+        size_t r = tl_index_of(l->job->ranks, l->job->nranks, row->rank);
         size_t n = 0;
-        if (r == TL_NONE)
+        if (r == l->job->nranks)
             continue;
         l->shown_ns[r] = taken_off(row);
         if (row->host[0] == 0)
@@ -172,11 +160,11 @@ static bool list_collectives(linking *l, const tl_table *groups)
                                  .uncertainty_ns = row->uncertainty_ns,
                                  .kind = row->kind };
         for (to = i; to < l->nrows && l->rows[to].collective == row->collective; to++) {
-            uint32_t r = index_of_rank(l->job, l->rows[to].rank);
-            if (l->rows[to].fits && r != TL_NONE)
+            size_t r = tl_index_of(l->job->ranks, l->job->nranks, l->rows[to].rank);
+            if (l->rows[to].fits && r < l->job->nranks)
                 l->ends[l->nends++] = (tl_link_end){ tl_ns_sum(l->rows[to].start_ns, l->shift_ns[r]),
                                                      tl_ns_sum(l->rows[to].end_ns, l->shift_ns[r]),
-                                                     tl_ns_sum(l->rows[to].end_ns, l->shown_ns[r]), r };
+                                                     tl_ns_sum(l->rows[to].end_ns, l->shown_ns[r]), (uint32_t)r };
         }
         c.n = (uint32_t)l->nends - c.first;
         if (c.n < 2) {

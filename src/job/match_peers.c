@@ -20,15 +20,9 @@
 
 static int32_t home_of(const tl_matching *m, int32_t rank)
 {
-    size_t low = 0, high = m->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->ranks[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return m->nranks > 0 && low < m->nranks ? (int32_t)(low * (size_t)tl_par_nprocs() / m->nranks) : 0;
+    const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
+    const tl_rank_place *place = tl_place_of(&facts, rank);
+    return place != NULL ? (int32_t)((size_t)(place - m->ranks) * (size_t)tl_par_nprocs() / m->nranks) : 0;
 }
 
 /* Collective.  *n rows of `size` bytes at *rows go where to[] says, which is NULL when memory is out; freed, as are the

@@ -197,6 +197,12 @@ static bool unpack(job *j, tl_scope scope, tl_letter *in)
                     tl_table_append(table, in->v + in->at, n);
             in->at += whole ? n * size : 0;
         }
+    return whole;
+}
+
+static bool sort(job *j, tl_scope scope)
+{
+    bool whole = true;
     for (size_t t = 0; whole && t < j->tables.n; t++)
         whole = j->tables.v[t].schema->scope != scope || tl_table_sort(&j->tables.v[t]);
     return whole;
@@ -208,14 +214,15 @@ static tl_status gather(job *j, tl_scope scope, tl_error *err)
 {
     tl_letter mine = { 0 }, all = { 0 };
     void *bytes = NULL;
-    tl_status st = enclose(j, scope, &mine) ? TL_OK : tl_fail_memory(err, "the rows of ranks");
 
-    st = tl_par_agree(st, err);
+    if (tl_par_nprocs() == 1)
+        return sort(j, scope) ? TL_OK : tl_fail_memory(err, "the rows of ranks");
+    tl_status st = tl_par_agree(enclose(j, scope, &mine) ? TL_OK : tl_fail_memory(err, "the rows of ranks"), err);
     if (st == TL_OK)
         st = tl_par_gather(mine.v, mine.n, &bytes, &all.n, NULL, err);
     free(mine.v);
     all.v = bytes;
-    if (st == TL_OK && is_first() && !unpack(j, scope, &all))
+    if (st == TL_OK && is_first() && !(unpack(j, scope, &all) && sort(j, scope)))
         st = tl_fail_memory(err, "the rows of ranks");
     free(bytes);
     return tl_par_agree(st, err);

@@ -23,6 +23,19 @@ bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
     return true;
 }
 
+uint32_t tl_call_track(const tl_calls *calls, size_t call)
+{
+    size_t low = 0, high = calls->nthreads - 1;
+    while (low < high) { /* the first thread that ends behind the call */
+        size_t mid = low + (high - low) / 2;
+        if (calls->threads[mid].first + calls->threads[mid].n <= call)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return calls->threads[low].track;
+}
+
 int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;

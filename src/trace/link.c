@@ -87,20 +87,6 @@ static uint32_t *find_launches(const joining *k, size_t *n)
     return NULL;
 }
 
-/* The thread that has done call i. */
-static uint32_t track_of(const tl_calls *c, size_t i)
-{
-    size_t low = 0, high = c->nthreads - 1;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->threads[mid].first + c->threads[mid].n <= i)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return c->threads[low].track;
-}
-
 static int by_correlation(const void *a, const void *b)
 {
     const later_call *x = a, *y = b;
@@ -138,7 +124,7 @@ static bool make_launches(joining *k)
         uint32_t at = found[i];
         v[i] = (tl_launch){ c->start_ns[at], c->start_ns[at] + c->dur_ns[at],
                             c->name[at],     c->uid[at],
-                            track_of(c, at), 0 };
+                            tl_call_track(c, at), 0 };
         whole = note_call(k, c->correlation[at], (uint32_t)i);
     }
     if (whole && k->later.n > 1)

@@ -11,6 +11,13 @@ int64_t tl_ns_between(int64_t a, int64_t b);
 /* a + b, likewise. */
 int64_t tl_ns_sum(int64_t a, int64_t b);
 
+/* x * part / whole, without overflow; 0 for nothing. */
+static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
+{
+    __extension__ typedef __int128 wide;
+    return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
+}
+
 /* The middle of n > 0 values, of two the mean, rounded down.  Puts them in order. */
 int64_t tl_median(int64_t *values, size_t n);
 

@@ -122,6 +122,9 @@ int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
  * memory is out. */
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
 
+/* The track of the thread that has done the call. */
+uint32_t tl_call_track(const tl_calls *calls, size_t call);
+
 /* For tl_sort_index, with the kernels as context: by start; by (start, uid). */
 int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b);
 int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b);
