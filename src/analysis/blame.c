@@ -323,38 +323,3 @@ tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, cons
     blaming_free(&b);
     return whole ? TL_OK : tl_fail_memory(err, "the blame");
 }
-
-/* ---------------------------------------------------------------------------------------------------------- shares */
-
-static int ascending(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static int64_t median_of_others(const tl_parts *parts, size_t n, size_t of, int part, int64_t *scratch)
-{
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i != of)
-            scratch[m++] = parts[i].ns[part];
-    qsort(scratch, m, sizeof *scratch, ascending);
-    return m % 2 ? scratch[m / 2] : scratch[m / 2 - 1] + (scratch[m / 2] - scratch[m / 2 - 1]) / 2;
-}
-
-int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch)
-{
-    int64_t surplus[TL_NPARTS], sum = 0;
-
-    memset(share, 0, TL_NPARTS * sizeof *share);
-    if (n < 2)
-        return 0;
-    for (int part = 0; part < TL_NPARTS; part++) {
-        int64_t over = parts[of].ns[part] - median_of_others(parts, n, of, part, scratch);
-        surplus[part] = over > 0 ? over : 0;
-        sum += surplus[part];
-    }
-    for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
-        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, surplus[part], sum);
-    return sum;
-}

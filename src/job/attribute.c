@@ -9,6 +9,7 @@
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
+#include "tlmpi/analysis/surplus.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -27,26 +28,22 @@ static bool is_pair(uint8_t kind)
 }
 
 /* Late by more than what the time since the previous collective explains: it was behind before. */
-static void explain(const tl_collective_view *c, size_t i, int64_t late_ns, tl_parts *parts, int64_t *scratch,
+static void explain(const tl_participant *p, int64_t late_ns, const tl_middles *since, const tl_middles *since_step,
                     uint16_t share[TL_NPARTS])
 {
-    for (size_t k = 0; k < c->n; k++)
-        parts[k] = c->by_rank[k].since;
-    int64_t explained = tl_blame_shares(parts, c->n, i, share, scratch);
+    int64_t explained = tl_surplus(since, &p->since, share);
     if (explained >= late_ns - late_ns / 4)
         return;
     uint16_t wider[TL_NPARTS];
-    for (size_t k = 0; k < c->n; k++)
-        parts[k] = c->by_rank[k].since_step;
-    if (tl_blame_shares(parts, c->n, i, wider, scratch) > explained)
+    if (tl_surplus(since_step, &p->since_step, wider) > explained)
         memcpy(share, wider, sizeof wider);
 }
 
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
-    tl_parts *parts = tl_malloc((c->n + 1) * sizeof *parts);
     int64_t *scratch = tl_malloc((c->n + 1) * sizeof *scratch);
-    bool whole = parts != NULL && scratch != NULL;
+    bool whole = scratch != NULL;
+    tl_middles since = { 0 }, since_step = { 0 };
     int64_t first = INT64_MAX, last = INT64_MIN;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -56,6 +53,11 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     }
     bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
     bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
+    if (whole && first < last) {
+        tl_middles_find(&since, &c->by_rank->since, c->n, sizeof *c->by_rank, scratch);
+        tl_middles_find(&since_step, &c->by_rank->since_step, c->n, sizeof *c->by_rank, scratch);
+    }
+    free(scratch);
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         whole = tl_vec_room(rows);
@@ -80,10 +82,8 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .uncertainty_ns = c->uncertainty_ns,
         };
         if (p->start_ns > first) /* the others were never late */
-            explain(c, i, tl_ns_between(p->start_ns, first), parts, scratch, row->share);
+            explain(p, tl_ns_between(p->start_ns, first), &since, &since_step, row->share);
     }
-    free(parts);
-    free(scratch);
     return whole;
 }
 

@@ -74,8 +74,4 @@ tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, cons
 int64_t tl_blame_wait(const tl_blame_input *input, const tl_blame_collective *collective,
                       const tl_blame_arrival *arrival);
 
-/* The shares of one arrival's surplus over the median of the other n - 1 arrivals' parts; returns that surplus, all
- * positive ones together.  scratch has room for n numbers. */
-int64_t tl_blame_shares(const tl_parts *parts, size_t n, size_t of, uint16_t share[TL_NPARTS], int64_t *scratch);
-
 #endif
