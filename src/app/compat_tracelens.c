@@ -145,12 +145,12 @@ static tl_status share_files(trace_files *files, tl_bytes *text, tl_error *err)
     if (st != TL_OK)
         return st;
     n = text->n;
-    tl_par_bcast(&n, sizeof n, 0);
+    tl_par_bcast(&n, sizeof n);
     whole = tl_grow((void **)&text->v, &text->cap, n + 1, 1);
     st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "files of a job"), err);
     if (st != TL_OK)
         return st;
-    tl_par_bcast(text->v, n, 0);
+    tl_par_bcast(text->v, n);
     files->n = 0;
     for (size_t at = 0; whole && at < n;) {
         trace_file file;

@@ -50,7 +50,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
 
     if (first)
         code = close_stdout(code);
-    tl_par_bcast(&code, sizeof code, 0);
+    tl_par_bcast(&code, sizeof code);
     return code;
 }
 

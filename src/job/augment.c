@@ -251,7 +251,7 @@ int tl_augment(const tl_options *options)
             fprintf(stderr, "tlmpi: %s\n", safe);
         }
     }
-    tl_par_bcast(&code, sizeof code, 0);
+    tl_par_bcast(&code, sizeof code);
     free(a.outcomes.v);
     tl_copies_free(&a.copies);
     tl_plan_free(&a.plan);

@@ -294,7 +294,7 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
     if (stragglers != NULL && !list_suspects(stragglers, &suspects, &n))
         st = tl_fail_memory(err, "the suspects");
     st = tl_par_agree(st, err);
-    tl_par_bcast(&n, sizeof n, 0);
+    tl_par_bcast(&n, sizeof n);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         asking a = { 0 };
         tl_cause_found found = { 0 };

@@ -27,7 +27,7 @@ static tl_status share(buffer *b, tl_error *err)
     size_t n = b->n;
     tl_status st = TL_OK;
 
-    tl_par_bcast(&n, sizeof n, 0);
+    tl_par_bcast(&n, sizeof n);
     if (tl_par_proc() != 0) {
         b->n = 0;
         if (!tl_grow((void **)&b->v, &b->cap, n + 1, 1))
@@ -36,7 +36,7 @@ static tl_status share(buffer *b, tl_error *err)
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        tl_par_bcast(b->v, n, 0);
+        tl_par_bcast(b->v, n);
     return st;
 }
 
@@ -308,7 +308,7 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
         deep = first && needs_deep_look(&plan->inventory);
-        tl_par_bcast(&deep, sizeof deep, 0);
+        tl_par_bcast(&deep, sizeof deep);
     }
     if (st == TL_OK && deep) {
         st = look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory, err);

@@ -330,7 +330,7 @@ static int end(job *j, tl_status st, int code, const tl_error *err)
         if (is_first())
             fprintf(stderr, "tlmpi: %s\n", safe);
     }
-    tl_par_bcast(&code, sizeof code, 0);
+    tl_par_bcast(&code, sizeof code);
     job_free(j);
     return code;
 }

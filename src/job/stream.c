@@ -108,7 +108,7 @@ tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables,
     stream s = { .store = store, .epoch_ns = epoch_ns };
     tl_status st = TL_OK;
 
-    tl_par_bcast(&s.epoch_ns, sizeof s.epoch_ns, 0);
+    tl_par_bcast(&s.epoch_ns, sizeof s.epoch_ns);
     tl_post_open(&s.post, NULL);
     for (size_t t = 0; st == TL_OK && t < tables->n; t++) {
         const tl_schema *schema = tables->v[t].schema;

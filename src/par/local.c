@@ -1,36 +1,18 @@
-/* local.c - naps, the launcher's traces in the environment, and messages of a proc to itself. */
+/* local.c - lengths of naps, the launcher's traces in the environment, and messages of a proc to itself. */
 #include "local.h"
 
 #include "tlmpi/base/mem.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* A row of waits: the first only let others run, then sleeps double from 20 us to 5 ms, and after a second of those
- * they are 20 ms.  So a proc sleeps through little more than it has waited already, and one that waits for minutes
- * wakes 50 times a second, which costs it less than a thousandth of a core. */
-#define YIELDS 8
-#define DOUBLINGS 8
-#define LONG_NAPS 200
-#define FIRST_NAP_NS 20000L
-#define LONG_NAP_NS 5000000L
-#define LONGEST_NAP_NS 20000000L
-
-void tl_par_nap(unsigned *spins)
+long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns)
 {
-    unsigned n = *spins;
-
-    if (n < YIELDS + DOUBLINGS + LONG_NAPS)
-        (*spins)++;
-    if (n < YIELDS) {
-        sched_yield();
-        return;
-    }
-    n -= YIELDS;
-    long ns = n < DOUBLINGS ? FIRST_NAP_NS << n : n < DOUBLINGS + LONG_NAPS ? LONG_NAP_NS : LONGEST_NAP_NS;
-    nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+    long ns = first_ns;
+    for (unsigned n = *spins; n > 0 && ns < longest_ns; n--)
+        ns *= 2;
+    (*spins)++;
+    return ns < longest_ns ? ns : longest_ns;
 }
 
 /* Each launcher tells its processes how many they are.  srun does so whether or not it offers them a way to find each

@@ -10,6 +10,10 @@ int tl_local_copies(void);
 /* Whether this is the first of them, as far as the launcher tells. */
 bool tl_local_first(void);
 
+/* The next of a row of naps (*spins, start with 0): they double.  So a proc sleeps through little more than it has waited
+ * already. */
+long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns);
+
 /* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */
 bool tl_local_send(int tag, const void *bytes, size_t n);
 bool tl_local_probe(tl_message *message);

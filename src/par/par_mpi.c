@@ -9,7 +9,9 @@
  * say nothing here.
  */
 #include "local.h"
+#include "par_mpi_gather.h"
 #include "par_mpi_tree.h"
+#include "par_mpi_wait.h"
 
 #include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
@@ -20,14 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is not longer goes by the tree. */
-#define SMALL_BYTES ((size_t)1024)
-
 /* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)16 << 20)
-
-/* The tag of gathered pieces, the largest that every MPI has; callers use smaller ones. */
-#define GATHER_TAG 32767
 
 /* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
  *
@@ -44,22 +40,6 @@ static const struct {
 
 static int proc, nprocs = 1;
 static bool running;            /* between MPI_Init and MPI_Finalize */
-static uint64_t *sizes_of;      /* on proc 0: room for a gather's sizes and requests, an entry a proc */
-static MPI_Request *pieces_of;
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static void wait_for(MPI_Request *request)
-{
-    unsigned spins = 0;
-    int done = 0;
-
-    while (MPI_Test(request, &done, MPI_STATUS_IGNORE), !done)
-        tl_par_nap(&spins);
-}
 
 static _Noreturn void out_of_memory(const char *what)
 {
@@ -78,13 +58,7 @@ void tl_par_start(int *argc, char ***argv)
     running = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &proc);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    bool room = tl_tree_start(proc, nprocs);
-    if (proc == 0) {
-        sizes_of = tl_calloc((size_t)nprocs, sizeof *sizes_of);
-        pieces_of = tl_calloc((size_t)nprocs, sizeof *pieces_of);
-        room = room && sizes_of != NULL && pieces_of != NULL;
-    }
-    if (!room)
+    if (!tl_tree_start(proc, nprocs) || !tl_gather_start() || !tl_bells_start())
         out_of_memory("starting");
 }
 
@@ -95,13 +69,11 @@ void tl_par_end(void)
         return;
     /* MPI_Finalize waits without sleeping: nobody enters it early. */
     tl_par_barrier();
+    tl_bells_end();
+    tl_gather_end();
     tl_tree_end();
     MPI_Finalize();
     running = false;
-    free(sizes_of);
-    free(pieces_of);
-    sizes_of = NULL;
-    pieces_of = NULL;
 }
 
 int tl_par_proc(void)
@@ -126,125 +98,23 @@ tl_status tl_par_agree(tl_status status, tl_error *err)
     tl_error told = { .status = status };
     if (err != NULL && worst.proc == proc)
         memcpy(told.text, err->text, sizeof told.text);
-    tl_par_bcast(told.text, sizeof told.text, worst.proc);
+    tl_tree_tell(told.text, sizeof told.text, worst.proc);
     told.status = (tl_status)worst.value;
     if (err != NULL)
         *err = told;
     return told.status;
 }
 
-void tl_par_bcast(void *bytes, size_t n, int from)
+void tl_par_bcast(void *bytes, size_t n)
 {
-    if (nprocs == 1)
-        return;
-    if (from == 0 && n <= SMALL_BYTES) {
-        tl_tree_tell(bytes, n);
-        return;
-    }
-    for (size_t at = 0; at < n; at += PIECE_BYTES) {
-        MPI_Request request;
-        MPI_Ibcast((char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, from, MPI_COMM_WORLD, &request);
-        wait_for(&request);
-    }
+    for (size_t at = 0; nprocs > 1 && at < n; at += PIECE_BYTES)
+        tl_tree_tell((char *)bytes + at, n - at < PIECE_BYTES ? n - at : PIECE_BYTES, 0);
 }
 
 void tl_par_barrier(void)
 {
     if (nprocs > 1)
         tl_tree_elect(0);
-}
-
-/* On proc 0: the k-th piece of every proc that has one, each to its place, all under way at once. */
-static void take_pieces(char *out, size_t k)
-{
-    char *to = out;
-    for (int i = 0; i < nprocs; i++) {
-        size_t n = (size_t)sizes_of[i], at = k * PIECE_BYTES;
-        pieces_of[i] = MPI_REQUEST_NULL;
-        if (i != 0 && at < n)
-            MPI_Irecv(to + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, i, GATHER_TAG, MPI_COMM_WORLD,
-                      &pieces_of[i]);
-        to += n;
-    }
-
-    unsigned spins = 0;
-    int done = 0;
-    while (MPI_Testall(nprocs, pieces_of, &done, MPI_STATUSES_IGNORE), !done)
-        tl_par_nap(&spins);
-}
-
-/* On proc 0, once all sizes are known: memory for all bytes, or NULL. */
-static char *room_for_all(size_t *total, size_t *longest)
-{
-    *total = *longest = 0;
-    for (int i = 0; i < nprocs; i++) {
-        if (sizes_of[i] > SIZE_MAX - *total)
-            return NULL;
-        *total += (size_t)sizes_of[i];
-        if (sizes_of[i] > *longest)
-            *longest = (size_t)sizes_of[i];
-    }
-    return tl_malloc(*total);
-}
-
-/* The sizes go to proc 0, which answers whether it has room; only then the bytes are sent, so that a message that
- * tl_par_probe could see never stands in for a piece of a gather. */
-static tl_status gather_many(const void *bytes, size_t n, void **out, size_t *nout, tl_error *err)
-{
-    MPI_Request request;
-    uint64_t size = n;
-    MPI_Igather(&size, 1, MPI_UINT64_T, sizes_of, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
-    wait_for(&request);
-
-    size_t total = 0, longest = 0;
-    char *all = proc == 0 ? room_for_all(&total, &longest) : NULL;
-    char go = all != NULL;
-    tl_par_bcast(&go, 1, 0);
-
-    if (proc == 0) {
-        if (all == NULL)
-            return tl_fail_memory(err, "gathering tables");
-        if (n > 0)
-            memcpy(all, bytes, n);
-        for (size_t k = 0; k * PIECE_BYTES < longest; k++)
-            take_pieces(all, k);
-        *out = all;
-        *nout = total;
-        return TL_OK;
-    }
-    if (!go)
-        return tl_fail_memory(err, "gathering tables");
-    for (size_t at = 0; at < n; at += PIECE_BYTES) {
-        MPI_Isend((const char *)bytes + at, (int)min_size(n - at, PIECE_BYTES), MPI_BYTE, 0, GATHER_TAG,
-                  MPI_COMM_WORLD, &request);
-        wait_for(&request);
-    }
-    return TL_OK;
-}
-
-tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
-{
-    *out = NULL;
-    *nout = 0;
-
-    if (nprocs == 1) {
-        void *copy = tl_malloc(n);
-        if (copy == NULL)
-            return tl_fail_memory(err, "gathering tables");
-        if (n > 0)
-            memcpy(copy, bytes, n);
-        if (sizes != NULL)
-            sizes[0] = n;
-        *out = copy;
-        *nout = n;
-        return TL_OK;
-    }
-
-    tl_status st = gather_many(bytes, n, out, nout, err);
-    if (proc == 0 && sizes != NULL)
-        for (int i = 0; i < nprocs; i++)
-            sizes[i] = (size_t)sizes_of[i];
-    return st;
 }
 
 /* n bytes as one MPI item: blocks of 1 MB and the rest.  The caller frees the type. */
@@ -279,10 +149,11 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
 
     unsigned spins = 0;
     int done = 0;
+    tl_ring(to);
     while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done) {
         if (idle != NULL)
             idle(arg);
-        tl_par_nap(&spins);
+        tl_nap_between_steps(&spins);
     }
     if (!whole)
         MPI_Type_free(&type);
@@ -317,7 +188,7 @@ void tl_par_take(const tl_message *message, void *bytes)
     MPI_Datatype type = whole ? MPI_BYTE : item_of(message->n);
     MPI_Request request;
     MPI_Irecv(bytes, whole ? (int)message->n : 1, type, message->from, message->tag, MPI_COMM_WORLD, &request);
-    wait_for(&request);
+    tl_wait_with(message->from, &request, message->n);
     if (!whole)
         MPI_Type_free(&type);
 }

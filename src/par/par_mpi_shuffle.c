@@ -4,19 +4,20 @@
  *     room     all make it, and agree that all have it
  *     rows     one block to come from each proc, straight to its place; a few blocks to go, copied together from where
  *              their rows lie
- *
- * A block is sent only when all procs are in here, so no message of this stands in for one that tl_par_probe looks for.
  */
-#include "tlmpi/par/par.h"
+#include "par_mpi_tree.h"
+#include "par_mpi_wait.h"
+
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/par/par.h"
 
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHUFFLE_TAG = 32766, BLOCK_BYTES = 1 << 20, BLOCKS_OUT = 8 };
+enum { COUNT_TAG = 6, ROWS_TAG = 7, BLOCK_BYTES = 1 << 20, BLOCKS_OUT = 8 };
 
 typedef struct exchange {
     const unsigned char *rows;
@@ -36,14 +37,6 @@ typedef struct exchange {
     int open;              /* requests under way */
 } exchange;
 
-static void wait_for(MPI_Request *request)
-{
-    unsigned spins = 0;
-    int done = 0;
-    while (MPI_Test(request, &done, MPI_STATUS_IGNORE), !done)
-        tl_par_nap(&spins);
-}
-
 static size_t rows_of_block(const exchange *x, size_t left)
 {
     return left < x->block_rows ? left : x->block_rows;
@@ -56,8 +49,8 @@ static void receive(exchange *x, int p)
     if (left == 0 || p == x->proc)
         return;
     size_t n = rows_of_block(x, left);
-    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, SHUFFLE_TAG,
-              MPI_COMM_WORLD, &x->requests[p]);
+    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG,
+              tl_tree_comm(), &x->requests[p]);
     x->taken[p] += n;
     x->open++;
 }
@@ -79,7 +72,8 @@ static void send(exchange *x, int b)
         size_t n = rows_of_block(x, left);
         unsigned char *block = x->blocks + (size_t)b * x->block_rows * x->size;
         copy_rows(x, x->first[p] + x->sent, n, block);
-        MPI_Isend(block, (int)(n * x->size), MPI_BYTE, p, SHUFFLE_TAG, MPI_COMM_WORLD, &x->requests[x->nprocs + b]);
+        MPI_Isend(block, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG, tl_tree_comm(), &x->requests[x->nprocs + b]);
+        tl_ring(p);
         x->sent += n;
         x->open++;
         return;
@@ -100,19 +94,20 @@ static void move_rows(exchange *x)
     for (int b = 0; b < BLOCKS_OUT; b++)
         send(x, b);
     while (x->open > 0) {
-        int n = 0;
-        MPI_Testsome(total, x->requests, &n, x->done, MPI_STATUSES_IGNORE);
-        if (n <= 0) {
-            tl_par_nap(&spins);
+        int n = tl_test(total, x->requests, x->done);
+        if (n == 0) {
+            tl_nap_between_steps(&spins);
             continue;
         }
         spins = 0;
         x->open -= n;
         for (int i = 0; i < n; i++) {
-            if (x->done[i] < x->nprocs)
+            if (x->done[i] < x->nprocs) {
+                tl_ring(x->done[i]);
                 receive(x, x->done[i]);
-            else
+            } else {
                 send(x, x->done[i] - x->nprocs);
+            }
         }
     }
 }
@@ -153,7 +148,7 @@ static bool make_counts(exchange *x)
     x->first = tl_calloc(procs, sizeof *x->first);
     x->place = tl_calloc(procs, sizeof *x->place);
     x->taken = tl_calloc(procs, sizeof *x->taken);
-    x->requests = tl_calloc(procs + BLOCKS_OUT, sizeof *x->requests);
+    x->requests = tl_calloc(2 * procs + BLOCKS_OUT, sizeof *x->requests);
     x->done = tl_calloc(procs + BLOCKS_OUT, sizeof *x->done);
     return x->give != NULL && x->take != NULL && x->first != NULL && x->place != NULL && x->taken != NULL &&
            x->requests != NULL && x->done != NULL;
@@ -161,11 +156,15 @@ static bool make_counts(exchange *x)
 
 static void count_rows(exchange *x, size_t n, const int32_t *to)
 {
-    MPI_Request request;
     for (size_t i = 0; i < n; i++)
         x->give[to[i]]++;
-    MPI_Ialltoall(x->give, 1, MPI_UINT64_T, x->take, 1, MPI_UINT64_T, MPI_COMM_WORLD, &request);
-    wait_for(&request);
+    for (int p = 0; p < x->nprocs; p++)
+        MPI_Irecv(&x->take[p], 1, MPI_UINT64_T, p, COUNT_TAG, tl_tree_comm(), &x->requests[p]);
+    for (int p = 0; p < x->nprocs; p++) {
+        MPI_Isend(&x->give[p], 1, MPI_UINT64_T, p, COUNT_TAG, tl_tree_comm(), &x->requests[x->nprocs + p]);
+        tl_ring(p);
+    }
+    tl_wait_for(2 * x->nprocs, x->requests, sizeof *x->take);
 }
 
 static tl_status agree_on(bool room, tl_error *err)

@@ -1,13 +1,13 @@
 /* par_mpi_tree.c - see par_mpi_tree.h. */
 #include "par_mpi_tree.h"
 
+#include "par_mpi_wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 
-#include <mpi.h>
 #include <stdlib.h>
 
-enum { REPORTING = 64, UP_TAG = 1, DOWN_TAG = 2 };
+enum { REPORTING = 64, UP_TAG = 1, DOWN_TAG, WORD_TAG };
 
 static MPI_Comm ours;
 static int boss, first, nreporting; /* -1: none; procs first .. first + nreporting - 1 report here */
@@ -36,24 +36,32 @@ void tl_tree_end(void)
     votes = NULL;
 }
 
-static void wait_for_all(int n, MPI_Request *all)
+MPI_Comm tl_tree_comm(void)
 {
-    unsigned spins = 0;
-    int done = 0;
-    while (MPI_Testall(n, all, &done, MPI_STATUSES_IGNORE), !done)
-        tl_par_nap(&spins);
+    return ours;
 }
 
-void tl_tree_tell(void *bytes, size_t n)
+void tl_tree_tell(void *bytes, size_t n, int from)
 {
     MPI_Request request;
+    if (from != 0 && from == tl_par_proc()) {
+        MPI_Isend(bytes, (int)n, MPI_BYTE, 0, WORD_TAG, ours, &request);
+        tl_ring(0);
+        tl_wait_with(0, &request, n);
+    }
+    if (from != 0 && tl_par_proc() == 0) {
+        MPI_Irecv(bytes, (int)n, MPI_BYTE, from, WORD_TAG, ours, &request);
+        tl_wait_with(from, &request, n);
+    }
     if (boss >= 0) {
         MPI_Irecv(bytes, (int)n, MPI_BYTE, boss, DOWN_TAG, ours, &request);
-        wait_for_all(1, &request);
+        tl_wait_with(boss, &request, n);
     }
-    for (int i = 0; i < nreporting; i++)
+    for (int i = 0; i < nreporting; i++) {
         MPI_Isend(bytes, (int)n, MPI_BYTE, first + i, DOWN_TAG, ours, &requests[i]);
-    wait_for_all(nreporting, requests);
+        tl_ring(first + i);
+    }
+    tl_wait_for(nreporting, requests, n);
 }
 
 tl_tree_vote tl_tree_elect(int32_t value)
@@ -63,14 +71,15 @@ tl_tree_vote tl_tree_elect(int32_t value)
 
     for (int i = 0; i < nreporting; i++)
         MPI_Irecv(&votes[i], sizeof votes[i], MPI_BYTE, first + i, UP_TAG, ours, &requests[i]);
-    wait_for_all(nreporting, requests);
+    tl_wait_for(nreporting, requests, sizeof votes[0]);
     for (int i = 0; i < nreporting; i++)
         if (votes[i].value > best.value || (votes[i].value == best.value && votes[i].proc < best.proc))
             best = votes[i];
     if (boss >= 0) {
         MPI_Isend(&best, sizeof best, MPI_BYTE, boss, UP_TAG, ours, &request);
-        wait_for_all(1, &request);
+        tl_ring(boss);
+        tl_wait_for(1, &request, sizeof best);
     }
-    tl_tree_tell(&best, sizeof best);
+    tl_tree_tell(&best, sizeof best, 0);
     return best;
 }

@@ -9,6 +9,7 @@
 #ifndef TLMPI_PAR_PAR_MPI_TREE_H
 #define TLMPI_PAR_PAR_MPI_TREE_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,9 @@
 /* False: memory is out. */
 bool tl_tree_start(int proc, int nprocs);
 void tl_tree_end(void);
+
+/* Where messages travel that tl_par_probe does not see; the first three tags are the tree's own. */
+MPI_Comm tl_tree_comm(void);
 
 /* The largest value, and the lowest proc that has it. */
 typedef struct tl_tree_vote {
@@ -25,7 +29,7 @@ typedef struct tl_tree_vote {
 /* The winner of all votes, everywhere. */
 tl_tree_vote tl_tree_elect(int32_t value);
 
-/* n bytes of proc 0 to all. */
-void tl_tree_tell(void *bytes, size_t n);
+/* n bytes of proc `from` to all, by proc 0; n is an int. */
+void tl_tree_tell(void *bytes, size_t n, int from);
 
 #endif

@@ -48,11 +48,10 @@ tl_status tl_par_agree(tl_status status, tl_error *err)
     return status;
 }
 
-void tl_par_bcast(void *bytes, size_t n, int from)
+void tl_par_bcast(void *bytes, size_t n)
 {
     (void)bytes;
     (void)n;
-    (void)from;
 }
 
 tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
@@ -112,4 +111,9 @@ _Noreturn void tl_par_abort(int code)
 {
     tl_leftover_remove();
     exit(code >= 1 && code <= 125 ? code : 70);
+}
+
+void tl_par_nap(unsigned *spins)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = tl_local_nap_ns(spins, 1000000L, 20000000L) }, NULL);
 }

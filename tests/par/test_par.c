@@ -89,17 +89,16 @@ static void a_failure_without_words_is_told_too(void)
 
 static void bytes_reach_all(void)
 {
-    /* From the first and the last, none to more than one piece of the sending side. */
+    /* None to more than one piece of the sending side. */
     static const size_t sizes[] = { 0, 1, 1000, 17 * MB + 3 };
     size_t ntests = all <= 8 ? COUNT(sizes) : COUNT(sizes) - 1;
 
-    for (size_t k = 0; k < ntests; k++)
-        for (int from = 0; from < all; from += all > 1 ? all - 1 : 1) {
-            unsigned char *bytes = bytes_of(me == from ? from : 77, sizes[k]);
-            tl_par_bcast(bytes, sizes[k], from);
-            CU_ASSERT(are_bytes_of(from, bytes, sizes[k]));
-            free(bytes);
-        }
+    for (size_t k = 0; k < ntests; k++) {
+        unsigned char *bytes = bytes_of(me == 0 ? 0 : 77, sizes[k]);
+        tl_par_bcast(bytes, sizes[k]);
+        CU_ASSERT(are_bytes_of(0, bytes, sizes[k]));
+        free(bytes);
+    }
 }
 
 /* How much proc p gives: nothing, a little, much. */
@@ -424,10 +423,7 @@ static void naps_grow(void)
 {
     unsigned spins = 0;
     double last = 0;
-    for (int i = 0; i < 30; i++)
-        last = nap(&spins);
-    CU_ASSERT(last > 0.0049);
-    for (int i = 0; i < 300 && last < 0.0199; i++)
+    for (int i = 0; i < 30 && last < 0.0199; i++)
         last = nap(&spins);
     CU_ASSERT(last > 0.0199);
     tl_par_barrier();

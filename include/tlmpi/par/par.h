@@ -28,8 +28,8 @@ bool tl_par_launched(void);
 /* Collective.  The worst status of all procs, and its message, everywhere: from then on all hold one answer. */
 tl_status tl_par_agree(tl_status status, tl_error *err);
 
-/* Collective.  n bytes of proc `from` to all. */
-void tl_par_bcast(void *bytes, size_t n, int from);
+/* Collective.  n bytes of proc 0 to all. */
+void tl_par_bcast(void *bytes, size_t n);
 
 /* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
  * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on every
@@ -61,8 +61,8 @@ bool tl_par_probe(tl_message *message);
 /* Local.  Takes the message that tl_par_probe found, into `bytes` of message->n. */
 void tl_par_take(const tl_message *message, void *bytes);
 
-/* Local.  Sleeps a little; the more often it is called in a row (*spins, start with 0), the longer: up to 5 ms, and 20 ms
- * after a second of waiting. */
+/* Local.  Sleeps a little, at most until something comes from a proc of this host; the more often it is called in a row
+ * (*spins, start with 0), the longer. */
 void tl_par_nap(unsigned *spins);
 
 /* Ends all procs, for faults of ours alone; code is 1..125. */

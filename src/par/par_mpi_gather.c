@@ -1,0 +1,184 @@
+/* par_mpi_gather.c - bytes of all procs to proc 0.
+ *
+ *     card     each proc's size, and its bytes where they are few
+ *     room     proc 0 makes it, and tells whether it has it
+ *     pieces   of the others' bytes, all procs at once, straight to their places
+ */
+#include "par_mpi_gather.h"
+#include "par_mpi_tree.h"
+#include "par_mpi_wait.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/par/par.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CARD_TAG = 4, PIECE_TAG = 5, CARD_BYTES = 504 };
+
+/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
+#define PIECE_BYTES ((size_t)16 << 20)
+
+typedef struct card {
+    uint64_t n;
+    char bytes[CARD_BYTES];
+} card;
+
+/* What proc 0 has of a gather. */
+typedef struct gathering {
+    int nprocs;
+    card *cards; /* of every proc, and so the requests */
+    MPI_Request *requests;
+    char *bytes;           /* total of them */
+    size_t total, longest; /* ... that come in pieces, of a proc */
+} gathering;
+
+static gathering all;
+
+static size_t card_size(const card *c)
+{
+    return sizeof c->n + (c->n <= CARD_BYTES ? (size_t)c->n : 0);
+}
+
+static card make_card(const void *bytes, size_t n)
+{
+    card c = { .n = n };
+    if (n > 0 && n <= CARD_BYTES)
+        memcpy(c.bytes, bytes, n);
+    return c;
+}
+
+static size_t piece_size(size_t n, size_t at)
+{
+    return n - at < PIECE_BYTES ? n - at : PIECE_BYTES;
+}
+
+/* Memory for all bytes, once all cards are here. */
+static bool make_room(gathering *g)
+{
+    for (int i = 0; i < g->nprocs; i++) {
+        size_t n = (size_t)g->cards[i].n;
+        if (n > SIZE_MAX - g->total)
+            return false;
+        g->total += n;
+        if (n > CARD_BYTES && n > g->longest)
+            g->longest = n;
+    }
+    g->bytes = tl_malloc(g->total);
+    return g->bytes != NULL;
+}
+
+/* The k-th piece of every proc that has one. */
+static void take_pieces(gathering *g, size_t k)
+{
+    char *to = g->bytes;
+    for (int i = 0; i < g->nprocs; i++) {
+        size_t n = (size_t)g->cards[i].n, at = k * PIECE_BYTES;
+        g->requests[i] = MPI_REQUEST_NULL;
+        if (i != 0 && n > CARD_BYTES && at < n) {
+            MPI_Irecv(to + at, (int)piece_size(n, at), MPI_BYTE, i, PIECE_TAG, tl_tree_comm(), &g->requests[i]);
+            tl_ring(i);
+        }
+        to += n;
+    }
+    tl_wait_for(g->nprocs, g->requests, g->longest);
+}
+
+static void take_cards(gathering *g, const card *mine)
+{
+    g->cards[0] = *mine;
+    g->requests[0] = MPI_REQUEST_NULL;
+    for (int i = 1; i < g->nprocs; i++)
+        MPI_Irecv(&g->cards[i], sizeof g->cards[i], MPI_BYTE, i, CARD_TAG, tl_tree_comm(), &g->requests[i]);
+    tl_wait_for(g->nprocs, g->requests, sizeof *g->cards);
+}
+
+static tl_status copy_own(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
+{
+    *out = tl_malloc(n);
+    if (*out == NULL)
+        return TL_ENOMEM;
+    if (n > 0)
+        memcpy(*out, bytes, n);
+    *nout = n;
+    if (sizes != NULL)
+        sizes[0] = n;
+    return TL_OK;
+}
+
+static tl_status gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
+{
+    all.total = all.longest = 0;
+    take_cards(&all, mine);
+    char go = make_room(&all);
+    tl_par_bcast(&go, 1);
+    if (!go)
+        return TL_ENOMEM;
+
+    char *to = all.bytes;
+    for (int i = 0; i < all.nprocs; i++) {
+        size_t n = (size_t)all.cards[i].n;
+        if (n > 0 && (i == 0 || n <= CARD_BYTES))
+            memcpy(to, i == 0 ? bytes : all.cards[i].bytes, n);
+        if (sizes != NULL)
+            sizes[i] = n;
+        to += n;
+    }
+    for (size_t k = 0; k * PIECE_BYTES < all.longest; k++)
+        take_pieces(&all, k);
+    *out = all.bytes;
+    *nout = all.total;
+    all.bytes = NULL;
+    return TL_OK;
+}
+
+static tl_status gather_there(const void *bytes, const card *mine)
+{
+    MPI_Request request;
+    char go = 0;
+    size_t n = (size_t)mine->n;
+
+    MPI_Isend(mine, (int)card_size(mine), MPI_BYTE, 0, CARD_TAG, tl_tree_comm(), &request);
+    tl_ring(0);
+    tl_wait_for(1, &request, sizeof *mine);
+    tl_par_bcast(&go, 1);
+    for (size_t at = 0; go && n > CARD_BYTES && at < n; at += PIECE_BYTES) {
+        MPI_Isend((const char *)bytes + at, (int)piece_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(), &request);
+        tl_ring(0);
+        tl_wait_with(0, &request, piece_size(n, at));
+    }
+    return go ? TL_OK : TL_ENOMEM;
+}
+
+tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+{
+    const card mine = make_card(bytes, n);
+    tl_status st;
+
+    *out = NULL;
+    *nout = 0;
+    if (tl_par_nprocs() == 1)
+        st = copy_own(bytes, n, out, nout, sizes);
+    else if (tl_par_proc() == 0)
+        st = gather_here(bytes, &mine, out, nout, sizes);
+    else
+        st = gather_there(bytes, &mine);
+    return st == TL_OK ? TL_OK : tl_fail_memory(err, "gathering tables");
+}
+
+bool tl_gather_start(void)
+{
+    if (tl_par_proc() != 0)
+        return true;
+    all.nprocs = tl_par_nprocs();
+    all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
+    all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
+    return all.cards != NULL && all.requests != NULL;
+}
+
+void tl_gather_end(void)
+{
+    free(all.cards);
+    free(all.requests);
+    all = (gathering){ 0 };
+}

@@ -1,0 +1,220 @@
+/* par_mpi_wait.c - see par_mpi_wait.h. */
+#include "par_mpi_wait.h"
+
+#include "local.h"
+#include "par_mpi_tree.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/par/par.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Above this, MPI may hold back bytes until they are asked for, and then moves them in steps of which nobody is told. */
+#define EAGER_BYTES ((size_t)1024)
+
+/* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits for
+ * minutes wakes 50 times a second, which costs it less than a thousandth of a core. */
+static const struct {
+    long first_ns, longest_ns;
+} rung = { 32000000L, 128000000L }, in_steps = { 500000L, 20000000L }, unrung = { 20000L, 20000000L };
+
+/* A line of memory each, so that ringing one does not touch the next. */
+typedef struct bell {
+    _Alignas(128) pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    uint32_t rings, wanted; /* so far, and with which its proc wakes; both wrap */
+} bell;
+
+static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
+static MPI_Win window = MPI_WIN_NULL;
+static bell *bells;   /* of the procs of this host; NULL: there are none */
+static int *place_of; /* of each proc of the job in `bells`, or MPI_UNDEFINED */
+static bool all_here; /* no proc is on another host */
+static uint32_t heard; /* rings of the own bell at the end of the last nap */
+static int *ended;     /* room for what MPI_Testsome says */
+
+static bool make_bell(bell *b)
+{
+    pthread_mutexattr_t mutex;
+    pthread_condattr_t wake;
+    if (pthread_mutexattr_init(&mutex) != 0 || pthread_condattr_init(&wake) != 0)
+        return false;
+    b->rings = b->wanted = 0;
+    bool made = pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED) == 0 &&
+                pthread_condattr_setpshared(&wake, PTHREAD_PROCESS_SHARED) == 0 &&
+                pthread_condattr_setclock(&wake, CLOCK_MONOTONIC) == 0 && pthread_mutex_init(&b->mutex, &mutex) == 0 &&
+                pthread_cond_init(&b->wake, &wake) == 0;
+    pthread_mutexattr_destroy(&mutex);
+    pthread_condattr_destroy(&wake);
+    return made;
+}
+
+/* Where each proc of the job stands among those of this host. */
+static bool find_places(int nprocs)
+{
+    MPI_Group world, group;
+    int *procs = tl_calloc((size_t)nprocs, sizeof *procs);
+    place_of = tl_calloc((size_t)nprocs, sizeof *place_of);
+    if (procs == NULL || place_of == NULL) {
+        free(procs);
+        return false;
+    }
+    for (int i = 0; i < nprocs; i++)
+        procs[i] = i;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Comm_group(here, &group);
+    MPI_Group_translate_ranks(world, nprocs, procs, group, place_of);
+    MPI_Group_free(&world);
+    MPI_Group_free(&group);
+    free(procs);
+    return true;
+}
+
+bool tl_bells_start(void)
+{
+    int nprocs = tl_par_nprocs(), nhere = 0, unit = 0;
+    MPI_Aint size = 0;
+    bell *mine = NULL, *first = NULL;
+
+    ended = tl_calloc(2 * (size_t)nprocs, sizeof *ended);
+    if (ended == NULL)
+        return false;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
+    MPI_Comm_size(here, &nhere);
+    bool made = nhere > 1 &&
+                MPI_Win_allocate_shared(sizeof *mine, (int)sizeof *mine, MPI_INFO_NULL, here, &mine, &window) ==
+                    MPI_SUCCESS &&
+                MPI_Win_shared_query(window, 0, &size, &unit, &first) == MPI_SUCCESS && make_bell(mine) &&
+                find_places(nprocs);
+    /* Nobody rings before all bells are made, and nobody counts on bells that some do not have. */
+    bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
+    if (made && everywhere)
+        bells = first;
+    all_here = bells != NULL && nhere == nprocs;
+    return true;
+}
+
+void tl_bells_end(void)
+{
+    bells = NULL;
+    all_here = false;
+    if (window != MPI_WIN_NULL)
+        MPI_Win_free(&window);
+    MPI_Comm_free(&here);
+    free(place_of);
+    free(ended);
+    place_of = NULL;
+    ended = NULL;
+}
+
+void tl_ring(int proc)
+{
+    if (bells == NULL || place_of[proc] == MPI_UNDEFINED)
+        return;
+    bell *b = &bells[place_of[proc]];
+    pthread_mutex_lock(&b->mutex);
+    b->rings++;
+    if ((int32_t)(b->rings - b->wanted) >= 0)
+        pthread_cond_signal(&b->wake);
+    pthread_mutex_unlock(&b->mutex);
+}
+
+/* The own bell so far. */
+static uint32_t count_rings(void)
+{
+    if (bells == NULL)
+        return 0;
+    bell *b = &bells[place_of[tl_par_proc()]];
+    pthread_mutex_lock(&b->mutex);
+    uint32_t rings = b->rings;
+    pthread_mutex_unlock(&b->mutex);
+    return rings;
+}
+
+/* Until the own bell has been rung so many times, but no longer than ns. */
+static void sleep_until(uint32_t rings, long ns)
+{
+    struct timespec until;
+    bell *b = &bells[place_of[tl_par_proc()]];
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ns;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&b->mutex);
+    b->wanted = rings;
+    while ((int32_t)(b->rings - rings) < 0 && pthread_cond_timedwait(&b->wake, &b->mutex, &until) == 0)
+        ;
+    heard = b->rings;
+    pthread_mutex_unlock(&b->mutex);
+}
+
+/* small: what is waited for is no more than rings can tell. */
+static void nap_until(uint32_t rings, bool small, unsigned *spins)
+{
+    long ns = !all_here ? tl_local_nap_ns(spins, unrung.first_ns, unrung.longest_ns)
+              : small   ? tl_local_nap_ns(spins, rung.first_ns, rung.longest_ns)
+                        : tl_local_nap_ns(spins, in_steps.first_ns, in_steps.longest_ns);
+    if (bells != NULL)
+        sleep_until(rings, ns);
+    else
+        nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+void tl_par_nap(unsigned *spins)
+{
+    nap_until(heard + 1, true, spins);
+}
+
+void tl_nap_between_steps(unsigned *spins)
+{
+    nap_until(heard + 1, false, spins);
+}
+
+int tl_test(int n, MPI_Request *requests, int *which)
+{
+    int count = 0;
+    if (n == 1) {
+        which[0] = 0;
+        MPI_Test(requests, &count, MPI_STATUS_IGNORE);
+        return count != 0 ? 1 : 0;
+    }
+    for (int k = 0; k < 2 && count <= 0; k++)
+        MPI_Testsome(n, requests, &count, which, MPI_STATUSES_IGNORE);
+    return count > 0 ? count : 0;
+}
+
+void tl_wait_for(int n, MPI_Request *requests, size_t nbytes)
+{
+    bool small = nbytes <= EAGER_BYTES;
+    unsigned spins = 0;
+    int left = 0;
+
+    for (int i = 0; i < n; i++)
+        left += requests[i] != MPI_REQUEST_NULL;
+    while (left > 0) {
+        uint32_t rings = count_rings();
+        int some;
+        while (left > 0 && (some = tl_test(n, requests, ended)) > 0)
+            left -= some;
+        if (left > 0)
+            nap_until(rings + (small ? (uint32_t)left : 1), small, &spins);
+    }
+}
+
+void tl_wait_with(int proc, MPI_Request *request, size_t nbytes)
+{
+    bool small = nbytes <= EAGER_BYTES;
+    int done = 0;
+
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    if (!done && !small)
+        tl_ring(proc);
+    if (!done)
+        tl_wait_for(1, request, nbytes);
+    if (!small)
+        tl_ring(proc);
+}
