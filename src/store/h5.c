@@ -12,6 +12,9 @@
 /* An attribute and its name share 64 KiB of an object header in the format that old readers know. */
 #define ATTR_TEXT_MAX ((size_t)60000)
 
+/* The library's own choices are megabytes. */
+enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10, CONVERSION_BYTES = 64 << 10 };
+
 void tl_h5_start(void)
 {
     static bool started;
@@ -23,11 +26,27 @@ void tl_h5_start(void)
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5set_free_list_limits(FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES);
+}
+
+/* What the library keeps of objects that are closed: headers of thousands of views, each written once. */
+static bool keep_little(hid_t access)
+{
+    H5AC_cache_config_t cache = { .version = H5AC__CURR_CACHE_CONFIG_VERSION };
+    if (H5Pget_mdc_config(access, &cache) < 0)
+        return false;
+    cache.set_initial_size = true;
+    cache.initial_size = cache.min_size = cache.max_size = CACHE_BYTES;
+    return H5Pset_mdc_config(access, &cache) >= 0;
 }
 
 hid_t tl_h5_file_access(void)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && !keep_little(access)) {
+        H5Pclose(access);
+        return -1;
+    }
 #if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 11)
     /* Where the file system knows no locks, a file without one is better than none. */
     if (access >= 0 && H5Pset_file_locking(access, true, true) < 0) {
@@ -36,6 +55,16 @@ hid_t tl_h5_file_access(void)
     }
 #endif
     return access;
+}
+
+hid_t tl_h5_transfer(void)
+{
+    hid_t plist = H5Pcreate(H5P_DATASET_XFER);
+    if (plist >= 0 && H5Pset_buffer(plist, CONVERSION_BYTES, NULL, NULL) < 0) {
+        H5Pclose(plist);
+        return -1;
+    }
+    return plist;
 }
 
 typedef struct cause {

@@ -15,6 +15,9 @@ void tl_h5_start(void);
 /* An access list for our files: locked where the file system can lock.  Negative on failure. */
 hid_t tl_h5_file_access(void);
 
+/* How rows are read and written where they are converted; the caller closes it, negative on failure. */
+hid_t tl_h5_transfer(void);
+
 /* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the
  * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So it
  * must come before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was asked. */

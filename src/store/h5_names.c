@@ -47,7 +47,7 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
 {
     tl_status st = TL_OK;
     size_t n = names->starts.n;
-    hid_t rows = -1, memory = -1;
+    hid_t rows = -1, memory = -1, transfer = -1;
     if (n == 0)
         return TL_OK;
     const char **texts = tl_calloc(n, sizeof *texts);
@@ -59,10 +59,12 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
     hsize_t extent = names->nwritten + n, count = n;
     if (H5Dset_extent(names->dataset, &extent) < 0 || (rows = H5Dget_space(names->dataset)) < 0 ||
         select_rows(rows, names->nwritten, n) < 0 || (memory = H5Screate_simple(1, &count, NULL)) < 0 ||
-        H5Dwrite(names->dataset, names->type, memory, rows, H5P_DEFAULT, texts) < 0)
+        (transfer = tl_h5_transfer()) < 0 ||
+        H5Dwrite(names->dataset, names->type, memory, rows, transfer, texts) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, names->dataset, "names");
     names->nwritten = extent;
     names->starts.n = names->bytes.n = 0;
+    tl_h5_close(transfer);
     tl_h5_close(memory);
     tl_h5_close(rows);
     free(texts);
@@ -97,13 +99,14 @@ static tl_status read_block(tl_h5_name_list *list, hid_t dataset, hid_t type, hi
 {
     tl_status st = TL_OK;
     hsize_t count = n;
-    hid_t memory = H5Screate_simple(1, &count, NULL);
+    hid_t memory = H5Screate_simple(1, &count, NULL), transfer = tl_h5_transfer();
     char **texts = tl_calloc(n, sizeof *texts);
     if (texts == NULL) {
         st = tl_fail_memory(err, "names");
         goto done;
     }
-    if (memory < 0 || select_rows(rows, first, n) < 0 || H5Dread(dataset, type, memory, rows, H5P_DEFAULT, texts) < 0) {
+    if (memory < 0 || transfer < 0 || select_rows(rows, first, n) < 0 ||
+        H5Dread(dataset, type, memory, rows, transfer, texts) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, dataset, "names");
         goto done;
     }
@@ -112,6 +115,7 @@ static tl_status read_block(tl_h5_name_list *list, hid_t dataset, hid_t type, hi
 
 done:
     free(texts);
+    tl_h5_close(transfer);
     tl_h5_close(memory);
     return st;
 }
