@@ -11,6 +11,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
+#include "verdict_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,10 +125,15 @@ static void name_rank(const hosting *h, uint32_t host, const char *name, size_t 
     row->first_step = h->job->steps[p->first].number;
     row->last_step = h->job->steps[p->last].number;
     row->p_value = p->p_value;
-    snprintf(row->reason, sizeof row->reason,
-             "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name,
-             total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6, 100 * s->share, s->nflagged,
-             h->job->nsteps);
+    double ms = total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6;
+    if (name != NULL)
+        snprintf(row->reason, sizeof row->reason,
+                 "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name, ms,
+                 tl_percent_of_step(s->share), s->nflagged, h->job->nsteps);
+    else
+        snprintf(row->reason, sizeof row->reason,
+                 "one of %zu ranks that are late alike, together %.1f ms, %.1f %% of %zu of %zu steps", members, ms,
+                 tl_percent_of_step(s->share), s->nflagged, h->job->nsteps);
 }
 
 static void name_host(const hosting *h, uint32_t host)
@@ -144,11 +150,13 @@ static void name_host(const hosting *h, uint32_t host)
         members += h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most;
     if (most == 0 || members < 2)
         return;
-    for (size_t r = h->job->nranks; r-- > 0;) {
+    for (size_t r = h->in->ranks != NULL ? h->job->nranks : 0; r-- > 0;) {
         const tl_rank *row = h->in->host_of[r] == host ? row_of(h->in->ranks, h->job->ranks[r]) : NULL;
         name = row != NULL ? row->host : name;
     }
-    if (name[0] == 0) {
+    if (h->in->ranks == NULL)
+        name = NULL;
+    else if (name[0] == 0) {
         snprintf(number, sizeof number, "%u", (unsigned)host);
         name = number;
     }

@@ -92,6 +92,37 @@ static void who_is_not_late_is_not_named_with_its_host(void)
     CU_ASSERT_EQUAL(((const tl_straggler *)tl_table_row(&stragglers, 7))->verdict, TL_VERDICT_OK);
 }
 
+/* Ranks 1 and 3 hide each other: a unit, every other rank another. */
+static void ranks_of_no_host_are_named_alike(void)
+{
+    static const uint32_t unit_of[RANKS] = { 1, 0, 2, 0, 3, 4, 5, 6 };
+    static tl_job_step steps[STEPS];
+    double gain[RANKS * STEPS] = { 0 }, unit_gain[(RANKS - 1) * STEPS] = { 0 };
+    int64_t own_ns[RANKS] = { 0, 90, 0, 80, 0, 1, 0, 2 };
+    tl_error err;
+
+    tl_table_free(&stragglers);
+    for (int s = 0; s < STEPS; s++) {
+        steps[s] = (tl_job_step){ s, 100000000 };
+        unit_gain[s] = 8e6 + s % 3 * 1e4;
+        gain[1 * STEPS + s] = 1e6;
+    }
+    for (int r = 0; r < RANKS; r++)
+        CU_ASSERT_FATAL(tl_table_append(&stragglers, &(tl_straggler){ .rank = r }, 1));
+    const tl_verdict_input job = {
+        .ranks = numbers, .nranks = RANKS, .steps = steps, .nsteps = STEPS, .gain_ns = gain
+    };
+    const tl_host_input input = { &job, NULL, unit_of, RANKS - 1, unit_gain, own_ns };
+    CU_ASSERT_EQUAL_FATAL(tl_hosts_judge(&input, &stragglers, &err), TL_OK);
+    for (size_t r = 0; r < RANKS; r++) {
+        const tl_straggler *row = tl_table_row(&stragglers, r);
+        CU_ASSERT_EQUAL(row->verdict, r == 1 || r == 3 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
+    }
+    const tl_straggler *row = tl_table_row(&stragglers, 3);
+    CU_ASSERT(row->first_step == 0 && row->last_step == STEPS - 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(row->reason, "one of 2 ranks that are late alike, together 80."));
+}
+
 static void without_memory_it_says_so(void)
 {
     double gain[RANKS * STEPS] = { 0 };
@@ -121,6 +152,7 @@ int main(void)
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
         TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),
     };
     int failed = unit_main("hosts", tests, COUNT(tests));

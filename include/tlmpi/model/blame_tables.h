@@ -111,8 +111,9 @@ extern const char *const tl_scenario_labels[];
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
-      "ranks, in this part of their time alone; suspects: all ranks together that stand out in some "                  \
-      "step and are charged no less than 30 % of what any rank is")                                                     \
+      "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
+      "where that are not several, all ranks that stand out in some step and are "                                     \
+      "charged no less than 30 % of what any rank is")                                                                 \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
