@@ -186,7 +186,9 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
-    F(T, F64, p_value, MEASURE, "", "how often ranks relabelled at random show so large a charge; none below 5 steps") \
+    F(T, F64, p_value, MEASURE, "",                                                                                    \
+      "how often ranks relabelled at random show so large a charge, or one in so many "                                \
+      "steps; none below 5 steps")                                                                                     \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
