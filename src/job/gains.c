@@ -270,16 +270,22 @@ static int by_more(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* gain_ns: of the replay's steps. */
-static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_step *steps, size_t nsteps,
-                      double *wall_ns)
+/* gain_ns: of the replay's steps; all_ns: of all of the job.  Where a step is longer for what an earlier one is
+ * shorter, the job gains less than its steps do: each gains its part of that. */
+static void put_steps(const tl_gains *g, const int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps,
+                      size_t nsteps, double *wall_ns)
 {
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    double sum = 0, all = all_ns > 0 ? (double)all_ns : 0;
+
+    for (size_t s = 0; s < facts->nsteps; s++)
+        sum += gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
     for (size_t i = 0, s = 0; i < nsteps; i++) {
         while (s < facts->nsteps && facts->steps[s] < steps[i].number)
             s++;
         bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
         wall_ns[i] = known && gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
+        wall_ns[i] *= sum > all ? all / sum : 1;
     }
 }
 
@@ -297,8 +303,8 @@ static double sure_gain(tl_gains *g, const tl_job_step *first, int64_t *gain_ns)
                             .in_steps = true,
                             .first_step = first->number,
                             .last_step = first->number };
-    tl_whatif_gain(g->whatif, &s, gain_ns);
-    put_steps(g, gain_ns, first, 1, &sure_ns);
+    int64_t all_ns = tl_whatif_gain(g->whatif, &s, gain_ns);
+    put_steps(g, gain_ns, all_ns, first, 1, &sure_ns);
     return sure_ns;
 }
 
@@ -345,7 +351,7 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
         int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
-        put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+        put_steps(g, gain_ns, all_ns, steps, nsteps, wall_ns + r * nsteps);
         if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
             wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
         if (nsteps > 0 && wall_ns[r * nsteps] > 0)
@@ -368,8 +374,8 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     for (uint32_t h = 0; h < nhosts; h++) {
         for (size_t r = 0; r < g->in->nranks; r++)
             g->marked[r] = host_of[r] == h;
-        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
-        put_steps(g, step_gain_ns, steps, nsteps, gain_ns + h * nsteps);
+        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
+        put_steps(g, step_gain_ns, all_ns, steps, nsteps, gain_ns + h * nsteps);
     }
     memset(g->marked, 0, g->in->nranks);
     free(step_gain_ns);

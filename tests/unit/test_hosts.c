@@ -36,7 +36,10 @@ static void hosts_have_names_or_count_their_devices(void)
     CU_ASSERT_EQUAL(hosts_of("0123/123"), 0); /* a device that is not known */
 }
 
-/* Host b's repair gains so much of each step of 100 ms, each of its ranks alone so much. */
+static int first_late = 0, last_late = STEPS - 1;
+
+/* Host b's repair gains so much of each step of 100 ms from first_late to last_late, each of its ranks alone so much.
+ */
 static size_t named(double together_ms, double alone_ms, const char *surplus)
 {
     static tl_job_step steps[STEPS];
@@ -49,8 +52,10 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
     tl_table_free(&stragglers);
     for (int s = 0; s < STEPS; s++) {
         steps[s] = (tl_job_step){ s + 3, 100000000 };
-        host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
         host_gain[s] = 1e5;
+        if (s < first_late || s > last_late)
+            continue;
+        host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
         for (int r = 4; r < RANKS; r++)
             gain[r * STEPS + s] = alone_ms * 1e6;
     }
@@ -90,6 +95,18 @@ static void who_is_not_late_is_not_named_with_its_host(void)
 {
     CU_ASSERT_EQUAL(named(9, 0.2, "01009991"), 3);
     CU_ASSERT_EQUAL(((const tl_straggler *)tl_table_row(&stragglers, 7))->verdict, TL_VERDICT_OK);
+}
+
+/* A pause in one step of some of its ranks is theirs; that of all of them is the host's. */
+static void in_one_step_alone_most_of_a_host_is_late_or_it_is_chance(void)
+{
+    first_late = last_late = 4;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 0);
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009998"), 4);
+    last_late = 7;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 2);
+    first_late = 0;
+    last_late = STEPS - 1;
 }
 
 /* Ranks 1 and 3 hide each other: a unit, every other rank another. */
@@ -152,6 +169,7 @@ int main(void)
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
         TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
         TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),
     };
