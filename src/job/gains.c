@@ -270,22 +270,17 @@ static int by_more(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* gain_ns: of the replay's steps; all_ns: of all of the job.  Where a step is longer for what an earlier one is
- * shorter, the job gains less than its steps do: each gains its part of that. */
-static void put_steps(const tl_gains *g, const int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps,
-                      size_t nsteps, double *wall_ns)
+/* gain_ns: of the replay's steps; all_ns: of all of the job. */
+static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
+                      double *wall_ns)
 {
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    double sum = 0, all = all_ns > 0 ? (double)all_ns : 0;
-
-    for (size_t s = 0; s < facts->nsteps; s++)
-        sum += gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
+    tl_gains_to_steps(gain_ns, facts->nsteps, all_ns);
     for (size_t i = 0, s = 0; i < nsteps; i++) {
         while (s < facts->nsteps && facts->steps[s] < steps[i].number)
             s++;
         bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
-        wall_ns[i] = known && gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
-        wall_ns[i] *= sum > all ? all / sum : 1;
+        wall_ns[i] = known ? (double)gain_ns[s] : 0;
     }
 }
 
