@@ -152,8 +152,8 @@ static int by_cost(const void *a, const void *b)
     return (x->step > y->step) - (x->step < y->step);
 }
 
-/* Marks are the host's.  One that waits for its device in every fourth step alone has done with three of them in no time,
- * and the device takes as long for each: then a step is as long as they are in the mean. */
+/* Marks are the host's.  One that waits for its device in every fourth step alone has done with three of them in no
+ * time, and the device takes as long for each: then a step is as long as they are in the mean. */
 static int64_t length_of(const tl_measures *m, const tl_step_cost *step)
 {
     int64_t sum = 0;

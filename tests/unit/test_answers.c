@@ -531,7 +531,7 @@ static void without_memory_there_is_no_answer(void)
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
-        TEST(the_largest_gain_comes_first),
+    TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),
     TEST(all_ranks_of_a_host_are_the_host),
