@@ -11,6 +11,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
+#include "verdict_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 /* Ranks that come late by chance, each in steps of its own, gain together what they gain one by one; of ranks that come
  * late alike each gains next to nothing alone. */
 enum { TIMES_ALONE = 2 };
+/* As much of a host is the host. */
+enum { WHOLE = 3, WHOLE_OF = 4 };
 /* A rank of the host has this part of what any of them has more than its peers. */
 static const double part_of_most = 0.5;
 
@@ -124,16 +127,30 @@ static void name_rank(const hosting *h, uint32_t host, const char *name, size_t 
     row->first_step = h->job->steps[p->first].number;
     row->last_step = h->job->steps[p->last].number;
     row->p_value = p->p_value;
-    snprintf(row->reason, sizeof row->reason,
-             "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name,
-             total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6, 100 * s->share, s->nflagged,
-             h->job->nsteps);
+    double ms = total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6;
+    if (name != NULL)
+        snprintf(row->reason, sizeof row->reason,
+                 "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name, ms,
+                 tl_percent_of_step(s->share), s->nflagged, h->job->nsteps);
+    else
+        snprintf(row->reason, sizeof row->reason,
+                 "one of %zu ranks that are late alike, together %.1f ms, %.1f %% of %zu of %zu steps", members, ms,
+                 tl_percent_of_step(s->share), s->nflagged, h->job->nsteps);
+}
+
+/* In one step alone any two ranks, or some of a host, are late by chance. */
+static bool too_seldom(const hosting *h, uint32_t host, size_t late, size_t of_host)
+{
+    const tl_standing *s = &h->standing[host];
+    if (h->in->ranks == NULL)
+        return s->nflagged < 2;
+    return s->ground == TL_GROUND_EVENT && s->nevents < 2 && late * WHOLE_OF < of_host * WHOLE;
 }
 
 static void name_host(const hosting *h, uint32_t host)
 {
     int64_t most = 0;
-    size_t members = 0;
+    size_t members = 0, of_host = 0;
     char number[16];
     const char *name = "";
 
@@ -141,14 +158,18 @@ static void name_host(const hosting *h, uint32_t host)
         if (h->in->host_of[r] == host)
             most = h->in->surplus_ns[r] > most ? h->in->surplus_ns[r] : most;
     for (size_t r = 0; r < h->job->nranks; r++)
+        of_host += h->in->host_of[r] == host;
+    for (size_t r = 0; r < h->job->nranks; r++)
         members += h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most;
-    if (most == 0 || members < 2)
+    if (most == 0 || members < 2 || too_seldom(h, host, members, of_host))
         return;
-    for (size_t r = h->job->nranks; r-- > 0;) {
+    for (size_t r = h->in->ranks != NULL ? h->job->nranks : 0; r-- > 0;) {
         const tl_rank *row = h->in->host_of[r] == host ? row_of(h->in->ranks, h->job->ranks[r]) : NULL;
         name = row != NULL ? row->host : name;
     }
-    if (name[0] == 0) {
+    if (h->in->ranks == NULL)
+        name = NULL;
+    else if (name[0] == 0) {
         snprintf(number, sizeof number, "%u", (unsigned)host);
         name = number;
     }

@@ -6,7 +6,9 @@
  *     pattern    from the flagged steps and the levels of B / step
  *     p          ranks relabelled within each step at random: how often is the largest total as large as this one?
  *                A charge counts up to twice what the worst is charged in the upper quarter of the steps: a pause in
- *                one step must not hide who is late in many.  What a charge counts does not depend on whose it is
+ *                one step must not hide who is late in many.  What a charge counts does not depend on whose it is.
+ *                Or: how often is any of them flagged in as many steps?  Long pauses of others, one each, have a
+ *                large total, but fall on one rank seldom.  The smaller of the two
  */
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/analysis/change.h"
@@ -31,6 +33,8 @@ typedef struct testing {
     double *share;       /* scratch [nsteps] */
     size_t *starts;      /* scratch: levels */
     double *slopes, *at; /* scratch of the trend */
+    size_t *nflagged;    /* [nsteps] ranks that are flagged in it */
+    double *tail;        /* scratch [nsteps + 1] */
 } testing;
 
 /* The robust z of value[r] among the others; stride is the distance of two ranks' values. */
@@ -223,6 +227,29 @@ static void collect(const testing *t, sparse *s)
     }
 }
 
+/* tail[n]: how probable it is that some rank is flagged in n steps or more, were those that are flagged in a step any
+ * ranks: that one of them is, times the ranks.  O(steps^2). */
+static void chances_of_counts(const testing *t)
+{
+    size_t nsteps = t->c->nsteps, most = 0;
+    double nranks = (double)t->c->nranks, *p = t->tail;
+
+    memset(p, 0, (nsteps + 1) * sizeof *p);
+    p[0] = 1;
+    for (size_t i = 0; i < nsteps; i++) {
+        double hit = (double)t->nflagged[i] / nranks;
+        if (hit <= 0)
+            continue;
+        for (size_t n = ++most; n > 0; n--)
+            p[n] = p[n] * (1 - hit) + p[n - 1] * hit;
+        p[0] *= 1 - hit;
+    }
+    for (size_t n = nsteps; n-- > 0;)
+        p[n] += p[n + 1];
+    for (size_t n = 0; n <= nsteps; n++)
+        p[n] = p[n] * nranks < 1 ? p[n] * nranks : 1;
+}
+
 static bool significance(const testing *t, tl_persistence *out)
 {
     size_t nranks = t->c->nranks, nsteps = t->c->nsteps, nonzero = 0, permutations = PERMUTATIONS;
@@ -252,6 +279,7 @@ static bool significance(const testing *t, tl_persistence *out)
             s.largest[k] = permuted_maximum(t, &s, &random);
         qsort(s.largest, permutations, sizeof *s.largest, ascending);
     }
+    chances_of_counts(t);
     for (size_t r = 0; whole && r < nranks; r++) {
         /* Sums in another order may differ in the last digit. */
         double observed = s.observed[r] * (1 - 1e-12);
@@ -263,7 +291,9 @@ static bool significance(const testing *t, tl_persistence *out)
             else
                 high = mid;
         }
-        out[r].p_value = (1 + (double)(permutations - low)) / (1 + (double)permutations);
+        double least = 1 / (1 + (double)permutations), by_total = least * (1 + (double)(permutations - low));
+        double by_count = t->tail[out[r].nflagged] > least ? t->tail[out[r].nflagged] : least;
+        out[r].p_value = by_count < by_total ? by_count : by_total;
     }
     free(s.value);
     free(s.end);
@@ -286,6 +316,7 @@ static void test_rank(const testing *t, size_t r, double all_ns, double *z, bool
         z[i] = charge[i] > 0 ? z_of(t, t->c->charge_ns + i, nsteps, r, t->c->step_ns[i]) : 0;
         flagged[i] = z[i] >= z_flagged && charge[i] >= share_flagged * t->c->step_ns[i];
         out->nflagged += flagged[i];
+        t->nflagged[i] += flagged[i];
     }
     out->share_steps = nsteps > 0 ? (double)out->nflagged / (double)nsteps : 0;
     name_pattern(t, r, flagged, out);
@@ -301,12 +332,14 @@ tl_status tl_persistence_of(const tl_charges *c, tl_persistence *out, double *z,
                   .share = tl_malloc((c->nsteps + 1) * sizeof(double)),
                   .starts = tl_malloc((nlevels + 1) * sizeof(size_t)),
                   .slopes = tl_malloc((tl_slopes_max(nlevels) + 1) * sizeof(double)),
-                  .at = tl_malloc((nlevels + 1) * sizeof(double)) };
+                  .at = tl_malloc((nlevels + 1) * sizeof(double)),
+                  .nflagged = tl_calloc(c->nsteps + 1, sizeof(size_t)),
+                  .tail = tl_malloc((c->nsteps + 1) * sizeof(double)) };
     double *own_z = z == NULL ? tl_malloc((c->nsteps + 1) * sizeof *own_z) : NULL;
     bool *own_flagged = flagged == NULL ? tl_malloc((c->nsteps + 1) * sizeof *own_flagged) : NULL;
     bool whole = t.others != NULL && t.total != NULL && t.level != NULL && t.share != NULL && t.starts != NULL &&
-                 t.slopes != NULL && t.at != NULL && (z != NULL || own_z != NULL) &&
-                 (flagged != NULL || own_flagged != NULL);
+                 t.slopes != NULL && t.at != NULL && t.nflagged != NULL && t.tail != NULL &&
+                 (z != NULL || own_z != NULL) && (flagged != NULL || own_flagged != NULL);
     double all_ns = 0;
 
     for (size_t i = 0; i < c->nsteps; i++)
@@ -325,6 +358,8 @@ tl_status tl_persistence_of(const tl_charges *c, tl_persistence *out, double *z,
     free(t.starts);
     free(t.slopes);
     free(t.at);
+    free(t.nflagged);
+    free(t.tail);
     free(own_z);
     free(own_flagged);
     return whole ? TL_OK : tl_fail_memory(err, "the test of persistence");

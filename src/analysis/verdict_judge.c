@@ -26,7 +26,8 @@ bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
     return always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
-           e->gain_ns < explained * e->waited_ns && e->blame_ns >= most_of_all * e->all_ns;
+           e->gain_ns < explained * e->waited_ns && e->own_ns >= explained * e->waited_ns &&
+           e->blame_ns >= most_of_all * e->all_ns;
 }
 
 /* What stands in the rows, as the test wants it. */
@@ -78,7 +79,7 @@ static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_s
 {
     const tl_blame_step *steps = tl_table_row(blame_step, 0);
     size_t nsteps = in->nsteps;
-    tl_explaining e = { 0 };
+    tl_explaining e = { .own_ns = in->own_ns != NULL ? (double)in->own_ns[rank] : INFINITY };
     for (size_t s = 0; s < nsteps; s++) {
         const tl_blame_step *own = &steps[rank * nsteps + s];
         if (!own->flagged)
@@ -140,9 +141,7 @@ static double flagged_ns(const tl_verdict_input *in, const bool *flagged)
     return sum;
 }
 
-/* What a share is of the step itself, in percent: shares are of the step without the cost, but of half a step at least
- * (standing.c). */
-static double percent_of_step(double share)
+double tl_percent_of_step(double share)
 {
     double of = share <= 1 ? share / (1 + share) : share / 2;
     return of < 1 ? 100 * of : 100;
@@ -157,25 +156,25 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool
         return TL_VERDICT_OK;
     case TL_GROUND_LITTLE:
         snprintf(reason, n, "stands out in %zu of %zu steps, but costs %.1f %% of them", found->nflagged, steps,
-                 percent_of_step(found->share));
+                 tl_percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_CHANCE:
         if (in_first && found->nflagged == 1) {
             snprintf(reason, n,
                      "stands out in the first recorded step alone, by %.1f %%: recordings that begin in turn look so",
-                     percent_of_step(found->share));
+                     tl_percent_of_step(found->share));
             return TL_VERDICT_OK;
         }
         snprintf(reason, n, "stands out in %zu of %zu steps by %.1f %%, as others do by chance", found->nflagged, steps,
-                 percent_of_step(found->share));
+                 tl_percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_EVENT:
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
-                 percent_of_step(found->share));
+                 tl_percent_of_step(found->share));
         return TL_VERDICT_STRAGGLER;
     default:
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps,
-                 percent_of_step(found->share), found->p);
+                 tl_percent_of_step(found->share), found->p);
         return TL_VERDICT_STRAGGLER;
     }
 }
@@ -211,7 +210,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,
                      "last in %lld collectives, %.1f %% of %zu of %zu steps; too few steps for a test of significance",
-                     (long long)row->late_count, percent_of_step(found->share), found->nflagged, in->nsteps);
+                     (long long)row->late_count, tl_percent_of_step(found->share), found->nflagged, in->nsteps);
         } else if (row->p_value <= significant && gains->simulated && late_in_turn(gains, straggler, ns)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,

@@ -102,6 +102,17 @@ int64_t tl_whatif_gain(tl_whatif *w, const tl_scenario *scenario, int64_t *step_
     return w->facts.simulated_ns - ns;
 }
 
+void tl_gains_to_steps(int64_t *step_gain_ns, size_t nsteps, int64_t gain_ns)
+{
+    double sum = 0, all = gain_ns > 0 ? (double)gain_ns : 0;
+    for (size_t s = 0; s < nsteps; s++) {
+        step_gain_ns[s] = step_gain_ns[s] > 0 ? step_gain_ns[s] : 0;
+        sum += (double)step_gain_ns[s];
+    }
+    for (size_t s = 0; sum > all && s < nsteps; s++)
+        step_gain_ns[s] = (int64_t)((double)step_gain_ns[s] * (all / sum));
+}
+
 void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts *sum)
 {
     *sum = (tl_parts){ { 0 } };

@@ -5,9 +5,9 @@
 #include "links.h"
 #include "share.h"
 #include "steps.h"
+#include "units.h"
 #include "unmarked.h"
 #include "tlmpi/analysis/blame.h"
-#include "tlmpi/analysis/hosts.h"
 #include "tlmpi/analysis/roles.h"
 #include "tlmpi/analysis/surplus.h"
 #include "tlmpi/analysis/verdict.h"
@@ -15,6 +15,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -278,27 +279,16 @@ static bool several_roles(const attributing *a)
     return false;
 }
 
-/* Where there are several hosts, and ranks that share them. */
-static tl_status judge_hosts(attributing *a, const tl_verdict_input *job, tl_gains *gains, tl_error *err)
+/* Whether each rank of each group has a trace.  What others wait for where one has none may be its delay. */
+static bool all_traced(const attributing *a)
 {
-    const tl_table *ranks = tl_tables_get(a->tables, &tl_rank_schema);
-    uint32_t *host_of = tl_malloc((a->nranks + 1) * sizeof *host_of);
-    int64_t *surplus_ns = tl_calloc(a->nranks + 1, sizeof *surplus_ns);
-    size_t n = host_of != NULL ? tl_hosts_of(ranks, a->ranks, a->nranks, host_of) : SIZE_MAX;
-    bool several = n > 1 && n < a->nranks && job->gain_ns != NULL && !job->uncertain;
-    double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
-    bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
-
-    if (whole && several)
-        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
-    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
-    const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
-    if (st == TL_OK && several)
-        st = tl_hosts_judge(&input, tl_tables_get(a->tables, &tl_straggler_schema), err);
-    free(host_of);
-    free(surplus_ns);
-    free(gain_ns);
-    return st;
+    const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
+    for (size_t i = 0; i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        if (row->seen < row->size)
+            return false;
+    }
+    return a->nnamed == a->nranks;
 }
 
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
@@ -308,7 +298,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
     double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
-    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && find_roles(a);
+    int64_t *own_ns = tl_malloc((a->nranks + 1) * sizeof *own_ns);
+    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && own_ns != NULL && find_roles(a);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {
@@ -338,8 +329,9 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
         input.sure_ns = sure_ns;
+        input.own_ns = all_traced(a) ? own_ns : NULL;
         input.by_gain = several_roles(a);
-        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns))
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns) || !tl_gains_own(gains, own_ns))
             st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
@@ -351,13 +343,14 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK)
         st = tl_verdict_judge(&input, &gained, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
-        st = judge_hosts(a, &input, gains, err);
+        st = tl_units_judge(&input, own_ns, gains, a->tables, err);
     if (st == TL_OK)
         tl_job_links_judge(a->tables);
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);
     free(sure_ns);
+    free(own_ns);
     free(steps);
     return st;
 }

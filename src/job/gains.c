@@ -206,6 +206,35 @@ static bool repair_suspects(tl_gains *g, tl_verdict_gains *gains)
     return !any || add_row(g, TL_SCENARIO_SUSPECTS, -1, TL_NPARTS, gains->together_ns, NAN);
 }
 
+bool tl_gains_together(tl_gains *g)
+{
+    const tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
+    tl_table *whatif = tl_tables_get(g->tables, &tl_whatif_row_schema);
+    size_t n = 0;
+
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        size_t r = index_of(g, row->rank);
+        if (r < g->in->nranks && row->verdict == TL_VERDICT_STRAGGLER) {
+            g->marked[r] = 1;
+            n++;
+        }
+    }
+    int64_t gain_ns = n > 1 ? tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, NULL) : 0;
+    memset(g->marked, 0, g->in->nranks);
+    if (n < 2)
+        return true;
+    for (size_t i = 0; i < whatif->n; i++) {
+        tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario != TL_SCENARIO_SUSPECTS)
+            continue;
+        row->gain_ns = gain_ns;
+        row->time_ns = g->unchanged_ns - gain_ns;
+        return true;
+    }
+    return add_row(g, TL_SCENARIO_SUSPECTS, -1, TL_NPARTS, gain_ns, NAN) && tl_table_sort(whatif);
+}
+
 /* Each slow link, by what its transfers took too long. */
 static bool repair_slow_links(tl_gains *g)
 {
@@ -241,16 +270,17 @@ static int by_more(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* gain_ns: of the replay's steps. */
-static void put_steps(const tl_gains *g, const int64_t *gain_ns, const tl_job_step *steps, size_t nsteps,
+/* gain_ns: of the replay's steps; all_ns: of all of the job. */
+static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
                       double *wall_ns)
 {
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    tl_gains_to_steps(gain_ns, facts->nsteps, all_ns);
     for (size_t i = 0, s = 0; i < nsteps; i++) {
         while (s < facts->nsteps && facts->steps[s] < steps[i].number)
             s++;
         bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
-        wall_ns[i] = known && gain_ns[s] > 0 ? (double)gain_ns[s] : 0;
+        wall_ns[i] = known ? (double)gain_ns[s] : 0;
     }
 }
 
@@ -268,22 +298,46 @@ static double sure_gain(tl_gains *g, const tl_job_step *first, int64_t *gain_ns)
                             .in_steps = true,
                             .first_step = first->number,
                             .last_step = first->number };
-    tl_whatif_gain(g->whatif, &s, gain_ns);
-    put_steps(g, gain_ns, first, 1, &sure_ns);
+    int64_t all_ns = tl_whatif_gain(g->whatif, &s, gain_ns);
+    put_steps(g, gain_ns, all_ns, first, 1, &sure_ns);
     return sure_ns;
+}
+
+/* Those that have most first. */
+static had_more *list_by_more(const tl_gains *g)
+{
+    size_t nranks = g->in->nranks;
+    had_more *more = tl_malloc((nranks + 1) * sizeof *more);
+    for (uint32_t r = 0; more != NULL && r < nranks; r++)
+        more[r] = (had_more){ tl_whatif_all_surplus(g->whatif, r), r };
+    if (more != NULL)
+        qsort(more, nranks, sizeof *more, by_more);
+    return more;
+}
+
+bool tl_gains_own(tl_gains *g, int64_t *own_ns)
+{
+    had_more *more = list_by_more(g);
+    int64_t ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
+
+    memset(own_ns, 0, g->in->nranks * sizeof *own_ns);
+    for (size_t i = 0; more != NULL && i < g->in->nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
+        uint32_t r = more[i].rank;
+        g->marked[r] = 1;
+        own_ns[r] = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL) - ideal_ns;
+        g->marked[r] = 0;
+    }
+    free(more);
+    return more != NULL;
 }
 
 bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns)
 {
     size_t nranks = g->in->nranks;
-    had_more *more = tl_malloc((nranks + 1) * sizeof *more);
+    had_more *more = list_by_more(g);
     int64_t *gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *gain_ns);
     bool whole = more != NULL && gain_ns != NULL;
 
-    for (uint32_t r = 0; whole && r < nranks; r++)
-        more[r] = (had_more){ tl_whatif_all_surplus(g->whatif, r), r };
-    if (whole)
-        qsort(more, nranks, sizeof *more, by_more);
     for (size_t i = 0; whole && i < nranks * nsteps; i++)
         wall_ns[i] = 0;
     for (size_t r = 0; whole && r < nranks; r++)
@@ -292,7 +346,7 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
         int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
-        put_steps(g, gain_ns, steps, nsteps, wall_ns + r * nsteps);
+        put_steps(g, gain_ns, all_ns, steps, nsteps, wall_ns + r * nsteps);
         if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
             wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
         if (nsteps > 0 && wall_ns[r * nsteps] > 0)
@@ -315,8 +369,8 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     for (uint32_t h = 0; h < nhosts; h++) {
         for (size_t r = 0; r < g->in->nranks; r++)
             g->marked[r] = host_of[r] == h;
-        tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
-        put_steps(g, step_gain_ns, steps, nsteps, gain_ns + h * nsteps);
+        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
+        put_steps(g, step_gain_ns, all_ns, steps, nsteps, gain_ns + h * nsteps);
     }
     memset(g->marked, 0, g->in->nranks);
     free(step_gain_ns);

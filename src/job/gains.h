@@ -39,6 +39,15 @@ bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, 
 bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
                       double *gain_ns, int64_t *surplus_ns);
 
+/* own_ns[rank]: by how much a job in which all else is ideal takes longer with this rank as it is; 0 where it is not among
+ * the 32 that had most to do beyond their peers.  Who hides behind others that are as late has as much as they; who is
+ * behind since the recording began, and no slower, has next to nothing.  Only where gains are known.  False when memory
+ * is out. */
+bool tl_gains_own(tl_gains *gains, int64_t *own_ns);
+
+/* Where the table straggler names several: what their repair together gains, as the row `suspects` of table whatif. */
+bool tl_gains_together(tl_gains *gains);
+
 /* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler:
  * for all its ranks that stand out in some step, less what the same repair of other ranks gains by chance, and those with
  * most blame.  Where the model does not give the measured time, they stay 0 and 1, and only `unchanged` is in whatif, and

@@ -29,6 +29,24 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
     job_free(j);
 }
 
+/* The host waits for its device in the last of eight steps, which is marked 765 ms long, the others 5. */
+static void a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_step *step = tl_table_row(steps, i);
+        step->start_ns = step->step * 5 * MS;
+        step->end_ns = step->start_ns + (step->step == 8 ? 765 : 5) * MS;
+    }
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 2, 5, 30 * MS, 80 * MS)->p_value = 0.0001;
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 20 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
+    job_free(j);
+}
+
 static void the_largest_gain_comes_first(void)
 {
     answer_job *j = job_of(8, 8);
@@ -512,6 +530,7 @@ static void without_memory_there_is_no_answer(void)
 
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
+    TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),

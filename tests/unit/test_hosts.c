@@ -36,7 +36,10 @@ static void hosts_have_names_or_count_their_devices(void)
     CU_ASSERT_EQUAL(hosts_of("0123/123"), 0); /* a device that is not known */
 }
 
-/* Host b's repair gains so much of each step of 100 ms, each of its ranks alone so much. */
+static int first_late = 0, last_late = STEPS - 1;
+
+/* Host b's repair gains so much of each step of 100 ms from first_late to last_late, each of its ranks alone so much.
+ */
 static size_t named(double together_ms, double alone_ms, const char *surplus)
 {
     static tl_job_step steps[STEPS];
@@ -49,8 +52,10 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
     tl_table_free(&stragglers);
     for (int s = 0; s < STEPS; s++) {
         steps[s] = (tl_job_step){ s + 3, 100000000 };
-        host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
         host_gain[s] = 1e5;
+        if (s < first_late || s > last_late)
+            continue;
+        host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
         for (int r = 4; r < RANKS; r++)
             gain[r * STEPS + s] = alone_ms * 1e6;
     }
@@ -92,6 +97,49 @@ static void who_is_not_late_is_not_named_with_its_host(void)
     CU_ASSERT_EQUAL(((const tl_straggler *)tl_table_row(&stragglers, 7))->verdict, TL_VERDICT_OK);
 }
 
+/* A pause in one step of some of its ranks is theirs; that of all of them is the host's. */
+static void in_one_step_alone_most_of_a_host_is_late_or_it_is_chance(void)
+{
+    first_late = last_late = 4;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 0);
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009998"), 4);
+    last_late = 7;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 2);
+    first_late = 0;
+    last_late = STEPS - 1;
+}
+
+/* Ranks 1 and 3 hide each other: a unit, every other rank another. */
+static void ranks_of_no_host_are_named_alike(void)
+{
+    static const uint32_t unit_of[RANKS] = { 1, 0, 2, 0, 3, 4, 5, 6 };
+    static tl_job_step steps[STEPS];
+    double gain[RANKS * STEPS] = { 0 }, unit_gain[(RANKS - 1) * STEPS] = { 0 };
+    int64_t own_ns[RANKS] = { 0, 90, 0, 80, 0, 1, 0, 2 };
+    tl_error err;
+
+    tl_table_free(&stragglers);
+    for (int s = 0; s < STEPS; s++) {
+        steps[s] = (tl_job_step){ s, 100000000 };
+        unit_gain[s] = 8e6 + s % 3 * 1e4;
+        gain[1 * STEPS + s] = 1e6;
+    }
+    for (int r = 0; r < RANKS; r++)
+        CU_ASSERT_FATAL(tl_table_append(&stragglers, &(tl_straggler){ .rank = r }, 1));
+    const tl_verdict_input job = {
+        .ranks = numbers, .nranks = RANKS, .steps = steps, .nsteps = STEPS, .gain_ns = gain
+    };
+    const tl_host_input input = { &job, NULL, unit_of, RANKS - 1, unit_gain, own_ns };
+    CU_ASSERT_EQUAL_FATAL(tl_hosts_judge(&input, &stragglers, &err), TL_OK);
+    for (size_t r = 0; r < RANKS; r++) {
+        const tl_straggler *row = tl_table_row(&stragglers, r);
+        CU_ASSERT_EQUAL(row->verdict, r == 1 || r == 3 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
+    }
+    const tl_straggler *row = tl_table_row(&stragglers, 3);
+    CU_ASSERT(row->first_step == 0 && row->last_step == STEPS - 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(row->reason, "one of 2 ranks that are late alike, together 80."));
+}
+
 static void without_memory_it_says_so(void)
 {
     double gain[RANKS * STEPS] = { 0 };
@@ -121,6 +169,8 @@ int main(void)
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
         TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
+        TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),
     };
     int failed = unit_main("hosts", tests, COUNT(tests));

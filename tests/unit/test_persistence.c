@@ -107,6 +107,20 @@ static void a_pause_of_one_hides_nobody_who_is_always_late(void)
     CU_ASSERT(of[1].p_value > 0.5);
 }
 
+/* Pauses of others, longer than all it costs, one each: nobody else is late twice. */
+static void long_pauses_of_several_hide_nobody_who_is_late_in_many_steps(void)
+{
+    LOOK("...9......", "2.22.2.22.", ".9........", "....9.....", "......9..9", "..........", "..........",
+         "..........");
+    CU_ASSERT(of[1].p_value <= 0.01);
+    for (int r = 0; r < 8; r++)
+        if (r != 1)
+            CU_ASSERT(of[r].p_value > 0.1);
+    /* Of two ranks one is late in six of ten steps often enough. */
+    LOOK("...9.9.9.9", "222.2.2.2.");
+    CU_ASSERT(of[1].p_value > 0.1);
+}
+
 static void chance_is_called_chance(void)
 {
     LOOK("3..3....3...", ".3....3...3.", "..3.3......3", ".....3.3.3..");
@@ -157,6 +171,7 @@ static const unit_test tests[] = {
     TEST(what_grows_is_drifting),
     TEST(less_than_a_percent_of_the_step_is_never_flagged),
     TEST(a_pause_of_one_hides_nobody_who_is_always_late),
+    TEST(long_pauses_of_several_hide_nobody_who_is_late_in_many_steps),
     TEST(chance_is_called_chance),
     TEST(too_few_steps_have_no_p),
     TEST(the_order_of_ranks_does_not_matter),

@@ -12,6 +12,9 @@ enum { RANKS_MAX = 8, STEPS_MAX = 32 };
 static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema = &tl_blame_step_schema },
                 stragglers = { .schema = &tl_straggler_schema };
 
+/* What the ranks are of a burden to an ideal job; NULL: it is not known. */
+static const int64_t *own_ns;
+
 static int64_t ms(char digit)
 {
     return digit == '.' ? 0 : (digit - '0') * INT64_C(1000000);
@@ -55,7 +58,8 @@ static void judge(const int64_t *late_counts, const char *const *lines)
                                      .nranks = nranks,
                                      .steps = steps,
                                      .nsteps = nsteps,
-                                     .gain_ns = gain };
+                                     .gain_ns = gain,
+                                     .own_ns = own_ns };
     const tl_verdict_gains gains = { true, 0 };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
@@ -96,6 +100,22 @@ static void waits_that_no_replay_explains_are_believed(void)
     CU_ASSERT_EQUAL(verdict_of(0)->pattern, TL_PATTERN_PERSISTENT);
 }
 
+/* The host was 9 ms behind when the recording began, and takes no longer than others since: nobody waits less without.
+ */
+static void who_was_behind_from_the_first_and_is_no_slower_is_nobodys_fault(void)
+{
+    static const int64_t no_slower[RANKS_MAX] = { 2000000, 1000000, 1000000 }, slower[RANKS_MAX] = { 90000000 };
+    own_ns = no_slower;
+    JUDGE(none, "988989898989", /* */
+          "............", ".......1....", "............", "...1........", "............");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
+    own_ns = slower;
+    JUDGE(none, "988989898989", /* */
+          "............", ".......1....", "............", "...1........", "............");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_STRAGGLER);
+    own_ns = NULL;
+}
+
 static void one_step_far_above_all_others_is_one_off(void)
 {
     JUDGE(none, ".2....9..3..", /* */
@@ -119,8 +139,11 @@ static void in_one_step_its_collectives_tell(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(what_a_repair_gains_tells_when_it_acted),    TEST(waits_that_cost_nothing_are_nobodys_fault),
-        TEST(waits_that_no_replay_explains_are_believed), TEST(one_step_far_above_all_others_is_one_off),
+        TEST(what_a_repair_gains_tells_when_it_acted),
+        TEST(waits_that_cost_nothing_are_nobodys_fault),
+        TEST(waits_that_no_replay_explains_are_believed),
+        TEST(who_was_behind_from_the_first_and_is_no_slower_is_nobodys_fault),
+        TEST(one_step_far_above_all_others_is_one_off),
         TEST(in_one_step_its_collectives_tell),
     };
     int failed = unit_main("verdict", tests, COUNT(tests));

@@ -20,6 +20,17 @@ static drawn_job *data_parallel(const char *late_compute, const char *late_comm)
     return j;
 }
 
+static void steps_gain_no_more_than_the_job(void)
+{
+    int64_t moved[] = { 0, 40, -30, 0 }, lost[] = { 5, -9 }, saved[] = { 10, 20, -1 };
+    tl_gains_to_steps(moved, 4, 10); /* what is done sooner in one is waited for in the next */
+    CU_ASSERT(moved[0] == 0 && moved[1] == 10 && moved[2] == 0 && moved[3] == 0);
+    tl_gains_to_steps(lost, 2, -4);
+    CU_ASSERT(lost[0] == 0 && lost[1] == 0);
+    tl_gains_to_steps(saved, 3, 35); /* some of it before the first step */
+    CU_ASSERT(saved[0] == 10 && saved[1] == 20 && saved[2] == 0);
+}
+
 static void late_work_before_an_all_reduce_is_gained(void)
 {
     drawn_job *j = data_parallel("compute 7: AAAAAAAABBBB..CC",
@@ -578,6 +589,7 @@ static void without_memory_there_is_no_answer(void)
 }
 
 static const unit_test tests[] = {
+    TEST(steps_gain_no_more_than_the_job),
     TEST(late_work_before_an_all_reduce_is_gained),
     TEST(slow_work_hidden_behind_communication_gains_nothing),
     TEST(a_gain_is_less_than_the_surplus_where_something_else_is_next),

@@ -11,7 +11,7 @@ size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint
 
 typedef struct tl_host_input {
     const tl_verdict_input *job; /* gain_ns is known */
-    const tl_table *ranks;       /* table rank */
+    const tl_table *ranks;       /* table rank; NULL: what follows are not hosts, but ranks that hide each other (alike.h) */
     const uint32_t *host_of;
     size_t nhosts;
     const double *gain_ns;     /* [nhosts * nsteps] as that of ranks, all ranks of a host repaired together */

@@ -23,7 +23,8 @@ typedef struct tl_charges {
 typedef struct tl_persistence {
     double z;           /* of the rank's charge over all steps, against the other ranks */
     double share_steps; /* flagged steps / all steps */
-    double p_value;     /* how often relabelled ranks would show a total as large; NaN below 5 steps or 2 ranks */
+    double p_value;     /* how often relabelled ranks would show a total as large, or be flagged in as many steps,
+                         * whichever is less; NaN below 5 steps or 2 ranks */
     size_t nflagged, first, last; /* flagged steps; the window, as indices of steps; first > last where there is none */
     tl_pattern pattern;
 } tl_persistence;

@@ -35,6 +35,7 @@ typedef struct tl_verdict_input {
     const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
                             * known, then the charges as wall time stand for it */
     const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
+    const int64_t *own_ns; /* [nranks] by how much a job that is ideal but for the rank takes longer; or NULL */
     bool by_gain;          /* test that in place of the charges: a pipeline */
     bool uncertain;        /* most collectives may carry no verdict */
 } tl_verdict_input;

@@ -102,6 +102,10 @@ int64_t tl_whatif_run(tl_whatif *whatif, const tl_scenario *scenario, int64_t *s
 /* gain_ns, and by step if not NULL: unchanged - scenario. */
 int64_t tl_whatif_gain(tl_whatif *whatif, const tl_scenario *scenario, int64_t *step_gain_ns);
 
+/* What each step has of a gain: 0 where it gets longer, and where steps are longer for what earlier ones are shorter, each
+ * in proportion, so that they are no more than the job's gain together. */
+void tl_gains_to_steps(int64_t *step_gain_ns, size_t nsteps, int64_t gain_ns);
+
 /* One step of a rank by its parts: what it took beyond its peers, where it did; 0 in the other parts.  For choosing whom to
  * repair.  `step` is an index. */
 void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);

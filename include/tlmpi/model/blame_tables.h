@@ -111,8 +111,9 @@ extern const char *const tl_scenario_labels[];
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
-      "ranks, in this part of their time alone; suspects: all ranks together that stand out in some "                  \
-      "step and are charged no less than 30 % of what any rank is")                                                     \
+      "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
+      "where that are not several, all ranks that stand out in some step and are "                                     \
+      "charged no less than 30 % of what any rank is")                                                                 \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
@@ -185,7 +186,9 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
-    F(T, F64, p_value, MEASURE, "", "how often ranks relabelled at random show so large a charge; none below 5 steps") \
+    F(T, F64, p_value, MEASURE, "",                                                                                    \
+      "how often ranks relabelled at random show so large a charge, or one in so many "                                \
+      "steps; none below 5 steps")                                                                                     \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
