@@ -39,7 +39,7 @@ static const struct {
 };
 
 static int proc, nprocs = 1;
-static bool running;            /* between MPI_Init and MPI_Finalize */
+static bool running; /* between MPI_Init and MPI_Finalize */
 
 static _Noreturn void out_of_memory(const char *what)
 {

@@ -8,7 +8,6 @@
 #include "par_mpi_tree.h"
 #include "par_mpi_wait.h"
 
-
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 
@@ -49,8 +48,8 @@ static void receive(exchange *x, int p)
     if (left == 0 || p == x->proc)
         return;
     size_t n = rows_of_block(x, left);
-    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG,
-              tl_tree_comm(), &x->requests[p]);
+    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG, tl_tree_comm(),
+              &x->requests[p]);
     x->taken[p] += n;
     x->open++;
 }

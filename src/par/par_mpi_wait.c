@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Above this, MPI may hold back bytes until they are asked for, and then moves them in steps of which nobody is told. */
+/* Above this, MPI may hold back bytes until they are asked for, and moves them in steps then, of which nobody is told. */
 #define EAGER_BYTES ((size_t)1024)
 
-/* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits for
- * minutes wakes 50 times a second, which costs it less than a thousandth of a core. */
+/* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits
+ * for minutes wakes 50 times a second, which costs it less than a thousandth of a core. */
 static const struct {
     long first_ns, longest_ns;
 } rung = { 32000000L, 128000000L }, in_steps = { 500000L, 20000000L }, unrung = { 20000L, 20000000L };
@@ -28,9 +28,9 @@ typedef struct bell {
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
 static MPI_Win window = MPI_WIN_NULL;
-static bell *bells;   /* of the procs of this host; NULL: there are none */
-static int *place_of; /* of each proc of the job in `bells`, or MPI_UNDEFINED */
-static bool all_here; /* no proc is on another host */
+static bell *bells;    /* of the procs of this host; NULL: there are none */
+static int *place_of;  /* of each proc of the job in `bells`, or MPI_UNDEFINED */
+static bool all_here;  /* no proc is on another host */
 static uint32_t heard; /* rings of the own bell at the end of the last nap */
 static int *ended;     /* room for what MPI_Testsome says */
 
@@ -84,11 +84,10 @@ bool tl_bells_start(void)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
     MPI_Comm_size(here, &nhere);
-    bool made = nhere > 1 &&
-                MPI_Win_allocate_shared(sizeof *mine, (int)sizeof *mine, MPI_INFO_NULL, here, &mine, &window) ==
-                    MPI_SUCCESS &&
-                MPI_Win_shared_query(window, 0, &size, &unit, &first) == MPI_SUCCESS && make_bell(mine) &&
-                find_places(nprocs);
+    bool made =
+        nhere > 1 &&
+        MPI_Win_allocate_shared(sizeof *mine, (int)sizeof *mine, MPI_INFO_NULL, here, &mine, &window) == MPI_SUCCESS &&
+        MPI_Win_shared_query(window, 0, &size, &unit, &first) == MPI_SUCCESS && make_bell(mine) && find_places(nprocs);
     /* Nobody rings before all bells are made, and nobody counts on bells that some do not have. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)

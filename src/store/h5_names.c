@@ -59,8 +59,7 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
     hsize_t extent = names->nwritten + n, count = n;
     if (H5Dset_extent(names->dataset, &extent) < 0 || (rows = H5Dget_space(names->dataset)) < 0 ||
         select_rows(rows, names->nwritten, n) < 0 || (memory = H5Screate_simple(1, &count, NULL)) < 0 ||
-        (transfer = tl_h5_transfer()) < 0 ||
-        H5Dwrite(names->dataset, names->type, memory, rows, transfer, texts) < 0)
+        (transfer = tl_h5_transfer()) < 0 || H5Dwrite(names->dataset, names->type, memory, rows, transfer, texts) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, names->dataset, "names");
     names->nwritten = extent;
     names->starts.n = names->bytes.n = 0;

@@ -1,6 +1,6 @@
 /* par.h - procs that work together: the whole vocabulary.
  *
- * Two implementations, chosen at link time: MPI (par_mpi*.c, the only files that know of it), and one proc alone
+ * Two implementations, chosen at link time: MPI (par_mpi*, the only files that know of it), and one proc alone
  * (par_serial.c).  A call is local, or collective: every proc makes it, in the same order.  No call blocks in the MPI
  * library while another proc may still work: waits test and sleep, so that 64 procs on 2 cores do not burn them.
  */
