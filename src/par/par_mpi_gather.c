@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARD_TAG = 4, PIECE_TAG = 5, CARD_BYTES = 504 };
+enum { CARD_TAG = 4, PIECE_TAG = 5, CARD_BYTES = 248 };
 
 /* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)16 << 20)
@@ -140,7 +140,7 @@ static tl_status gather_there(const void *bytes, const card *mine)
 
     MPI_Isend(mine, (int)card_size(mine), MPI_BYTE, 0, CARD_TAG, tl_tree_comm(), &request);
     tl_ring(0);
-    tl_wait_for(1, &request, sizeof *mine);
+    tl_wait_sent(1, &request);
     tl_par_bcast(&go, 1);
     for (size_t at = 0; go && n > CARD_BYTES && at < n; at += PIECE_BYTES) {
         MPI_Isend((const char *)bytes + at, (int)piece_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(), &request);

@@ -163,7 +163,8 @@ static void count_rows(exchange *x, size_t n, const int32_t *to)
         MPI_Isend(&x->give[p], 1, MPI_UINT64_T, p, COUNT_TAG, tl_tree_comm(), &x->requests[x->nprocs + p]);
         tl_ring(p);
     }
-    tl_wait_for(2 * x->nprocs, x->requests, sizeof *x->take);
+    tl_wait_sent(x->nprocs, x->requests + x->nprocs);
+    tl_wait_for(x->nprocs, x->requests, sizeof *x->take);
 }
 
 static tl_status agree_on(bool room, tl_error *err)

@@ -61,7 +61,7 @@ void tl_tree_tell(void *bytes, size_t n, int from)
         MPI_Isend(bytes, (int)n, MPI_BYTE, first + i, DOWN_TAG, ours, &requests[i]);
         tl_ring(first + i);
     }
-    tl_wait_for(nreporting, requests, n);
+    tl_wait_sent(nreporting, requests);
 }
 
 tl_tree_vote tl_tree_elect(int32_t value)
@@ -78,7 +78,7 @@ tl_tree_vote tl_tree_elect(int32_t value)
     if (boss >= 0) {
         MPI_Isend(&best, sizeof best, MPI_BYTE, boss, UP_TAG, ours, &request);
         tl_ring(boss);
-        tl_wait_for(1, &request, sizeof best);
+        tl_wait_sent(1, &request);
     }
     tl_tree_tell(&best, sizeof best, 0);
     return best;

@@ -2,6 +2,7 @@
 #include "par_mpi_wait.h"
 
 #include "local.h"
+#include "par_mpi_shared.h"
 #include "par_mpi_tree.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
@@ -10,8 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Above this, MPI may hold back bytes until they are asked for, and moves them in steps then, of which nobody is told. */
-#define EAGER_BYTES ((size_t)1024)
+/* Above this, MPI may keep the sender waiting until they are taken, or move them in steps, of which nobody is told.  Open
+ * MPI is done with so many as soon as they are sent; a few more, and the sender must hear that they were taken. */
+#define EAGER_BYTES ((size_t)256)
 
 /* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits
  * for minutes wakes 50 times a second, which costs it less than a thousandth of a core. */
@@ -27,7 +29,6 @@ typedef struct bell {
 } bell;
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
-static MPI_Win window = MPI_WIN_NULL;
 static bell *bells;    /* of the procs of this host; NULL: there are none */
 static int *place_of;  /* of each proc of the job in `bells`, or MPI_UNDEFINED */
 static bool all_here;  /* no proc is on another host */
@@ -73,21 +74,19 @@ static bool find_places(int nprocs)
 
 bool tl_bells_start(void)
 {
-    int nprocs = tl_par_nprocs(), nhere = 0, unit = 0;
-    MPI_Aint size = 0;
-    bell *mine = NULL, *first = NULL;
+    int nprocs = tl_par_nprocs(), nhere = 0, place = 0;
+    bell *first = NULL;
 
     ended = tl_calloc(2 * (size_t)nprocs, sizeof *ended);
     if (ended == NULL)
         return false;
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
     MPI_Comm_size(here, &nhere);
-    bool made =
-        nhere > 1 &&
-        MPI_Win_allocate_shared(sizeof *mine, (int)sizeof *mine, MPI_INFO_NULL, here, &mine, &window) == MPI_SUCCESS &&
-        MPI_Win_shared_query(window, 0, &size, &unit, &first) == MPI_SUCCESS && make_bell(mine) && find_places(nprocs);
+    MPI_Comm_rank(here, &place);
+    if (nhere > 1)
+        first = tl_shared_start(here, (size_t)nhere * sizeof *first);
+    bool made = first != NULL && make_bell(&first[place]) && find_places(nprocs);
     /* Nobody rings before all bells are made, and nobody counts on bells that some do not have. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)
@@ -100,8 +99,7 @@ void tl_bells_end(void)
 {
     bells = NULL;
     all_here = false;
-    if (window != MPI_WIN_NULL)
-        MPI_Win_free(&window);
+    tl_shared_end();
     MPI_Comm_free(&here);
     free(place_of);
     free(ended);
@@ -186,9 +184,8 @@ int tl_test(int n, MPI_Request *requests, int *which)
     return count > 0 ? count : 0;
 }
 
-void tl_wait_for(int n, MPI_Request *requests, size_t nbytes)
+static void wait_for(int n, MPI_Request *requests, bool small)
 {
-    bool small = nbytes <= EAGER_BYTES;
     unsigned spins = 0;
     int left = 0;
 
@@ -202,6 +199,16 @@ void tl_wait_for(int n, MPI_Request *requests, size_t nbytes)
         if (left > 0)
             nap_until(rings + (small ? (uint32_t)left : 1), small, &spins);
     }
+}
+
+void tl_wait_for(int n, MPI_Request *requests, size_t nbytes)
+{
+    wait_for(n, requests, nbytes <= EAGER_BYTES);
+}
+
+void tl_wait_sent(int n, MPI_Request *requests)
+{
+    wait_for(n, requests, false);
 }
 
 void tl_wait_with(int proc, MPI_Request *request, size_t nbytes)
