@@ -412,6 +412,52 @@ static void messages_and_gathers_do_not_mix(void)
     tl_par_barrier();
 }
 
+/* Letters go round the procs, each of which sleeps until the one before it sends: a letter that were only found at the end
+ * of a nap would take 32 ms a proc. */
+static void a_letter_wakes_who_waits_for_it(void)
+{
+    static const size_t sizes[] = { 0, 200, 1000, 5000, 100000 };
+    static char bytes[100000];
+    const int rounds = 20;
+    int hops = rounds * all, next = (me + 1) % all;
+
+    for (size_t k = 0; k < COUNT(sizes) && all > 1; k++) {
+        tl_par_barrier();
+        double started = seconds(CLOCK_MONOTONIC);
+        for (int i = 0; i < rounds; i++) {
+            tl_message m;
+            unsigned spins = 0;
+            if (me == 0)
+                tl_par_send(next, i, bytes, sizes[k], NULL, NULL);
+            while (!tl_par_probe(&m))
+                tl_par_nap(&spins);
+            tl_par_take(&m, bytes);
+            CU_ASSERT_EQUAL(m.tag, i);
+            if (me != 0)
+                tl_par_send(next, i, bytes, sizes[k], NULL, NULL);
+        }
+        CU_ASSERT(seconds(CLOCK_MONOTONIC) - started < hops * 0.016);
+    }
+    tl_par_barrier();
+}
+
+/* Nor does who tells the others something, again and again, wait for naps to end. */
+static void all_are_told_at_once(void)
+{
+    static const size_t sizes[] = { 1, 100, 257, 600, 1000, 5000 };
+    static char bytes[5000];
+    const int rounds = 20;
+
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        tl_par_barrier();
+        double started = seconds(CLOCK_MONOTONIC);
+        for (int i = 0; i < rounds; i++)
+            tl_par_bcast(bytes, sizes[k]);
+        CU_ASSERT(seconds(CLOCK_MONOTONIC) - started < rounds * (0.010 + 0.001 * all));
+    }
+    tl_par_barrier();
+}
+
 static double nap(unsigned *spins)
 {
     double from = seconds(CLOCK_MONOTONIC);
@@ -419,11 +465,12 @@ static double nap(unsigned *spins)
     return seconds(CLOCK_MONOTONIC) - from;
 }
 
+/* Who comes to the barrier first rings and ends a nap. */
 static void naps_grow(void)
 {
     unsigned spins = 0;
     double last = 0;
-    for (int i = 0; i < 30 && last < 0.0199; i++)
+    for (int i = 0; i < 30 + all && last < 0.0199; i++)
         last = nap(&spins);
     CU_ASSERT(last > 0.0199);
     tl_par_barrier();
@@ -448,6 +495,8 @@ static const unit_test tests[] = {
     TEST(messages_keep_their_order),
     TEST(a_message_to_oneself_comes_back),
     TEST(messages_and_gathers_do_not_mix),
+    TEST(a_letter_wakes_who_waits_for_it),
+    TEST(all_are_told_at_once),
     TEST(naps_grow),
 };
 
