@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Above this, MPI may keep the sender waiting until they are taken, or move them in steps, of which nobody is told.  Open
- * MPI is done with so many as soon as they are sent; a few more, and the sender must hear that they were taken. */
+/* Above this, MPI may keep the sender waiting until they are taken, or move them in steps, of which nobody is told.
+ * Open MPI is done with so many as soon as they are sent; a few more, and the sender must hear that they were taken. */
 #define EAGER_BYTES ((size_t)256)
 
 /* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits
@@ -29,11 +29,11 @@ typedef struct bell {
 } bell;
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
-static bell *bells;    /* of the procs of this host; NULL: there are none */
-static int *place_of;  /* of each proc of the job in `bells`, or MPI_UNDEFINED */
-static bool all_here;  /* no proc is on another host */
-static uint32_t heard; /* rings of the own bell at the end of the last nap */
-static int *ended;     /* room for what MPI_Testsome says */
+static bell *bells;                   /* of the procs of this host; NULL: there are none */
+static int *place_of;                 /* of each proc of the job in `bells`, or MPI_UNDEFINED */
+static bool all_here;                 /* no proc is on another host */
+static uint32_t heard;                /* rings of the own bell at the end of the last nap */
+static int *ended;                    /* room for what MPI_Testsome says */
 
 static bool make_bell(bell *b)
 {

@@ -11,20 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collective; behind tl_tree_start, and before tl_tree_end.  Without shared memory there are no bells, and naps are short.
- * False: memory is out. */
+/* Collective; behind tl_tree_start, and before tl_tree_end.  Without shared memory there are no bells, and naps are
+ * short. False: memory is out. */
 bool tl_bells_start(void);
 void tl_bells_end(void);
 
 /* Local.  Something is on its way to the proc, or has been taken that it is waiting to be rid of. */
 void tl_ring(int proc);
 
-/* Local.  How many of the n requests have ended since the last call, and which.  Open MPI looks first and moves messages
- * then, so it looks twice before it says none. */
+/* Local.  How many of the n requests have ended since the last call, and which.  Open MPI looks first and moves
+ * messages then, so it looks twice before it says none. */
 int tl_test(int n, MPI_Request *requests, int *which);
 
-/* Local.  Sleeps until all n requests have ended, which are at most two for each proc, and nbytes the longest of them; who
- * sends rings once for each. */
+/* Local.  Sleeps until all n requests have ended, which are at most two for each proc, and nbytes the longest of them;
+ * who sends rings once for each. */
 void tl_wait_for(int n, MPI_Request *requests, size_t nbytes);
 
 /* Local.  The same for what this proc sends.  Small things are gone at once as a rule; where there is no room for them

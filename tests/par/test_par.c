@@ -137,7 +137,7 @@ static void unequal_shares_come_in_proc_order(void)
     check_gather(10);
     check_gather(100000);
     if (all <= 8)
-        check_gather(9 * MB);       /* of proc 2 and above in several pieces */
+        check_gather(9 * MB); /* of proc 2 and above in several pieces */
 }
 
 static void shares_without_sizes_come_too(void)
@@ -220,7 +220,7 @@ static void rows_find_their_procs_in_order(void)
     for (int way = 0; way < 3; way++) {
         check_shuffle(way, 0);
         check_shuffle(way, 50);
-        check_shuffle(way, all <= 8 ? 12000 : 2000);    /* many blocks from proc 0, or a few */
+        check_shuffle(way, all <= 8 ? 12000 : 2000); /* many blocks from proc 0, or a few */
     }
 }
 
@@ -412,8 +412,8 @@ static void messages_and_gathers_do_not_mix(void)
     tl_par_barrier();
 }
 
-/* Letters go round the procs, each of which sleeps until the one before it sends: a letter that were only found at the end
- * of a nap would take 32 ms a proc. */
+/* Letters go round the procs, each of which sleeps until the one before it sends: a letter that were only found at the
+ * end of a nap would take 32 ms a proc. */
 static void a_letter_wakes_who_waits_for_it(void)
 {
     static const size_t sizes[] = { 0, 200, 1000, 5000, 100000 };
