@@ -48,6 +48,8 @@ struct tl_source {
     unsigned char in[BLOCK];
 #if TLMPI_HAVE_ISAL
     struct inflate_state inflater;
+    struct isal_gzip_header header; /* of the member, as far as it is read */
+    bool in_header;
 #else
     z_stream inflater;
     bool inflater_made;
@@ -57,11 +59,14 @@ struct tl_source {
 /* ------------------------------------------------------------------------------------------------------- inflaters */
 
 #if TLMPI_HAVE_ISAL
-/* Makes ready for the header of a member. */
+/* Makes ready for the header of a member.  It is read by a call of its own: isal_inflate forgets between two calls which
+ * parts the header has, and takes the rest of a name that the end of the buffer cuts for what lies on the stack. */
 static outcome member_begin(tl_source *s)
 {
     isal_inflate_init(&s->inflater);
-    s->inflater.crc_flag = ISAL_GZIP;
+    isal_gzip_header_init(&s->header);
+    s->inflater.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    s->in_header = true;
     return GOES_ON;
 }
 
@@ -73,7 +78,10 @@ static outcome member_run(tl_source *s, unsigned char *out, size_t cap, size_t *
     z->avail_in = (uint32_t)(s->end - s->at);
     z->next_out = out;
     z->avail_out = (uint32_t)cap;
-    int rc = isal_inflate(z);
+    int rc = s->in_header ? isal_read_gzip_header(z, &s->header) : ISAL_DECOMP_OK;
+    s->in_header = s->in_header && rc != ISAL_DECOMP_OK;
+    if (!s->in_header)
+        rc = isal_inflate(z);
     s->at = (size_t)(z->next_in - s->in);
     *n = cap - z->avail_out;
 

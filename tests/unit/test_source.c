@@ -194,6 +194,45 @@ static void a_member_may_end_anywhere_in_the_buffer(void)
     }
 }
 
+/* The first 100 bytes of text as a member whose header has all that one may have, with a name of n bytes. */
+static size_t with_full_header(unsigned char *to, size_t n)
+{
+    static const unsigned char extra[] = { 4, 0, 'x', 8, 0, 8 };
+    static unsigned char plain[1000];
+    size_t packed_n = scratch_gzip(text, 100, 6, plain, sizeof plain), at = 10;
+
+    memcpy(to, plain, at);
+    to[3] = 4 | 8 | 16;             /* extra, name, comment */
+    memcpy(to + at, extra, sizeof extra);
+    at += sizeof extra;
+    memset(to + at, 'n', n);
+    to[at + n] = 0;
+    at += n + 1;
+    memcpy(to + at, "comment", 8);
+    at += 8;
+    memcpy(to + at, plain + 10, packed_n - 10);
+    return at + packed_n - 10;
+}
+
+static void a_header_may_end_anywhere_in_the_buffer(void)
+{
+    const size_t buffer = (size_t)256 << 10;
+    for (size_t name = 0; name <= 12; name += 12)
+        for (size_t shift = 0; shift < 40; shift++) {
+            size_t n = buffer - shift;
+            memset(packed, 0, n);           /* a member, and padding */
+            (void)scratch_gzip(text, 0, 6, packed, n);
+            n += with_full_header(packed + n, name);
+            result r = read_all(scratch_write("header.gz", packed, n), 10000);
+            CU_ASSERT(is_text(&r, 100));
+            CU_ASSERT_EQUAL(r.faults, 0);
+        }
+    size_t n = with_full_header(packed, 3 * buffer);
+    result r = read_all(scratch_write("header.gz", packed, n), 10000);
+    CU_ASSERT(is_text(&r, 100));
+    CU_ASSERT_EQUAL(r.faults, 0);
+}
+
 /* A writer that gives `piece` bytes at a time to a FIFO. */
 static void from_a_pipe(const void *bytes, size_t n, size_t piece, size_t expected)
 {
@@ -225,6 +264,9 @@ static void a_pipe_is_read_like_a_file(void)
     n += scratch_gzip(text + 2000, 2000, 6, packed + n, sizeof packed - n);
     from_a_pipe(packed, n, 1, 4000);
     from_a_pipe(packed, n, 5, 4000);
+    n = with_full_header(packed, 20);
+    from_a_pipe(packed, n, 1, 100);
+    from_a_pipe(packed, n, 13, 100);
 }
 
 static void what_is_no_file_is_refused(void)
@@ -311,6 +353,7 @@ int main(void)
     CU_ADD_TEST(s, a_cut_file_gives_what_is_there);
     CU_ADD_TEST(s, a_changed_bit_is_noticed);
     CU_ADD_TEST(s, a_member_may_end_anywhere_in_the_buffer);
+    CU_ADD_TEST(s, a_header_may_end_anywhere_in_the_buffer);
     CU_ADD_TEST(s, a_pipe_is_read_like_a_file);
     CU_ADD_TEST(s, what_is_no_file_is_refused);
     CU_ADD_TEST(s, a_file_may_change_while_it_is_read);
