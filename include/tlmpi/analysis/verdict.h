@@ -36,6 +36,7 @@ typedef struct tl_verdict_input {
                             * known, then the charges as wall time stand for it */
     const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
     bool by_gain;          /* test that in place of the charges: a pipeline */
+    bool begun;            /* all recordings had begun long before the first step (standing.h) */
     bool uncertain;        /* most collectives may carry no verdict */
 } tl_verdict_input;
 
