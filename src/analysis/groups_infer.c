@@ -9,6 +9,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/view.h"
 #include <stdlib.h>
 
 /* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
@@ -27,6 +28,9 @@ enum { TOO_OFTEN = 2, ONE_IN = 20 };
 /* Ranks of a group scatter so many times less than others; what is below this is all the same. */
 enum { STEADIER = 4 };
 #define STEADY_NS INT64_C(3000)
+
+/* Of so many ranks a ring is seen. */
+enum { RING_LEAST = 5 };
 
 /* How ranks scatter around so many of them tells how steady groups are. */
 enum { LOOKED_FROM = 16 };
@@ -105,19 +109,29 @@ static size_t first_of(const tl_deciding *d, int32_t rank)
     return low;
 }
 
-/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  A ring
- * with a slow link lets its ranks go one after another, as steadily as clocks are apart; but nobody leaves it before
- * all have come. */
+/* The rank's inferred membership with that key, TL_NONE. */
+static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members_key)
+{
+    for (size_t i = first_of(d, rank); i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
+        if (d->m[d->by_rank[i]].inferred && d->m[d->by_rank[i]].members_key == members_key)
+            return d->by_rank[i];
+    return TL_NONE;
+}
+
+/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  Of
+ * rings with a slow link ends tell no clocks. */
 static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     int32_t x = d->m[a].rank, y = d->m[b].rank;
     size_t i = first_of(d, x), k = first_of(d, y);
     distance best = *own;
 
+    if (d->slow_ring[a])
+        return false;
     while (i < d->n && k < d->n && d->m[d->by_rank[i]].rank == x && d->m[d->by_rank[k]].rank == y) {
         const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
         distance other;
-        if (p->members_key == q->members_key && p->inferred && q->inferred &&
+        if (p->members_key == q->members_key && p->inferred && q->inferred && !d->slow_ring[d->by_rank[i]] &&
             measure(d, d->by_rank[i], d->by_rank[k], &other) && other.scatter_ns < best.scatter_ns)
             best = other;
         bool both = p->members_key == q->members_key;
@@ -125,13 +139,11 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
         k += both || q->members_key < p->members_key;
     }
     int64_t off = tl_ns_between(own->apart_ns, best.apart_ns);
-    if (off <= most_of(own) && -off <= most_of(own))
-        return false;
-    return own->scatter_ns / STEADIER >= (best.scatter_ns > STEADY_NS ? best.scatter_ns : STEADY_NS) ||
-           misses(d, a, b, best.apart_ns) > 0;
+    return off > most_of(own) || -off > most_of(own);
 }
 
-/* Whether nothing speaks against the two being one group; *own is how far apart they end. */
+/* Whether nothing speaks against the two being one group; *own is how far apart they end.  In a ring that may be far.
+ */
 static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t most_ns, distance *own)
 {
     if (!measure(d, a, b, own))
@@ -257,6 +269,55 @@ static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
             *most_ns = 2 * ns[i - 1];
         }
     free(ns);
+    return true;
+}
+
+/* How much later than the first of order[from, to) each is done, by clocks that the memberships with that key know; by
+ * their own where it is 0.  False where not all are known. */
+static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t clock_key, int64_t *late_ns)
+{
+    uint32_t first = d->order[from], clock = clock_key != 0 ? inferred_of(d, d->m[first].rank, clock_key) : TL_NONE;
+    late_ns[0] = 0;
+    for (size_t i = from + 1; i < to; i++) {
+        uint32_t other = clock_key != 0 ? inferred_of(d, d->m[d->order[i]].rank, clock_key) : TL_NONE;
+        distance own, clocks = { 0 };
+        if (!measure(d, d->order[i], first, &own) || own.loose)
+            return false;
+        if (clock_key != 0 && (clock == TL_NONE || other == TL_NONE || !measure(d, other, clock, &clocks)))
+            return false;
+        late_ns[i - from] = tl_ns_between(own.apart_ns, clocks.apart_ns);
+    }
+    return true;
+}
+
+/* One after another, by one distance, but for the last two, which leave together. */
+static bool is_ring(int64_t *late_ns, size_t n)
+{
+    qsort(late_ns, n, sizeof *late_ns, by_ns);
+    int64_t pass = tl_ns_between(late_ns[n - 1], late_ns[0]) / ((int64_t)n - 2);
+    bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / 4;
+    for (size_t i = 1; i + 1 < n; i++) {
+        int64_t apart = tl_ns_between(late_ns[i], late_ns[i - 1]);
+        ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
+    }
+    return ring;
+}
+
+bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
+{
+    int64_t *late_ns = tl_malloc((to - from + 1) * sizeof *late_ns);
+    int32_t rank = d->m[d->order[from]].rank;
+
+    if (late_ns == NULL)
+        return false;
+    bool ring = to - from >= RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
+    if (to - from >= RING_LEAST)
+        for (size_t i = first_of(d, rank); !ring && i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
+            ring = d->m[d->by_rank[i]].inferred && lateness(d, from, to, d->m[d->by_rank[i]].members_key, late_ns) &&
+                   is_ring(late_ns, to - from);
+    for (size_t i = from; i < to; i++)
+        d->slow_ring[d->order[i]] = ring;
+    free(late_ns);
     return true;
 }
 
