@@ -13,7 +13,7 @@ typedef struct tl_deciding {
     size_t *first_sighting; /* of each membership; n + 1 of them */
     uint32_t *order;
     uint32_t *by_rank; /* memberships by rank and members */
-    bool *slow_ring; /* of each membership: those of one key leave one after another */
+    bool *slow_ring;   /* of each membership: those of one key leave one after another */
     tl_fate *fates;
 } tl_deciding;
 

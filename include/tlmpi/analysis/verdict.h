@@ -34,10 +34,11 @@ typedef struct tl_verdict_input {
     size_t nsteps;
     const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
                             * known, then the charges as wall time stand for it */
-    const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
-    bool by_gain;          /* test that in place of the charges: a pipeline */
-    bool begun;            /* all recordings had begun long before the first step (standing.h) */
-    bool uncertain;        /* most collectives may carry no verdict */
+    const double
+        *sure_ns;   /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
+    bool by_gain;   /* test that in place of the charges: a pipeline */
+    bool begun;     /* all recordings had begun long before the first step (standing.h) */
+    bool uncertain; /* most collectives may carry no verdict */
 } tl_verdict_input;
 
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
