@@ -18,6 +18,9 @@ enum { REPAIRED_MOST = 16 };
 /* So many others tell what a repair gains by chance. */
 enum { OTHERS_MOST = 8 };
 
+/* So many hosts, at most, are repaired together with others, too. */
+enum { HOSTS_ASKED = 4 };
+
 /* So many, at most, are repaired one by one to see what it gains in each step. */
 enum { STEPPED_MOST = 32 };
 
@@ -358,23 +361,85 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
     return whole;
 }
 
+/* Hosts beside each other: what the repair of one gains by chance is what that of another gains on top of it. */
+typedef struct hosting {
+    const uint32_t *host_of;
+    const tl_job_step *steps;
+    uint32_t nhosts;
+    size_t nsteps;
+    int64_t *step_gain_ns; /* of the replay */
+    double *both_ns, *chance_ns, *total_ns;
+} hosting;
+
+static void mark_hosts(tl_gains *g, const hosting *h, uint32_t a, uint32_t b)
+{
+    for (size_t r = 0; r < g->in->nranks; r++)
+        g->marked[r] = h->host_of[r] == a || h->host_of[r] == b;
+}
+
+static void repair_both(tl_gains *g, hosting *h, uint32_t a, uint32_t b, double *gain_ns)
+{
+    mark_hosts(g, h, a, b);
+    int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, h->step_gain_ns);
+    put_steps(g, h->step_gain_ns, all_ns, h->steps, h->nsteps, gain_ns);
+}
+
+static void take_chance_off(tl_gains *g, hosting *h, uint32_t host, double *gain_ns)
+{
+    size_t tried = 0;
+    for (size_t s = 0; s < h->nsteps; s++)
+        h->chance_ns[s] = 0;
+    for (uint32_t i = 1; i < h->nhosts && tried < OTHERS_MOST; i++, tried++) {
+        repair_both(g, h, host, (host + i) % h->nhosts, h->both_ns);
+        for (size_t s = 0; s < h->nsteps; s++)
+            h->chance_ns[s] += fmax(h->both_ns[s] - gain_ns[s], 0);
+    }
+    for (size_t s = 0; tried > 0 && s < h->nsteps; s++)
+        gain_ns[s] = fmax(gain_ns[s] - h->chance_ns[s] / (double)tried, 0);
+}
+
+/* That is asked of those that gain most: to the others it is only noise to be above. */
+static void by_host(tl_gains *g, hosting *h, double *gain_ns)
+{
+    double most = 0;
+    size_t asked = 0;
+    for (uint32_t i = 0; i < h->nhosts; i++) {
+        repair_both(g, h, i, i, gain_ns + i * h->nsteps);
+        h->total_ns[i] = 0;
+        for (size_t s = 0; s < h->nsteps; s++)
+            h->total_ns[i] += gain_ns[i * h->nsteps + s];
+        most = fmax(most, h->total_ns[i]);
+    }
+    for (uint32_t i = 0; i < h->nhosts && asked < HOSTS_ASKED; i++)
+        if (h->total_ns[i] > 0 && 2 * h->total_ns[i] >= most) {
+            take_chance_off(g, h, i, gain_ns + i * h->nsteps);
+            asked++;
+        }
+}
+
 bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
                       double *gain_ns, int64_t *surplus_ns)
 {
-    int64_t *step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *step_gain_ns);
-    if (step_gain_ns == NULL)
-        return false;
-    for (uint32_t r = 0; r < g->in->nranks; r++)
+    hosting h = { .host_of = host_of,
+                  .steps = steps,
+                  .nhosts = (uint32_t)nhosts,
+                  .nsteps = nsteps,
+                  .step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *h.step_gain_ns),
+                  .both_ns = tl_malloc((nsteps + 1) * sizeof *h.both_ns),
+                  .chance_ns = tl_malloc((nsteps + 1) * sizeof *h.chance_ns),
+                  .total_ns = tl_malloc((nhosts + 1) * sizeof *h.total_ns) };
+    bool whole = h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL;
+
+    for (uint32_t r = 0; whole && r < g->in->nranks; r++)
         surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
-    for (uint32_t h = 0; h < nhosts; h++) {
-        for (size_t r = 0; r < g->in->nranks; r++)
-            g->marked[r] = host_of[r] == h;
-        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
-        put_steps(g, step_gain_ns, all_ns, steps, nsteps, gain_ns + h * nsteps);
-    }
+    if (whole)
+        by_host(g, &h, gain_ns);
     memset(g->marked, 0, g->in->nranks);
-    free(step_gain_ns);
-    return true;
+    free(h.step_gain_ns);
+    free(h.both_ns);
+    free(h.chance_ns);
+    free(h.total_ns);
+    return whole;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
