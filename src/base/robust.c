@@ -30,14 +30,6 @@ double tl_real_median(double *x, size_t n)
     return n % 2 ? x[n / 2] : between(x[n / 2 - 1], x[n / 2]);
 }
 
-double tl_real_mad(double *x, size_t n)
-{
-    double median = tl_real_median(x, n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = fabs(x[i] - median);
-    return tl_real_median(x, n);
-}
-
 /* All but one of numbers that ascend; those before `middle` are not above their median, the others not below it. */
 typedef struct others {
     const double *all;

@@ -7,12 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static double median_distance(double *x, size_t n)
+{
+    double median = tl_real_median(x, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = fabs(x[i] - median);
+    return tl_real_median(x, n);
+}
+
 static void the_middle_does_not_hear_the_edges(void)
 {
     double x[] = { 3, 1, 1e300, 2 }, y[] = { 5, -1e300, 4, 6, 1e300 };
     CU_ASSERT_EQUAL(tl_real_median(x, 4), 2.5);
     CU_ASSERT_EQUAL(tl_real_median(y, 5), 5);
-    CU_ASSERT_EQUAL(tl_real_mad((double[]){ 1, 2, 3, 4, 100 }, 5), 1);
+    CU_ASSERT_EQUAL(median_distance((double[]){ 1, 2, 3, 4, 100 }, 5), 1);
     CU_ASSERT(isnan(tl_real_median(x, 0)));
 }
 
@@ -32,7 +40,7 @@ static void others_are_all_but_one(void)
             memcpy(again, others, sizeof again);
             tl_real_others(all, n, without, &median, &mad);
             CU_ASSERT_EQUAL(median, tl_real_median(others, n - 1));
-            CU_ASSERT_EQUAL(mad, tl_real_mad(again, n - 1));
+            CU_ASSERT_EQUAL(mad, median_distance(again, n - 1));
         }
     }
 }
