@@ -1,6 +1,7 @@
 /* gains_step.c - what repairs gain step by step: of ranks, and of many ranks together. */
 #include "gains_parts.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ typedef struct hosting {
     size_t nsteps;
     int64_t *step_gain_ns; /* of the replay */
     double *both_ns, *chance_ns, *total_ns;
+    had_more *more; /* of each host; its number is the rank */
 } hosting;
 
 static void mark_hosts(tl_gains *g, const hosting *h, uint32_t a, uint32_t b)
@@ -144,14 +146,24 @@ static void take_chance_off(tl_gains *g, hosting *h, uint32_t host, double *gain
         gain_ns[s] = fmax(gain_ns[s] - h->chance_ns[s] / (double)tried, 0);
 }
 
-/* That is asked of those that gain most: to the others it is only noise to be above. */
+static void list_hosts_by_more(const tl_gains *g, hosting *h, const int64_t *surplus_ns)
+{
+    for (uint32_t i = 0; i < h->nhosts; i++)
+        h->more[i] = (had_more){ 0, i };
+    for (size_t r = 0; r < g->in->nranks; r++)
+        if (h->host_of[r] < h->nhosts)
+            h->more[h->host_of[r]].ns = tl_ns_sum(h->more[h->host_of[r]].ns, surplus_ns[r]);
+    qsort(h->more, h->nhosts, sizeof *h->more, by_more);
+}
+
+/* What it gains by chance is asked of those that gain most: to the others it is only noise to be above. */
 static void by_host(tl_gains *g, hosting *h, double *gain_ns)
 {
     double most = 0;
     size_t asked = 0;
-    for (uint32_t i = 0; i < h->nhosts; i++) {
+    for (size_t k = 0; k < h->nhosts && k < STEPPED_MOST && h->more[k].ns > 0; k++) {
+        uint32_t i = h->more[k].rank;
         repair_both(g, h, i, i, gain_ns + i * h->nsteps);
-        h->total_ns[i] = 0;
         for (size_t s = 0; s < h->nsteps; s++)
             h->total_ns[i] += gain_ns[i * h->nsteps + s];
         most = fmax(most, h->total_ns[i]);
@@ -173,17 +185,24 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
                   .step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *h.step_gain_ns),
                   .both_ns = tl_malloc((nsteps + 1) * sizeof *h.both_ns),
                   .chance_ns = tl_malloc((nsteps + 1) * sizeof *h.chance_ns),
-                  .total_ns = tl_malloc((nhosts + 1) * sizeof *h.total_ns) };
-    bool whole = h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL;
+                  .total_ns = tl_calloc(nhosts + 1, sizeof *h.total_ns),
+                  .more = tl_malloc((nhosts + 1) * sizeof *h.more) };
+    bool whole = h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL &&
+                 h.more != NULL;
 
     for (uint32_t r = 0; whole && r < g->in->nranks; r++)
         surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
-    if (whole)
+    for (size_t i = 0; whole && i < nhosts * nsteps; i++)
+        gain_ns[i] = 0;
+    if (whole) {
+        list_hosts_by_more(g, &h, surplus_ns);
         by_host(g, &h, gain_ns);
+    }
     memset(g->marked, 0, g->in->nranks);
     free(h.step_gain_ns);
     free(h.both_ns);
     free(h.chance_ns);
     free(h.total_ns);
+    free(h.more);
     return whole;
 }
