@@ -228,6 +228,46 @@ int64_t fault_link_ns(const struct sim *sim, const struct meeting *m, int rank)
     return extra - ring_spared_ns(job, m, rank, extra);
 }
 
+int fault_link_others(const struct sim *sim)
+{
+    const struct job *job = &sim->job;
+    int others = 0;
+
+    for (int a = 0; a < NAXES; a++) {
+        enum axis axis = (enum axis)a, pairs = axis == AXIS_PREV ? AXIS_NEXT : axis;
+        struct group own = group_of(job, axis, job->fault.rank);
+        if (axis == AXIS_WORLD || own.n < 2 || !uses_link(job, &own, axis) ||
+            sim->programs[stage_of(job, job->fault.rank)].nmet[axis] == 0)
+            continue;
+        for (int rank = 0; rank < job->ranks; rank++) {
+            struct group group = group_of(job, pairs, rank);
+            bool alike = group.first == rank && group.n == own.n && across_hosts(job, &group) == across_hosts(job, &own);
+            if (pairs == AXIS_NEXT)
+                alike = alike && stage_of(job, rank) == stage_of(job, own.first);
+            others += alike && !uses_link(job, &group, pairs);
+        }
+    }
+    return others;
+}
+
+int64_t fault_link_apart_ns(const struct sim *sim)
+{
+    const struct job *job = &sim->job;
+    const struct program *p = &sim->programs[stage_of(job, job->fault.rank)];
+    int64_t apart_ns = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct instruction *what = &p->v[i];
+        struct meeting m = { .group = group_of(job, what->axis, job->fault.rank), .what = what };
+        if (what->action != DO_MEET || !uses_link(job, &m.group, what->axis))
+            continue;
+        int64_t extra = nominal_ns(job, what, &m.group) * ppm(job->fault.ns, sim->damage.moved_ns) / 1000000;
+        for (int k = 0; k < m.group.n; k++)
+            apart_ns = later(apart_ns, ring_spared_ns(job, &m, m.group.first + k * m.group.stride, extra));
+    }
+    return apart_ns;
+}
+
 /* --- the host ----------------------------------------------------------------------------------------------------- */
 
 int64_t fault_launch_ns(const struct rank *r)

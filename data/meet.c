@@ -95,7 +95,7 @@ struct meeting meeting_of(const struct sim *sim, int rank, enum axis axis, int s
     return m;
 }
 
-static bool across_hosts(const struct job *job, const struct group *group)
+bool across_hosts(const struct job *job, const struct group *group)
 {
     return host_of(job, group->first) != host_of(job, group->first + group->stride * (group->n - 1));
 }

@@ -53,6 +53,7 @@ struct meeting meeting_of(const struct sim *sim, int rank, enum axis axis, int s
 
 /* How long data move that all are there for, without noise and faults. */
 int64_t nominal_ns(const struct job *job, const struct instruction *what, const struct group *group);
+bool across_hosts(const struct job *job, const struct group *group);
 
 /* When it is over for the rank that asked for the meeting, whose last arrival is known. */
 int64_t meeting_end(const struct sim *sim, const struct meeting *meeting, int rank);

@@ -110,6 +110,19 @@ static void put_carriers(struct json *j, const struct job *job)
     json_end(j, ']');
 }
 
+static void put_link(struct json *j, const struct sim *sim)
+{
+    json_key(j, "link", true);
+    if (sim_job(sim)->fault.cause != CAUSE_SLOW_LINK) {
+        json_raw(j, "null");
+        return;
+    }
+    json_begin(j, '{', false);
+    put_int(j, "others", fault_link_others(sim));
+    put_int(j, "apart_ns", fault_link_apart_ns(sim));
+    json_end(j, '}');
+}
+
 static void put_fault(struct json *j, const struct truth *truth)
 {
     static const char *const axes[NAXES] = { "dp", "tp", "ep", "pp", "pp", "world", "pp" };
@@ -144,6 +157,7 @@ static void put_fault(struct json *j, const struct truth *truth)
     else
         json_raw(j, "null");
     put_text(j, "axis", f->cause == CAUSE_SLOW_LINK && f->peer >= 0 ? axes[f->axis] : NULL);
+    put_link(j, truth->sim);
     put_text(j, "place", fault_place(truth->sim));
     put_carriers(j, job);
     put_text(j, "pattern", pattern_names[f->pattern]);

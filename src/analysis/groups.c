@@ -183,9 +183,18 @@ static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
 
 /* --------------------------------------------------------------------------------------------------------- */
 
+static size_t end_of_key(const tl_deciding *d, size_t from)
+{
+    const tl_membership *m = &d->m[d->order[from]];
+    size_t to = from + 1;
+    while (to < d->n && d->m[d->order[to]].members_key == m->members_key && d->m[d->order[to]].inferred == m->inferred)
+        to++;
+    return to;
+}
+
 static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
-    bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL;
+    bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL && d->slow_ring != NULL;
     size_t s = 0;
 
     for (size_t i = 0; whole && i <= d->n; i++) {
@@ -197,12 +206,13 @@ static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group
     }
     whole = whole && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
     for (size_t from = 0, to; whole && from < d->n; from = to) {
-        const tl_membership *m = &d->m[d->order[from]];
-        for (to = from + 1; to < d->n && d->m[d->order[to]].members_key == m->members_key &&
-                            d->m[d->order[to]].inferred == m->inferred;
-             to++)
-            ;
-        if (m->inferred)
+        to = end_of_key(d, from);
+        if (d->m[d->order[from]].inferred)
+            whole = tl_groups_find_ring(d, from, to);
+    }
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        to = end_of_key(d, from);
+        if (d->m[d->order[from]].inferred)
             whole = tl_groups_infer(d, from, to);
         else
             key_named(d, from, to);
@@ -221,11 +231,13 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
                       .fates = fates,
                       .order = tl_malloc((n + 1) * sizeof *d.order),
                       .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
+                      .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
                       .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
     *facts = NULL;
     bool whole = decide(&d, nsightings, groups, facts);
     free(d.order);
     free(d.by_rank);
+    free(d.slow_ring);
     free(d.first_sighting);
     return whole ? TL_OK : tl_fail_memory(err, "the process groups");
 }

@@ -9,6 +9,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/view.h"
 #include <stdlib.h>
 
 /* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
@@ -24,9 +25,15 @@ enum { ENOUGH = 3 };
 #define SLACK_NS INT64_C(20000)
 enum { TOO_OFTEN = 2, ONE_IN = 20 };
 
-/* Ranks of a group scatter so many times less than others, if this is below it anyway. */
+/* Ranks of a group scatter so many times less than others; what is below this is all the same. */
 enum { STEADIER = 4 };
-#define STEADY_NS INT64_C(10000)
+#define STEADY_NS INT64_C(3000)
+
+/* Of so many ranks a ring is seen. */
+enum { RING_LEAST = 5 };
+
+/* How ranks scatter around so many of them tells how steady groups are. */
+enum { LOOKED_FROM = 16 };
 
 /* Differences of the ends of what both have, into out; how many.  Both are in order of the item. */
 static size_t differences(const tl_deciding *d, uint32_t a, uint32_t b, int64_t out[TL_SIGHTINGS], bool *loose)
@@ -65,6 +72,11 @@ static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, int64_t apart
     return n;
 }
 
+static size_t too_often(size_t n)
+{
+    return n / ONE_IN > TOO_OFTEN ? n / ONE_IN : TOO_OFTEN;
+}
+
 static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
 {
     int64_t apart[TL_SIGHTINGS];
@@ -74,8 +86,7 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
         return false;
     out->apart_ns = tl_median(apart, n);
     out->scatter_ns = tl_mad(apart, n, out->apart_ns);
-    size_t often = n / ONE_IN > TOO_OFTEN ? n / ONE_IN : TOO_OFTEN;
-    out->missed = misses(d, a, b, out->apart_ns) >= often;
+    out->missed = misses(d, a, b, out->apart_ns) >= too_often(n);
     return true;
 }
 
@@ -98,17 +109,29 @@ static size_t first_of(const tl_deciding *d, int32_t rank)
     return low;
 }
 
-/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another. */
+/* The rank's inferred membership with that key, TL_NONE. */
+static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members_key)
+{
+    for (size_t i = first_of(d, rank); i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
+        if (d->m[d->by_rank[i]].inferred && d->m[d->by_rank[i]].members_key == members_key)
+            return d->by_rank[i];
+    return TL_NONE;
+}
+
+/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  Of
+ * rings with a slow link ends tell no clocks. */
 static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     int32_t x = d->m[a].rank, y = d->m[b].rank;
     size_t i = first_of(d, x), k = first_of(d, y);
     distance best = *own;
 
+    if (d->slow_ring[a])
+        return false;
     while (i < d->n && k < d->n && d->m[d->by_rank[i]].rank == x && d->m[d->by_rank[k]].rank == y) {
         const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
         distance other;
-        if (p->members_key == q->members_key && p->inferred && q->inferred &&
+        if (p->members_key == q->members_key && p->inferred && q->inferred && !d->slow_ring[d->by_rank[i]] &&
             measure(d, d->by_rank[i], d->by_rank[k], &other) && other.scatter_ns < best.scatter_ns)
             best = other;
         bool both = p->members_key == q->members_key;
@@ -119,7 +142,8 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
     return off > most_of(own) || -off > most_of(own);
 }
 
-/* Whether nothing speaks against the two being one group; *own is how far apart they end. */
+/* Whether nothing speaks against the two being one group; *own is how far apart they end.  In a ring that may be far.
+ */
 static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t most_ns, distance *own)
 {
     if (!measure(d, a, b, own))
@@ -128,33 +152,87 @@ static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t m
     return !own->missed && own->scatter_ns <= most && !contradicted(d, a, b, own);
 }
 
+/* The first of a group, and of each of its collectives when the last came and the first left, by this one's clock. */
+typedef struct leading {
+    uint32_t m;
+    int64_t came_ns[TL_SIGHTINGS], left_ns[TL_SIGHTINGS];
+} leading;
+
+static size_t sightings_of(const tl_deciding *d, uint32_t m)
+{
+    return d->first_sighting[m + 1] - d->first_sighting[m];
+}
+
+static void begin_group(const tl_deciding *d, uint32_t m, leading *l)
+{
+    l->m = m;
+    for (size_t i = 0; i < sightings_of(d, m) && i < TL_SIGHTINGS; i++) {
+        const tl_sighting *x = &d->sightings[d->first_sighting[m] + i];
+        l->came_ns[i] = x->start_ns;
+        l->left_ns[i] = x->end_ns;
+    }
+}
+
+/* One that ends apart_ns after the leader. */
+static void join_group(const tl_deciding *d, uint32_t m, int64_t apart_ns, leading *l)
+{
+    size_t base = d->first_sighting[l->m], i = base, j = d->first_sighting[m];
+    while (i < d->first_sighting[l->m + 1] && i - base < TL_SIGHTINGS && j < d->first_sighting[m + 1]) {
+        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
+        if (x->item == y->item) {
+            int64_t came_ns = tl_ns_between(y->start_ns, apart_ns), left_ns = tl_ns_between(y->end_ns, apart_ns);
+            l->came_ns[i - base] = came_ns > l->came_ns[i - base] ? came_ns : l->came_ns[i - base];
+            l->left_ns[i - base] = left_ns < l->left_ns[i - base] ? left_ns : l->left_ns[i - base];
+        }
+        i += x->item <= y->item;
+        j += y->item <= x->item;
+    }
+}
+
+/* Whether some had left before others came.  The leader itself may have waited for those: it is asked of all. */
+static bool some_missed(const tl_deciding *d, const leading *l)
+{
+    size_t n = sightings_of(d, l->m), missed = 0;
+    for (size_t i = 0; i < n && i < TL_SIGHTINGS; i++)
+        missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > SLACK_NS;
+    return missed >= too_often(n);
+}
+
 /* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  *missed: some had
- * left before others came.  False when memory is out. */
+ * left before others came: any two that nothing else keeps apart, and later those of one group.  False when memory is
+ * out. */
 static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
 {
-    TL_VEC(uint32_t) leaders = { 0 };
-    bool whole = true;
+    TL_VEC(leading) leaders = { 0 };
+    bool whole = true, first = most_ns == INT64_MAX;
 
     *missed = false;
     for (size_t i = from; whole && i < to; i++) {
-        uint32_t m = d->order[i], leader = m;
-        int64_t least_ns = INT64_MAX;
+        uint32_t m = d->order[i];
+        size_t leader = SIZE_MAX;
+        distance nearest = { .scatter_ns = INT64_MAX };
         for (size_t l = 0; l < leaders.n; l++) {
             distance own;
-            bool together = end_together(d, m, leaders.v[l], most_ns, &own);
-            *missed = *missed || own.missed;
-            if (together && own.scatter_ns < least_ns) {
-                leader = leaders.v[l];
-                least_ns = own.scatter_ns;
+            bool together = end_together(d, m, leaders.v[l].m, most_ns, &own);
+            *missed = *missed || (first && own.missed);
+            if (together && own.scatter_ns < nearest.scatter_ns) {
+                leader = l;
+                nearest = own;
             }
         }
-        if (leader == m) {
+        if (leader != SIZE_MAX) {
+            join_group(d, m, nearest.apart_ns, &leaders.v[leader]);
+        } else {
             whole = tl_vec_room(&leaders);
-            if (whole)
-                leaders.v[leaders.n++] = m;
+            if (!whole)
+                break;
+            leader = leaders.n++;
+            begin_group(d, m, &leaders.v[leader]);
         }
-        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leader].rank);
+        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leaders.v[leader].m].rank);
     }
+    for (size_t l = 0; l < leaders.n; l++)
+        *missed = *missed || some_missed(d, &leaders.v[l]);
     free(leaders.v);
     return whole;
 }
@@ -165,36 +243,98 @@ static int by_ns(const void *a, const void *b)
     return TL_COMPARE(*x, *y);
 }
 
-/* How much the ends of one group scatter at most, where several run side by side: from the first of order[from, to) to
- * the others some scatter much less than the rest.  INT64_MAX where that does not show. */
-static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t *most_ns)
+/* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
+ * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
+ * show. */
+static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns, int64_t *most_ns)
 {
-    int64_t *ns = tl_malloc((to - from) * sizeof *ns);
-    size_t n = 0;
+    size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
+    int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns);
+    double most = STEADIER;
 
     *most_ns = INT64_MAX;
     if (ns == NULL)
         return false;
-    for (size_t i = from + 1; i < to; i++) {
-        distance own;
-        if (measure(d, d->order[from], d->order[i], &own))
-            ns[n++] = own.scatter_ns > STEADY_NS ? own.scatter_ns : STEADY_NS;
-    }
+    for (size_t i = from; i < from + looked; i++)
+        for (size_t k = i + 1; k < to; k++) {
+            distance own;
+            if (measure(d, d->order[i], d->order[k], &own) && own.scatter_ns <= before_ns)
+                ns[n++] = own.scatter_ns > STEADY_NS ? own.scatter_ns : STEADY_NS;
+        }
     if (n > 0)
         qsort(ns, n, sizeof *ns, by_ns);
-    for (size_t i = 1; i < n && *most_ns == INT64_MAX; i++)
-        if (ns[i] / STEADIER >= ns[i - 1])
+    for (size_t i = 1; i < n; i++)
+        if ((double)ns[i] / (double)ns[i - 1] >= most) {
+            most = (double)ns[i] / (double)ns[i - 1];
             *most_ns = 2 * ns[i - 1];
+        }
     free(ns);
+    return true;
+}
+
+/* How much later than the first of order[from, to) each is done, by clocks that the memberships with that key know; by
+ * their own where it is 0.  False where not all are known. */
+static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t clock_key, int64_t *late_ns)
+{
+    uint32_t first = d->order[from], clock = clock_key != 0 ? inferred_of(d, d->m[first].rank, clock_key) : TL_NONE;
+    late_ns[0] = 0;
+    for (size_t i = from + 1; i < to; i++) {
+        uint32_t other = clock_key != 0 ? inferred_of(d, d->m[d->order[i]].rank, clock_key) : TL_NONE;
+        distance own, clocks = { 0 };
+        if (!measure(d, d->order[i], first, &own) || own.loose)
+            return false;
+        if (clock_key != 0 && (clock == TL_NONE || other == TL_NONE || !measure(d, other, clock, &clocks)))
+            return false;
+        late_ns[i - from] = tl_ns_between(own.apart_ns, clocks.apart_ns);
+    }
+    return true;
+}
+
+/* One after another, by one distance, but for the last two, which leave together. */
+static bool is_ring(int64_t *late_ns, size_t n)
+{
+    qsort(late_ns, n, sizeof *late_ns, by_ns);
+    int64_t pass = tl_ns_between(late_ns[n - 1], late_ns[0]) / ((int64_t)n - 2);
+    bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / 4;
+    for (size_t i = 1; i + 1 < n; i++) {
+        int64_t apart = tl_ns_between(late_ns[i], late_ns[i - 1]);
+        ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
+    }
+    return ring;
+}
+
+bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
+{
+    int64_t *late_ns = tl_malloc((to - from + 1) * sizeof *late_ns);
+    int32_t rank = d->m[d->order[from]].rank;
+
+    if (late_ns == NULL)
+        return false;
+    bool ring = to - from >= RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
+    if (to - from >= RING_LEAST)
+        for (size_t i = first_of(d, rank); !ring && i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
+            ring = d->m[d->by_rank[i]].inferred && lateness(d, from, to, d->m[d->by_rank[i]].members_key, late_ns) &&
+                   is_ring(late_ns, to - from);
+    for (size_t i = from; i < to; i++)
+        d->slow_ring[d->order[i]] = ring;
+    free(late_ns);
     return true;
 }
 
 bool tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
     bool missed;
-    int64_t most_ns;
+    int64_t most_ns = INT64_MAX, next_ns;
 
-    if (!gather(d, from, to, INT64_MAX, &missed))
-        return false;
-    return !missed || (steadiness(d, from, to, &most_ns) && gather(d, from, to, most_ns, &missed));
+    for (;;) {
+        if (!gather(d, from, to, most_ns, &missed))
+            return false;
+        if (!missed)
+            return true;
+        if (!steadiness(d, from, to, most_ns, &next_ns))
+            return false;
+        if (next_ns >= most_ns)
+            return true;
+        most_ns = next_ns;
+    }
 }

@@ -90,7 +90,8 @@ static tl_status look(hosting *h, tl_error *err)
     tl_status st = tl_persistence_of(&charges, h->found, NULL, h->flagged, err);
     for (size_t i = 0; st == TL_OK && i < h->in->nhosts; i++)
         h->p_value[i] = h->found[i].p_value;
-    const tl_costs costs = { h->in->gain_ns, h->step_ns, h->flagged, h->p_value, NULL, h->in->nhosts, nsteps };
+    const tl_costs costs = { h->in->gain_ns, h->step_ns,    h->flagged, h->p_value,
+                             NULL,           h->in->nhosts, nsteps,     h->job->begun };
     return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
 }
 

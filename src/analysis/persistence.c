@@ -27,8 +27,8 @@ static const double work_max = 2e8; /* relabelled charges, over all permutations
 
 typedef struct testing {
     const tl_charges *c;
-    double *others;      /* scratch [nranks] */
     double *total;       /* [nranks] charge over all steps */
+    double *in_order;    /* [nranks] the same, ascending; then, of each step, [nranks] charges */
     double *level;       /* scratch: B / step of one rank, by levels */
     double *share;       /* scratch [nsteps] */
     size_t *starts;      /* scratch: levels */
@@ -37,18 +37,31 @@ typedef struct testing {
     double *tail;        /* scratch [nsteps + 1] */
 } testing;
 
-/* The robust z of value[r] among the others; stride is the distance of two ranks' values. */
-static double z_of(const testing *t, const double *value, size_t stride, size_t r, double step_ns)
+/* Copies every stride-th of the ranks' values, in order. */
+static void put_in_order(const testing *t, const double *value, size_t stride, double *sorted)
 {
-    size_t n = 0;
-    for (size_t q = 0; q < t->c->nranks; q++)
-        if (q != r)
-            t->others[n++] = value[q * stride];
-    if (n == 0)
+    for (size_t r = 0; r < t->c->nranks; r++)
+        sorted[r] = value[r * stride];
+    tl_real_sort(sorted, t->c->nranks);
+}
+
+/* The robust z of one of the ranks' values, which are in order, among the others. */
+static double z_of(const testing *t, const double *sorted, double value, double step_ns)
+{
+    size_t low = 0, high = t->c->nranks;
+    double median, d, least = floor_of_d * step_ns;
+
+    if (t->c->nranks < 2)
         return 0;
-    double median = tl_real_median(t->others, n), d = tl_real_mad(t->others, n);
-    double least = floor_of_d * step_ns;
-    return 0.6745 * (value[r * stride] - median) / (d > least ? d : least);
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (sorted[mid] < value)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    tl_real_others(sorted, t->c->nranks, low, &median, &d);
+    return 0.6745 * (value - median) / (d > least ? d : least);
 }
 
 /* -------------------------------------------------------------------------------------------------------- patterns */
@@ -311,9 +324,10 @@ static void test_rank(const testing *t, size_t r, double all_ns, double *z, bool
     size_t nsteps = t->c->nsteps;
     const double *charge = t->c->charge_ns + r * nsteps;
 
-    *out = (tl_persistence){ .z = z_of(t, t->total, 1, r, all_ns) };
+    *out = (tl_persistence){ .z = z_of(t, t->in_order, t->total[r], all_ns) };
     for (size_t i = 0; i < nsteps; i++) {
-        z[i] = charge[i] > 0 ? z_of(t, t->c->charge_ns + i, nsteps, r, t->c->step_ns[i]) : 0;
+        const double *others = t->in_order + (i + 1) * t->c->nranks;
+        z[i] = charge[i] > 0 ? z_of(t, others, charge[i], t->c->step_ns[i]) : 0;
         flagged[i] = z[i] >= z_flagged && charge[i] >= share_flagged * t->c->step_ns[i];
         out->nflagged += flagged[i];
         t->nflagged[i] += flagged[i];
@@ -326,8 +340,8 @@ tl_status tl_persistence_of(const tl_charges *c, tl_persistence *out, double *z,
 {
     size_t nlevels = c->nsteps < LEVELS_MAX ? c->nsteps : LEVELS_MAX;
     testing t = { .c = c,
-                  .others = tl_malloc((c->nranks + 1) * sizeof(double)),
                   .total = tl_calloc(c->nranks + 1, sizeof(double)),
+                  .in_order = tl_malloc(((c->nsteps + 1) * c->nranks + 1) * sizeof(double)),
                   .level = tl_malloc((nlevels + 1) * sizeof(double)),
                   .share = tl_malloc((c->nsteps + 1) * sizeof(double)),
                   .starts = tl_malloc((nlevels + 1) * sizeof(size_t)),
@@ -337,7 +351,7 @@ tl_status tl_persistence_of(const tl_charges *c, tl_persistence *out, double *z,
                   .tail = tl_malloc((c->nsteps + 1) * sizeof(double)) };
     double *own_z = z == NULL ? tl_malloc((c->nsteps + 1) * sizeof *own_z) : NULL;
     bool *own_flagged = flagged == NULL ? tl_malloc((c->nsteps + 1) * sizeof *own_flagged) : NULL;
-    bool whole = t.others != NULL && t.total != NULL && t.level != NULL && t.share != NULL && t.starts != NULL &&
+    bool whole = t.total != NULL && t.in_order != NULL && t.level != NULL && t.share != NULL && t.starts != NULL &&
                  t.slopes != NULL && t.at != NULL && t.nflagged != NULL && t.tail != NULL &&
                  (z != NULL || own_z != NULL) && (flagged != NULL || own_flagged != NULL);
     double all_ns = 0;
@@ -347,12 +361,16 @@ tl_status tl_persistence_of(const tl_charges *c, tl_persistence *out, double *z,
     for (size_t r = 0; whole && r < c->nranks; r++)
         for (size_t i = 0; i < c->nsteps; i++)
             t.total[r] += c->charge_ns[r * c->nsteps + i];
+    if (whole)
+        put_in_order(&t, t.total, 1, t.in_order);
+    for (size_t i = 0; whole && i < c->nsteps; i++)
+        put_in_order(&t, c->charge_ns + i, c->nsteps, t.in_order + (i + 1) * c->nranks);
     for (size_t r = 0; whole && r < c->nranks; r++)
         test_rank(&t, r, all_ns, z != NULL ? z + r * c->nsteps : own_z,
                   flagged != NULL ? flagged + r * c->nsteps : own_flagged, &out[r]);
     whole = whole && significance(&t, out);
-    free(t.others);
     free(t.total);
+    free(t.in_order);
     free(t.level);
     free(t.share);
     free(t.starts);

@@ -14,6 +14,10 @@
 
 /* A surplus counts from this part of what should have been. */
 enum { PART_USUAL = 4, PART_LOOSE = 3 };
+/* Against its own other steps, where these hardly differ: so many times as much as they do, a twentieth at least, and
+ * what matters of the step. */
+enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20 };
+static const double matters = 0.04, to_deviation = 1.4826;
 /* Own steps tell from so many collectives of a kind and size on. */
 enum { OWN_LEAST = 4 };
 /* What is less than this share of the largest surplus of any group is jitter. */
@@ -27,9 +31,9 @@ enum { GROUPS_LEAST = 5 };
 typedef struct finding {
     const tl_link_input *in;
     tl_slow_links *out;
-    tl_map units, classes;     /* sets of ranks; what should take the same time */
-    uint32_t *unit, *class_of; /* [ncollectives], TL_NONE: not looked at */
-    int64_t *took_ns, *should_ns;
+    tl_map units, classes;                  /* sets of ranks; what should take the same time */
+    uint32_t *unit, *class_of;              /* [ncollectives], TL_NONE: not looked at */
+    int64_t *took_ns, *should_ns, *long_ns; /* long_ns: a surplus from which on it counts */
     uint8_t *evidence;
     uint32_t *order; /* those looked at, by class, unit and length */
     size_t n;
@@ -45,8 +49,8 @@ static bool is_pair(uint8_t kind)
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
 }
 
-/* Of unknown size, or of several, or where ranks are missing: only how they end can tell; but stages send each other what
- * others like them do. */
+/* Of unknown size, or of several, or where ranks are missing: only how they end can tell; but stages send each other
+ * what others like them do. */
 static bool is_comparable(const tl_link_collective *c)
 {
     return !c->partial && (c->bytes >= 0 || c->stages != 0);
@@ -201,24 +205,60 @@ static int by_length(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* The middle surplus of a cell's collectives of the step of order[i]; *next: behind them. */
+static int64_t middle_surplus(finding *f, size_t i, size_t to, size_t *next)
+{
+    uint32_t step = f->in->collectives[f->order[i]].step;
+    for (*next = i; *next < to && f->in->collectives[f->order[*next]].step == step; (*next)++)
+        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]);
+    qsort(f->scratch, *next - i, sizeof *f->scratch, by_length);
+    return f->scratch[(*next - i - 1) / 2];
+}
+
+/* By how much a cell's steps differ from each other, for a collective; INT64_MAX where that is not known.  It is asked
+ * of the rest of scratch, as steps are fewer than collectives. */
+static int64_t noise_of(finding *f, size_t from, size_t to)
+{
+    int64_t *of_steps = f->scratch + (to - from);
+    size_t n = 0;
+    for (size_t i = from, next; i < to; i = next)
+        of_steps[n++] = middle_surplus(f, i, to, &next);
+    if (n < STEADY_STEPS || f->evidence[f->order[from]] != TL_LINK_BY_STEPS)
+        return INT64_MAX;
+    return llround(to_deviation * (double)tl_mad(of_steps, n, tl_median(of_steps, n)));
+}
+
+static int64_t part_of(const finding *f, uint32_t collective)
+{
+    return f->should_ns[collective] / (is_loose(&f->in->collectives[collective]) ? PART_LOOSE : PART_USUAL);
+}
+
+/* Where its steps are so steady. */
+static int64_t steady_part_of(const finding *f, uint32_t collective, int64_t noise_ns)
+{
+    int64_t part_ns = part_of(f, collective);
+    double least = fmax((double)f->should_ns[collective] / PART_STEADY, TIMES_NOISE * (double)noise_ns);
+    return least < (double)part_ns ? (int64_t)least : part_ns;
+}
+
 /* What a cell's collectives of one step took too long: as many times the middle one as there are, so that one that had
  * a hiccup does not stand for all. */
-static void charge_cell(finding *f, size_t from, size_t to, double *least)
+static void charge_cell(finding *f, size_t from, size_t to, double *least, double *steady)
 {
+    int64_t noise_ns = noise_of(f, from, to);
     for (size_t i = from, next; i < to; i = next) {
         uint32_t c = f->order[i];
-        const tl_link_collective *of = &f->in->collectives[c];
-        double should = 0;
-        for (next = i; next < to && f->in->collectives[f->order[next]].step == of->step; next++) {
-            f->scratch[next - i] = tl_ns_between(f->took_ns[f->order[next]], f->should_ns[f->order[next]]);
-            should += (double)f->should_ns[f->order[next]];
+        double middle = (double)middle_surplus(f, i, to, &next), part = 0, steady_part = 0;
+        size_t n = next - i;
+        for (size_t k = i; k < next; k++) {
+            f->long_ns[f->order[k]] = steady_part_of(f, f->order[k], noise_ns);
+            steady_part += (double)f->long_ns[f->order[k]];
+            part += (double)part_of(f, f->order[k]);
         }
-        size_t n = next - i, middle = (n - 1) / 2;
-        qsort(f->scratch, n, sizeof *f->scratch, by_length);
-        f->charge[place(f, c)] += (double)n * (double)f->scratch[middle];
-        double part = should / (is_loose(of) ? PART_LOOSE : PART_USUAL),
-               doubt = 2 * (double)n * (double)of->uncertainty_ns;
+        f->charge[place(f, c)] += (double)n * middle;
+        double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
         least[place(f, c)] += part > doubt ? part : doubt + 1;
+        steady[place(f, c)] += steady_part > doubt ? steady_part : doubt + 1;
     }
 }
 
@@ -226,20 +266,22 @@ static void charge_cell(finding *f, size_t from, size_t to, double *least)
 static tl_status test(finding *f, tl_error *err)
 {
     size_t nsteps = f->in->nsteps, cells = f->nunits * nsteps;
-    double *least = tl_calloc(cells + 1, sizeof *least);
-    if (least == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
+    double *least = tl_calloc(cells + 1, sizeof *least), *steady = tl_calloc(cells + 1, sizeof *steady);
+    if (least == NULL || steady == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
         free(least);
+        free(steady);
         return tl_fail_memory(err, "slow links");
     }
     memset(f->charge, 0, (cells + nsteps) * sizeof *f->charge);
     for (size_t i = 0, to; i < f->n; i = to) {
         to = end_of_cell(f, i);
-        charge_cell(f, i, to, least);
+        charge_cell(f, i, to, least, steady);
     }
     for (size_t i = 0; i < cells; i++)
-        if (f->charge[i] < least[i])
+        if (f->charge[i] < fmin(least[i], fmax(steady[i], matters * f->in->step_ns[i % nsteps])))
             f->charge[i] = 0;
     free(least);
+    free(steady);
     const tl_charges charges = { f->charge, f->in->step_ns, f->nunits > 1 ? f->nunits : 2, nsteps };
     return tl_persistence_of(&charges, f->found, NULL, f->flagged, err);
 }
@@ -255,7 +297,7 @@ static bool is_event(const finding *f, uint32_t unit)
         uint32_t c = f->order[i];
         if (f->unit[c] != unit || !f->flagged[place(f, c)])
             continue;
-        n += (f->took_ns[c] - f->should_ns[c]) * PART_USUAL >= f->should_ns[c];
+        n += tl_ns_between(f->took_ns[c], f->should_ns[c]) >= f->long_ns[c];
         took += (double)f->took_ns[c];
         should += (double)f->should_ns[c];
     }
@@ -399,21 +441,22 @@ tl_status tl_slow_links_find(const tl_link_input *in, tl_slow_links *out, tl_err
                   .class_of = tl_malloc(n * sizeof(uint32_t)),
                   .took_ns = tl_malloc(n * sizeof(int64_t)),
                   .should_ns = tl_calloc(n, sizeof(int64_t)),
+                  .long_ns = tl_calloc(n, sizeof(int64_t)),
                   .evidence = tl_calloc(n, 1),
                   .order = tl_malloc(n * sizeof(uint32_t)),
-                  .scratch = tl_malloc(n * sizeof(int64_t)) };
+                  .scratch = tl_malloc(2 * n * sizeof(int64_t)) };
     out->link_of = tl_malloc(n * sizeof *out->link_of);
     out->surplus_ns = tl_calloc(n, sizeof *out->surplus_ns);
     bool whole = f.unit != NULL && f.class_of != NULL && f.took_ns != NULL && f.should_ns != NULL &&
-                 f.evidence != NULL && f.order != NULL && f.scratch != NULL && out->link_of != NULL &&
-                 out->surplus_ns != NULL;
+                 f.long_ns != NULL && f.evidence != NULL && f.order != NULL && f.scratch != NULL &&
+                 out->link_of != NULL && out->surplus_ns != NULL;
     tl_status st = whole && list(&f) ? TL_OK : tl_fail_memory(err, "slow links");
 
     if (st == TL_OK && f.n > 0)
         st = find(&f, err);
     tl_map_free(&f.units);
     tl_map_free(&f.classes);
-    void *all[] = { f.unit,  f.class_of, f.took_ns, f.should_ns, f.evidence,
+    void *all[] = { f.unit,  f.class_of, f.took_ns, f.should_ns, f.long_ns, f.evidence,
                     f.order, f.scratch,  f.charge,  f.flagged,   f.found };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);

@@ -5,13 +5,14 @@
  *     worst     the largest share in s of the others, of those alone whose labels tell nothing
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
- *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody.  The first
- *               step alone is as little as it is an event
+ *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody.  Of one flagged
+ *               step alone that is 4 %: labels tell of all steps, not of this one.  The first step alone is as little
+ *               as it is an event
  *     steady    Student's t of share - worst over the steps: p, twice for either of two ranks, <= 0.01; its mean >=
  *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
  *     event     share >= 4 %, and three times the largest worst of any step but the first, if it makes 0.5 % of all
- *               steps; or twice that in several steps, in which chance would have to meet the same rank: two, of few
- *               ranks three
+ *               steps; the less it makes of them, down to 0.25 %, the farther above; or twice that in several steps,
+ *               in which chance would have to meet the same rank: two, of few ranks three
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -26,9 +27,10 @@ static const double significant = 0.01;
 /* What healthy jobs of up to 32 ranks that differ by 0.4 % show at most; a fault of 2 % of a step passes. */
 static const double matters = 0.01, matters_overall = 0.01, matters_flagged = 0.025;
 /* One step is weak evidence.  Of healthy jobs with tails like Student's t of 4 degrees one in ten has a step that costs
- * twice what any other rank does, one in sixteen three times.  Where pauses are rare but long no ratio tells them from
- * a fault; a fault of 5 % in one of ten steps passes. */
-static const double matters_event = 0.005, event_share = 0.04, event_ratio = 3, events_ratio = 2;
+ * twice what any other rank does, one in sixteen three times, one in fifty six times, however many steps there are: in
+ * a longer recording, where the same step matters less, it has to stand farther above the rest.  Where pauses are rare
+ * but long no ratio tells them from a fault; a fault of 5 % in one of twenty steps passes. */
+static const double matters_event = 0.005, matters_rare = 0.0025, event_share = 0.04, event_ratio = 3, events_ratio = 2;
 enum { FEW_UNITS = 4 };
 /* Differences of one length in all steps are no certainty: so much of a step they vary by. */
 static const double least_deviation = 0.002;
@@ -133,11 +135,17 @@ static double steady_p(const looking *l, size_t unit, double *mean)
     return p < 1 ? p : 1;
 }
 
-/* Of the first step only what is sure; where there are two steps, it is half of all that is known, and counts. */
+/* Where there are two steps, the first is half of all that is known. */
+static bool first_counts(const tl_costs *in)
+{
+    return in->begun || in->nsteps <= FIRST_COUNTS_UP_TO;
+}
+
+/* Of a first step that does not count only what is sure. */
 static double share_of_event(const looking *l, size_t unit, size_t step)
 {
     const tl_costs *in = l->in;
-    if (step > 0 || in->nsteps <= FIRST_COUNTS_UP_TO)
+    if (step > 0 || first_counts(in))
         return l->share[unit * in->nsteps + step];
     return in->sure_ns != NULL ? share_of(l, in->sure_ns[unit], 0) : 0;
 }
@@ -145,7 +153,7 @@ static double share_of_event(const looking *l, size_t unit, size_t step)
 /* Steps that cost so many times the noise. */
 static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
 {
-    size_t n = l->in->nsteps, first = n > FIRST_COUNTS_UP_TO ? 1 : 0;
+    size_t n = l->in->nsteps, first = first_counts(l->in) ? 0 : 1;
     double noise = 0;
     for (size_t s = first; s < n; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
@@ -160,12 +168,18 @@ static void find_events(const looking *l, size_t unit, double ratio, tl_standing
         }
 }
 
+/* Of one step that makes so much of all. */
+static double ratio_of_one(double overall)
+{
+    return overall < matters_event ? event_ratio * matters_event / fmax(overall, matters_rare) : event_ratio;
+}
+
 static void look_for_events(const looking *l, size_t unit, tl_standing *out)
 {
     size_t several = l->in->nunits >= FEW_UNITS ? 2 : 3;
     find_events(l, unit, events_ratio, out);
     if (out->nevents < several)
-        find_events(l, unit, event_ratio, out);
+        find_events(l, unit, ratio_of_one(out->overall), out);
 }
 
 static tl_standing look_at(looking *l, size_t unit)
@@ -187,14 +201,15 @@ static tl_standing look_at(looking *l, size_t unit)
     bool matters_here = out.share - out.usual >= matters &&
                         (out.overall >= matters_overall || out.share >= matters_flagged + out.usual);
     bool first_alone = out.nflagged == 1 && l->in->flagged[unit * n] && share_of_event(l, unit, 0) < matters_flagged;
+    bool one_alone = out.nflagged == 1 && out.overall < matters_overall && out.share < event_share;
     look_for_events(l, unit, &out);
-    if (matters_here && !first_alone && speaks_against(l->in, unit)) {
+    if (matters_here && !first_alone && !one_alone && speaks_against(l->in, unit)) {
         out.ground = TL_GROUND_LABELS;
         out.p = l->in->p_value[unit];
     } else if (ahead >= matters && p <= significant) {
         out.ground = TL_GROUND_STEADY;
         out.p = p;
-    } else if (out.nevents > 1 || (out.nevents == 1 && out.overall >= matters_event)) {
+    } else if (out.nevents > 1 || (out.nevents == 1 && out.overall >= matters_rare)) {
         out.ground = TL_GROUND_EVENT;
     } else {
         out.ground = matters_here ? TL_GROUND_CHANCE : TL_GROUND_LITTLE;

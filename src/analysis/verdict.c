@@ -192,6 +192,21 @@ static tl_cause cause_of_part(int part)
     }
 }
 
+/* The first row of blame that charges the rank or one above it. */
+static size_t first_charge_of(const tl_table *blame, int32_t rank)
+{
+    size_t low = 0, high = blame->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const tl_blame *b = tl_table_row(blame, mid);
+        if (b->to_rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* From the rank's charges in flagged steps; in all steps where none is. */
 static void name_cause(const judging *j, size_t r, tl_straggler *row)
 {
@@ -200,10 +215,12 @@ static void name_cause(const judging *j, size_t r, tl_straggler *row)
     bool any = j->found[r].nflagged > 0;
     int largest = TL_NPARTS;
 
-    for (size_t i = 0; i < blame->n; i++) {
+    for (size_t i = first_charge_of(blame, row->rank); i < blame->n; i++) {
         const tl_blame *b = tl_table_row(blame, i);
+        if (b->to_rank != row->rank)
+            break;
         size_t s = index_of_step(j->in, b->step);
-        if (b->to_rank != row->rank || s == SIZE_MAX || (any && !j->flagged[r * j->in->nsteps + s]))
+        if (s == SIZE_MAX || (any && !j->flagged[r * j->in->nsteps + s]))
             continue;
         of[b->cause] += charge_of(b);
         sum += charge_of(b);

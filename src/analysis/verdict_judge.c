@@ -129,7 +129,8 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
             w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
         }
     }
-    const tl_costs costs = { w->cost_ns, w->step_ns, w->flagged, w->p_value, in->sure_ns, in->nranks, in->nsteps };
+    const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
+                             in->sure_ns, in->nranks, in->nsteps, in->begun };
     return tl_standing_of(&costs, w->found, err);
 }
 
@@ -195,8 +196,8 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             continue;
         }
         const tl_standing *found = &w.found[i];
-        row->verdict =
-            (uint8_t)say(in, found, in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason, sizeof row->reason);
+        row->verdict = (uint8_t)say(in, found, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
+                                    sizeof row->reason);
         /* Other steps in which it was the last are like those of any rank. */
         if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
             row->pattern != TL_PATTERN_DRIFTING) {

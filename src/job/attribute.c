@@ -245,8 +245,8 @@ static uint32_t place_of(const int32_t *v, size_t n, int32_t rank)
     return at < n ? (uint32_t)at : 0;
 }
 
-/* A pipeline keeps its stages where the traces of some are missing.  Two ranks of a job of two are peers, unless one is said
- * to send to the other. */
+/* A pipeline keeps its stages where the traces of some are missing.  Two ranks of a job of two are peers, unless one is
+ * said to send to the other. */
 static bool find_roles(attributing *a)
 {
     size_t n = 0;
@@ -310,6 +310,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .nranks = a->nranks,
         .steps = steps,
         .nsteps = nsteps,
+        .begun = whole && tl_job_begun(steps, nsteps, a->ranks, a->nranks, a->rows, a->nrows),
     };
     tl_job_links links = { 0 };
     const tl_gain_input gain_input = { .rows = a->rows,

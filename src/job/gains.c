@@ -1,8 +1,7 @@
-/* gains.c - see gains.h. */
+/* gains.c - what repairs of all of the recording gain: the rows of table whatif. */
 #include "gains.h"
-#include "gain_job.h"
+#include "gains_parts.h"
 #include "path.h"
-#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
@@ -14,21 +13,6 @@
 
 /* Beside those that stand out, so many ranks are repaired one by one. */
 enum { REPAIRED_MOST = 16 };
-
-/* So many others tell what a repair gains by chance. */
-enum { OTHERS_MOST = 8 };
-
-/* So many, at most, are repaired one by one to see what it gains in each step. */
-enum { STEPPED_MOST = 32 };
-
-typedef struct tl_gains {
-    const tl_gain_input *in;
-    tl_tables *tables;
-    tl_gain_job job;
-    tl_whatif *whatif;
-    int64_t unchanged_ns, ideal_ns;
-    uint8_t *marked; /* scratch [nranks] */
-} tl_gains;
 
 static size_t index_of(const tl_gains *g, int32_t rank)
 {
@@ -75,7 +59,7 @@ static int64_t by_chance(tl_gains *g, const tl_table *stragglers, size_t rank, c
     size_t nranks = g->in->nranks, tried = 0;
     int64_t sum = 0;
 
-    for (size_t i = 1; i < nranks && tried < OTHERS_MOST; i++) {
+    for (size_t i = 1; i < nranks && tried < TL_OTHERS_MOST; i++) {
         size_t r = (rank + i) % nranks;
         if (g->in->roles[r] != g->in->roles[rank] || tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
             continue;
@@ -255,126 +239,9 @@ static bool repair_slow_links(tl_gains *g)
     return whole;
 }
 
-/* ---------------------------------------------------------------------------------------------------- step by step */
-
-typedef struct had_more {
-    int64_t ns;
-    uint32_t rank;
-} had_more;
-
-static int by_more(const void *a, const void *b)
-{
-    const had_more *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns > y->ns ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* gain_ns: of the replay's steps; all_ns: of all of the job. */
-static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
-                      double *wall_ns)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    tl_gains_to_steps(gain_ns, facts->nsteps, all_ns);
-    for (size_t i = 0, s = 0; i < nsteps; i++) {
-        while (s < facts->nsteps && facts->steps[s] < steps[i].number)
-            s++;
-        bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
-        wall_ns[i] = known ? (double)gain_ns[s] : 0;
-    }
-}
-
 bool tl_gains_known(const tl_gains *g)
 {
     return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
-}
-
-/* Of the first step, what the marked rank's device had more to do. */
-static double sure_gain(tl_gains *g, const tl_job_step *first, int64_t *gain_ns)
-{
-    double sure_ns = 0;
-    const tl_scenario s = { .repaired = g->marked,
-                            .parts = 1U << TL_PART_COMPUTE | 1U << TL_PART_H2D | 1U << TL_PART_COPY,
-                            .in_steps = true,
-                            .first_step = first->number,
-                            .last_step = first->number };
-    int64_t all_ns = tl_whatif_gain(g->whatif, &s, gain_ns);
-    put_steps(g, gain_ns, all_ns, first, 1, &sure_ns);
-    return sure_ns;
-}
-
-/* Those that have most first. */
-static had_more *list_by_more(const tl_gains *g)
-{
-    size_t nranks = g->in->nranks;
-    had_more *more = tl_malloc((nranks + 1) * sizeof *more);
-    for (uint32_t r = 0; more != NULL && r < nranks; r++)
-        more[r] = (had_more){ tl_whatif_all_surplus(g->whatif, r), r };
-    if (more != NULL)
-        qsort(more, nranks, sizeof *more, by_more);
-    return more;
-}
-
-bool tl_gains_own(tl_gains *g, int64_t *own_ns)
-{
-    had_more *more = list_by_more(g);
-    int64_t ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
-
-    memset(own_ns, 0, g->in->nranks * sizeof *own_ns);
-    for (size_t i = 0; more != NULL && i < g->in->nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
-        uint32_t r = more[i].rank;
-        g->marked[r] = 1;
-        own_ns[r] = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true, .own = g->marked }, NULL) - ideal_ns;
-        g->marked[r] = 0;
-    }
-    free(more);
-    return more != NULL;
-}
-
-bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns)
-{
-    size_t nranks = g->in->nranks;
-    had_more *more = list_by_more(g);
-    int64_t *gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *gain_ns);
-    bool whole = more != NULL && gain_ns != NULL;
-
-    for (size_t i = 0; whole && i < nranks * nsteps; i++)
-        wall_ns[i] = 0;
-    for (size_t r = 0; whole && r < nranks; r++)
-        sure_ns[r] = 0;
-    for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
-        uint32_t r = more[i].rank;
-        g->marked[r] = 1;
-        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
-        put_steps(g, gain_ns, all_ns, steps, nsteps, wall_ns + r * nsteps);
-        if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
-            wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
-        if (nsteps > 0 && wall_ns[r * nsteps] > 0)
-            sure_ns[r] = sure_gain(g, steps, gain_ns);
-        g->marked[r] = 0;
-    }
-    free(more);
-    free(gain_ns);
-    return whole;
-}
-
-bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
-                      double *gain_ns, int64_t *surplus_ns)
-{
-    int64_t *step_gain_ns = tl_malloc((tl_whatif_facts_of(g->whatif)->nsteps + 1) * sizeof *step_gain_ns);
-    if (step_gain_ns == NULL)
-        return false;
-    for (uint32_t r = 0; r < g->in->nranks; r++)
-        surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
-    for (uint32_t h = 0; h < nhosts; h++) {
-        for (size_t r = 0; r < g->in->nranks; r++)
-            g->marked[r] = host_of[r] == h;
-        int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, step_gain_ns);
-        put_steps(g, step_gain_ns, all_ns, steps, nsteps, gain_ns + h * nsteps);
-    }
-    memset(g->marked, 0, g->in->nranks);
-    free(step_gain_ns);
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */

@@ -6,6 +6,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/participant.h"
 #include <math.h>
@@ -88,6 +89,52 @@ static bool undo_host_clocks(linking *l, tl_tables *tables)
     }
     free(longest);
     free(offsets);
+    return whole;
+}
+
+/* Nobody is done long before another with what takes next to no time, whatever the links: where all ranks have such
+ * collectives, these tell their clocks. */
+#define BRIEF_NS INT64_C(50000)
+enum { BRIEF_LEAST = 3 };
+
+/* What the one that waited least took, which no clock is asked for: it waited for nobody who came after it. */
+static bool is_brief(const linking *l, const tl_link_collective *c)
+{
+    int64_t least_ns = INT64_MAX;
+    for (uint32_t k = 0; k < c->n; k++) {
+        const tl_link_end *e = &l->ends[c->first + k];
+        int64_t ns = tl_ns_between(e->end_ns, e->start_ns);
+        least_ns = ns < least_ns ? ns : least_ns;
+    }
+    return c->n == l->job->nranks && least_ns <= BRIEF_NS && tl_is_synchronising((tl_collective)c->kind);
+}
+
+/* Ends as they would be shown, had all clocks shown one time at the ends of brief collectives. */
+static bool show_by_brief(linking *l)
+{
+    size_t nranks = l->job->nranks, n = 0;
+    uint32_t *brief = tl_malloc((l->ncollectives + 1) * sizeof *brief);
+    int64_t *apart = tl_malloc((l->ncollectives + 1) * sizeof *apart), *ends = tl_malloc((nranks + 1) * sizeof *ends);
+    int64_t *off = tl_calloc(nranks + 1, sizeof *off);
+    bool whole = brief != NULL && apart != NULL && ends != NULL && off != NULL;
+
+    for (uint32_t i = 0; whole && i < l->ncollectives; i++)
+        if (is_brief(l, &l->collectives[i]))
+            brief[n++] = l->collectives[i].first;
+    for (size_t r = 0; whole && n >= BRIEF_LEAST && r < nranks; r++) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < nranks; k++)
+                ends[k] = l->ends[brief[i] + k].shown_end_ns;
+            apart[i] = tl_ns_between(l->ends[brief[i] + r].shown_end_ns, tl_median(ends, nranks));
+        }
+        off[l->ends[brief[0] + r].rank] = tl_median(apart, n);
+    }
+    for (size_t i = 0; whole && i < l->nends; i++)
+        l->ends[i].shown_end_ns = tl_ns_between(l->ends[i].shown_end_ns, off[l->ends[i].rank]);
+    free(brief);
+    free(apart);
+    free(ends);
+    free(off);
     return whole;
 }
 
@@ -201,7 +248,7 @@ static bool prepare(linking *l, tl_tables *tables)
         l->step_ns[s] = (double)l->job->steps[s].ns;
     if (!undo_host_clocks(l, tables))
         return false;
-    return list_collectives(l, tl_tables_get(tables, &tl_group_row_schema));
+    return list_collectives(l, tl_tables_get(tables, &tl_group_row_schema)) && show_by_brief(l);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the rows */

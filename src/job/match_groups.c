@@ -1,6 +1,7 @@
 /* match_groups.c - ranks and process groups of the job: decided on proc 0, known to all. */
 #include "match_parts.h"
 #include "share.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
@@ -59,7 +60,6 @@ typedef struct census {
     tl_fate *fates;
 } census;
 
-/* The first sightings of each inferred membership, ascending by membership and item. */
 static int by_item(const void *a, const void *b)
 {
     const tl_sighting *x = a, *y = b;
@@ -68,12 +68,36 @@ static int by_item(const void *a, const void *b)
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
+static int by_lot(const void *a, const void *b)
+{
+    const tl_sighting *x = a, *y = b;
+    uint64_t p = tl_hash_mix(x->item, 0), q = tl_hash_mix(y->item, 0);
+    if (x->membership != y->membership)
+        return x->membership < y->membership ? -1 : 1;
+    return p != q ? (p < q ? -1 : 1) : x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Of each membership some sightings of the whole recording, which are the same for all of a group: a lot decides that
+ * knows the item alone.  Ascending by membership and item; how many. */
+static size_t draw_lots(tl_sighting *seen, size_t n)
+{
+    size_t kept = 0, of_this = 0;
+    if (n > 0)
+        qsort(seen, n, sizeof *seen, by_lot);
+    for (size_t i = 0; i < n; i++) {
+        of_this = i > 0 && seen[i].membership == seen[i - 1].membership ? of_this + 1 : 0;
+        if (of_this < TL_SIGHTINGS)
+            seen[kept++] = seen[i];
+    }
+    if (kept > 0)
+        qsort(seen, kept, sizeof *seen, by_item);
+    return kept;
+}
+
 static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
 {
     TL_VEC(tl_sighting) seen = { 0 };
-    uint32_t *counts = tl_calloc(set->memberships.n + 1, sizeof *counts);
-    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped);
-    bool whole = counts != NULL && stepped != NULL;
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), whole = stepped != NULL;
 
     for (size_t i = 0; whole && i < set->parts.n; i++)
         stepped[set->parts.v[i].group] |= set->parts.v[i].step >= 0;
@@ -83,9 +107,8 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
         if (stepped[p->group] &&
             p->step < 0) /* ranks begin to record at different moments: their first are not the same */
             continue;
-        if (item == 0 || !set->memberships.v[p->group].inferred || counts[p->group] == TL_SIGHTINGS)
+        if (item == 0 || !set->memberships.v[p->group].inferred)
             continue;
-        counts[p->group]++;
         whole = tl_vec_room(&seen);
         if (whole)
             seen.v[seen.n++] = (tl_sighting){ .item = item,
@@ -94,12 +117,9 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
                                               .membership = p->group,
                                               .loose = !tl_is_synchronising((tl_collective)p->kind) };
     }
-    free(counts);
     free(stepped);
-    if (seen.n > 0)
-        qsort(seen.v, seen.n, sizeof *seen.v, by_item);
+    *n = whole ? draw_lots(seen.v, seen.n) : 0;
     *out = seen.v;
-    *n = seen.n;
     return whole;
 }
 

@@ -6,13 +6,16 @@
  *
  * A mark is the host's.  Where it runs ahead of its device its marks may be much shorter than what the device takes for
  * a step: a step is as long as from the last end of a collective of the step before to that of its own.  Steps without
- * one, and the next, are equal parts; the first with one counts as its mark, if that is longer than its collectives.
+ * one, and the next, are equal parts; the first with one begins at the last end of what was before it.  Where nothing
+ * was, it counts as its mark, if that is longer than its collectives.
  */
 #include "steps.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
+#include <string.h>
 
 static int by_number(const void *a, const void *b)
 {
@@ -62,6 +65,24 @@ static void find_extents(const tl_job_step *steps, size_t n, const tl_late_row *
     }
 }
 
+/* The last end before first_ns of collectives of no step, or of none in the list; INT64_MIN: there is none. */
+static int64_t end_before(int32_t first_step, int64_t first_ns, const tl_late_row *rows, size_t nrows)
+{
+    int64_t last_ns = INT64_MIN;
+    for (size_t i = 0; i < nrows; i++)
+        if (rows[i].fits && rows[i].step < first_step && rows[i].start_ns < first_ns && rows[i].end_ns > last_ns)
+            last_ns = rows[i].end_ns;
+    return last_ns;
+}
+
+/* The first step with collectives. */
+static int64_t measure_first(const tl_job_step *step, const extent *of, const tl_late_row *rows, size_t nrows)
+{
+    int64_t before_ns = end_before(step->number, of->first_ns, rows, nrows),
+            ns = tl_ns_between(of->last_ns, before_ns != INT64_MIN ? before_ns : of->first_ns);
+    return ns > 0 && (before_ns != INT64_MIN || ns > step->ns) ? ns : step->ns;
+}
+
 static bool measure(tl_job_step *steps, size_t n, const tl_late_row *rows, size_t nrows)
 {
     extent *of = tl_calloc(n + 1, sizeof *of);
@@ -72,9 +93,9 @@ static bool measure(tl_job_step *steps, size_t n, const tl_late_row *rows, size_
     for (size_t s = 0; s < n; s++) {
         if (!of[s].any)
             continue;
-        int64_t ns = tl_ns_between(of[s].last_ns, before == SIZE_MAX ? of[s].first_ns : of[before].last_ns);
+        int64_t ns = before == SIZE_MAX ? 0 : tl_ns_between(of[s].last_ns, of[before].last_ns);
         if (before == SIZE_MAX)
-            steps[s].ns = ns > steps[s].ns ? ns : steps[s].ns;
+            steps[s].ns = measure_first(&steps[s], &of[s], rows, nrows);
         else if (ns >= (int64_t)(s - before))
             for (size_t i = before + 1; i <= s; i++)
                 steps[i].ns = ns / (int64_t)(s - before);
@@ -133,4 +154,51 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_
         return NULL;
     }
     return steps;
+}
+
+/* ------------------------------------------------------------------------------------------- before the first step */
+
+static int by_length(const void *a, const void *b)
+{
+    const tl_job_step *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static int64_t middle_length(const tl_job_step *steps, size_t n)
+{
+    tl_job_step *sorted = tl_malloc((n + 1) * sizeof *sorted);
+    if (sorted == NULL || n == 0) {
+        free(sorted);
+        return INT64_MAX;
+    }
+    memcpy(sorted, steps, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_length);
+    int64_t ns = sorted[(n - 1) / 2].ns;
+    free(sorted);
+    return ns;
+}
+
+bool tl_job_begun(const tl_job_step *steps, size_t nsteps, const int32_t *ranks, size_t nranks, const tl_late_row *rows,
+                  size_t nrows)
+{
+    int64_t *begin_ns = tl_malloc((nranks + 1) * sizeof *begin_ns),
+            *first_ns = tl_malloc((nranks + 1) * sizeof *first_ns);
+    int64_t least_ns = middle_length(steps, nsteps) / 2;
+    bool begun = begin_ns != NULL && first_ns != NULL && nranks > 0 && nsteps > 0;
+
+    for (size_t r = 0; begun && r < nranks; r++)
+        begin_ns[r] = first_ns[r] = INT64_MAX;
+    for (size_t i = 0; begun && i < nrows; i++) {
+        size_t r = tl_index_of(ranks, nranks, rows[i].rank);
+        if (!rows[i].fits || r == nranks)
+            continue;
+        begin_ns[r] = rows[i].start_ns < begin_ns[r] ? rows[i].start_ns : begin_ns[r];
+        if (rows[i].step == steps[0].number && rows[i].start_ns < first_ns[r])
+            first_ns[r] = rows[i].start_ns;
+    }
+    for (size_t r = 0; begun && r < nranks; r++)
+        begun = first_ns[r] != INT64_MAX && tl_ns_between(first_ns[r], begin_ns[r]) >= least_ns;
+    free(begin_ns);
+    free(first_ns);
+    return begun;
 }

@@ -10,4 +10,10 @@
  * rows: arrivals of the job, in order of collectives.  The caller frees the result.  NULL when memory is out. */
 tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_t nrows, size_t *n);
 
+/* Whether every rank's collectives, matched with others, are known from half a step on before its first one of the
+ * first step: whatever kept ranks from beginning to record at one instant, they have met since.  False also when memory
+ * is out. */
+bool tl_job_begun(const tl_job_step *steps, size_t nsteps, const int32_t *ranks, size_t nranks, const tl_late_row *rows,
+                  size_t nrows);
+
 #endif

@@ -28,6 +28,8 @@
 /* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
  *
  *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
+ *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.  (The
+ *            names that this has had in versions of hwloc; it passes over those it does not know.)
  *   depth    Where a message cannot be copied straight from the other's memory it goes in fragments of 32 KB, of which
  *            this many are under way at a time.  Each batch waits for a nap of the sender to end: by the default of 3,
  *            a megabyte takes ten naps, and so it takes one. */
@@ -35,6 +37,7 @@ static const struct {
     const char *variable, *value;
 } settings[] = {
     { "OMPI_MCA_mpi_yield_when_idle", "1" },
+    { "HWLOC_COMPONENTS", "-linuxio,-linuxpci,-pci" },
     { "OMPI_MCA_pml_ob1_send_pipeline_depth", "64" },
 };
 

@@ -21,11 +21,11 @@ static const struct {
     long first_ns, longest_ns;
 } rung = { 32000000L, 128000000L }, in_steps = { 500000L, 20000000L }, unrung = { 20000L, 20000000L };
 
-/* A line of memory each, so that ringing one does not touch the next. */
 typedef struct bell {
-    _Alignas(128) pthread_mutex_t mutex;
+    pthread_mutex_t mutex;
     pthread_cond_t wake;
     uint32_t rings, wanted; /* so far, and with which its proc wakes; both wrap */
+    char apart[64];         /* so that ringing one does not touch the next */
 } bell;
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */

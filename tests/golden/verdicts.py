@@ -113,6 +113,31 @@ def unmarked(work, kind, *options):
     check(f"unmarked {kind}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
 
 
+def nameless(work):
+    """Where no trace names groups: pairs that keep step are told by who leaves before others come, also late in the recording;
+    a slow ring is no pipeline; and hosts whose ranks are late in turn are none that is slow."""
+    pairs, folder = ["--age", "2022", "--layers", "1", "--tp", "2"], os.path.join(work, "job")
+    jobs = {
+        "pairs": (["--flavour", "rocm", "--scale", "800", *pairs, "--ep", "4", "--tp-stream", "compute", "--seed", "14053001",
+                   "--fault", "host_late", "--fault-cost", "0.3"], [1]),
+        "pairs in a pipeline": (["--flavour", "rocm", "--jitter", "2", "--seed", "673250474", *pairs, "--ranks", "16", "--pp", "2",
+                                 "--microbatches", "3", "--steps", "10", "--python-share", "0.2", "--fault", "gc", "--fault-cost",
+                                 "0.05", "--fault-pattern", "bounded", "--fault-steps", "6-9"], [13]),
+        "a slow ring": (["--age", "2022", "--shard", "--layers", "3", "--clock-offset-us", "500", "--gpus", "4", "--fault",
+                         "slow_link", "--fault-cost", "0.1"], [3, 4]),
+    }
+    for name, (options, ranks) in jobs.items():
+        make(folder, *options, "--fault-rank", str(ranks[0]))
+        path = analyse(work, folder)
+        rows = table(path, "straggler")
+        check(f"nameless, {name}: its rank is named, and no other", named(rows) and set(named(rows)) <= set(ranks), named(rows))
+        check(f"nameless, {name}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
+    make(folder, "--seed", "659259023", "--age", "2022", "--flavour", "rocm", "--steps", "12", "--scale", "400", "--jitter", "6",
+         "--gpus", "4", "--ep", "4", "--op-share", "0.15")
+    rows = table(analyse(work, folder), "straggler")
+    check("nameless, healthy experts: nobody", named(rows) == [], named(rows))
+
+
 def shuffled(work, folder, path):
     """The ranks' traces under each other's names, read by three procs: only the files differ."""
     other = os.path.join(work, "shuffled")
@@ -164,6 +189,7 @@ def main():
             check(f"a healthy {kind} job: nobody", named(rows) == [], named(rows))
         for kind in kinds:
             unmarked(work, kind, *JOBS[kind])
+        nameless(work)
         noisy(work, "two noisy ranks", "--ranks", "2")
         noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")
     if os.path.isdir(os.path.join(CORPUS, "traces")):

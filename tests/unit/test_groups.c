@@ -166,7 +166,8 @@ static void hosts_say_where_a_group_lies(void)
 /* The k-th collective of a rank ended then. */
 static void saw(int32_t membership, uint64_t item, int64_t end_ns)
 {
-    j.seen[j.nseen++] = (tl_sighting){ .item = item, .start_ns = end_ns - 50000000, .end_ns = end_ns, .membership = membership };
+    j.seen[j.nseen++] =
+        (tl_sighting){ .item = item, .start_ns = end_ns - 50000000, .end_ns = end_ns, .membership = membership };
 }
 
 /* Four ranks of an inferred group: 0 and 2 end together, 1 and 3 do, at other times.  Clocks may be apart. */
@@ -210,8 +211,31 @@ static void who_comes_when_others_have_left_is_of_another_group(void)
     }
 }
 
-/* Ranks 0 and 1 are one stage of a pipeline, 2 and 3 the next: each reduces its gradients, always 12 ms after the other, and
- * then all do something together.  The hosts' clocks are 3 ms apart. */
+/* The same, but it is 1 that is late, for which 0 waits: only 2 and 3 have left when 1 comes.  Pairs keep step to some
+ * 15 us, those of the second half, a stage of its own, to 100 us with the first. */
+static void a_late_one_is_missed_by_others_though_its_mate_waits(void)
+{
+    for (int late = 0; late < 2; late++) {
+        begin();
+        for (int32_t r = 0; r < 8; r++) {
+            member(r, 900, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 20; k++) {
+                bool waits = late && r / 2 == 0 && k % 5 == 0;
+                int64_t step_ns = (int64_t)k * 10000000 + r / 4 * (int64_t)(k * 7 % 5) * 100000;
+                saw(r, k, step_ns + (int64_t)(k * (uint64_t)(r / 2 + 2) % 4) * 15000 + (waits ? 900000 : 0));
+                j.seen[j.nseen - 1].start_ns = j.seen[j.nseen - 1].end_ns - (waits && r == 1 ? 30000 : 1500000);
+            }
+        }
+        decide();
+        CU_ASSERT_EQUAL_FATAL(j.groups.n, late ? 4 : 1);
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, late ? "0,1" : "0-7");
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[7].group)->ranks, late ? "6,7" : "0-7");
+        tl_table_free(&j.groups);
+    }
+}
+
+/* Ranks 0 and 1 are one stage of a pipeline, 2 and 3 the next: each reduces its gradients, always 12 ms after the
+ * other, and then all do something together.  The hosts' clocks are 3 ms apart. */
 static void stages_that_are_always_the_same_time_apart_are_no_group(void)
 {
     begin();
@@ -234,6 +258,29 @@ static void stages_that_are_always_the_same_time_apart_are_no_group(void)
     tl_table_free(&j.groups);
     decide();
     CU_ASSERT_EQUAL(j.fates[0].group, j.fates[4].group);
+}
+
+/* The clocks of six ranks agree when they reduce the loss.  But 0 and 1 are always done last with the gradients, and
+ * each of the others 0.5 ms before the one before it: behind a slow link of their ring they are.  In pairs, they are
+ * stages. */
+static void a_slow_ring_lets_its_ranks_go_one_after_another(void)
+{
+    for (int stages = 0; stages < 2; stages++) {
+        begin();
+        for (int32_t r = 0; r < 6; r++) {
+            int64_t early_ns = stages ? r / 2 * 1000000 : r < 2 ? 0 : (r - 1) * 500000;
+            member(r, 900, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 10; k++)
+                saw(2 * r, k, (int64_t)k * 50000000 - early_ns + r * (int64_t)(k % 5) * 1000);
+            member(r, 901, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 10; k++)
+                saw(2 * r + 1, k, (int64_t)k * 50000000 + 4000000 + r * (int64_t)(k % 2) * 100);
+        }
+        decide();
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, stages ? "0,1" : "0-5");
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, "0-5");
+        tl_table_free(&j.groups);
+    }
 }
 
 static void two_collectives_in_common_contradict_nothing(void)
@@ -379,7 +426,9 @@ int main(void)
         TEST(hosts_say_where_a_group_lies),
         TEST(those_who_do_not_end_together_are_parted),
         TEST(who_comes_when_others_have_left_is_of_another_group),
-    TEST(stages_that_are_always_the_same_time_apart_are_no_group),
+        TEST(a_late_one_is_missed_by_others_though_its_mate_waits),
+        TEST(stages_that_are_always_the_same_time_apart_are_no_group),
+        TEST(a_slow_ring_lets_its_ranks_go_one_after_another),
         TEST(two_collectives_in_common_contradict_nothing),
         TEST(an_outlier_does_not_part_a_group),
         TEST(rules_come_in_order),

@@ -79,7 +79,8 @@ static void a_link_that_is_always_slow_shows_against_other_groups(void)
     }
 }
 
-/* Pipelines 0-1-2 and 3-4-5, where the second hop leaves the host: it is slow for both, and the first hop for one of them. */
+/* Pipelines 0-1-2 and 3-4-5, where the second hop leaves the host: it is slow for both, and the first hop for one of
+ * them. */
 static void what_goes_between_two_stages_is_compared_with_its_like(void)
 {
     for (int known = 0; known < 2; known++) {
@@ -134,6 +135,31 @@ static void groups_with_ranks_missing_tell_nothing(void)
     CU_ASSERT_EQUAL_FATAL(links.n, 1);
     CU_ASSERT_EQUAL(links.of[0].ends[0], 2);
     CU_ASSERT_EQUAL(links.of[0].elsewhere_ns, UNIT_NS);
+}
+
+/* Four messages of 0.5 ms a step, in one of the steps a tenth longer; the others differ by noise_ns. */
+static void draw_a_tenth_longer(int64_t noise_ns, double each_step_ns)
+{
+    begin();
+    for (uint32_t s = 0; s < 10; s++)
+        for (int k = 0; k < 4; k++)
+            meet(0, 2, s, 5 * UNIT_NS + (s == 6 ? UNIT_NS / 2 : 0) + (int64_t)(s % 3) * noise_ns);
+    for (uint32_t s = 0; s < 10; s++)
+        step_ns[s] = each_step_ns;
+    find();
+}
+
+static void a_tenth_tells_where_steps_are_steady_and_it_matters(void)
+{
+    draw_a_tenth_longer(2000, STEP_NS * 0.9);
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_STEPS);
+    CU_ASSERT(links.of[0].found.first == 6 && links.of[0].found.last == 6);
+    CU_ASSERT(links.of[0].surplus_ns > 19 * UNIT_NS / 10 && links.of[0].surplus_ns < 21 * UNIT_NS / 10);
+    draw_a_tenth_longer(2000, STEP_NS * 1.2); /* 3.3 % of a step */
+    CU_ASSERT_EQUAL(links.n, 0);
+    draw_a_tenth_longer(10000, STEP_NS * 0.9); /* as noise is */
+    CU_ASSERT_EQUAL(links.n, 0);
 }
 
 static void of_two_groups_the_longer_one_is_slow(void)
@@ -354,6 +380,7 @@ static void memory_may_run_out_anywhere(void)
 
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
+    TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
     TEST(of_two_groups_the_longer_one_is_slow),
     TEST(groups_with_ranks_missing_tell_nothing),
     TEST(a_group_alone_shows_by_its_other_steps),

@@ -16,7 +16,7 @@ static bool flagged[RANKS_MAX * STEPS_MAX];
 
 static tl_costs draw_costs(const char *const *lines)
 {
-    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]) };
+    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]), false };
     for (; lines[c.nunits] != NULL; c.nunits++)
         for (size_t i = 0; i < c.nsteps; i++) {
             char digit = lines[c.nunits][i];
@@ -86,10 +86,16 @@ static void one_step_is_an_event_if_no_other_rank_comes_near(void)
 }
 
 /* Any host pauses once in a while: what that costs is a part of all steps, not of the one. */
-static void a_pause_in_a_long_recording_does_not_matter(void)
+static void a_pause_in_a_long_recording_has_to_stand_farther_out(void)
 {
-    LOOK(0.9, "....8...............", ".1......2...........", "..2....1............");
-    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.9, "....5.......", ".1..........", "........1...");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    LOOK(0.9, "....8........", ".1......2....", "..2....1.....");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    LOOK(0.9, "....8...............", ".1......3...........", "..2....1............");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* in ten steps 8 to 2.6 is enough */
+    LOOK(0.9, "....5..................", ".......................", ".......................");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE); /* next to nothing of so many */
     LOOK(0.9, "....8..........8....", ".1......2...........", "..2....1............", "....................");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT); /* twice is none */
 }
@@ -125,6 +131,35 @@ static void how_a_recording_begins_is_no_event(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS);
     LOOK(0.9, "....8...", "#.......", "........"); /* nor noise */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+}
+
+/* Where all were recorded before it. */
+static void a_first_step_that_nothing_is_missing_of_is_like_the_others(void)
+{
+    tl_error err;
+    tl_costs c = draw_costs((const char *const[]){ "..........", "8.........", "..1.......", NULL });
+    p_value[0] = p_value[1] = p_value[2] = 0.5;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_FALSE(tl_stands_out(&of[1]));
+    c.begun = true;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
+    CU_ASSERT(of[1].nevents == 1 && of[1].first_event == 0 && of[1].last_event == 0);
+    c = draw_costs((const char *const[]){ "....8.....", "6.........", "..1.......", NULL }); /* and noise */
+    c.begun = true;
+    CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+}
+
+/* Labels tell that it is the last more often than others; what that costs is in all steps, and next to nothing. */
+static void labels_do_not_make_an_event_of_one_step(void)
+{
+    LOOK(0.0001, "1113111111", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS); /* 1.2 % of all steps */
+    LOOK(0.0001, "...3......", "..........", "..........");
+    CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    LOOK(0.0001, "...3...3..", "..........", "..........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_LABELS);
 }
 
 /* Kernels that take longer than those of the peers do so whatever the recording began with. */
@@ -199,10 +234,12 @@ int main(void)
         TEST(what_others_cost_too_is_chance),
         TEST(of_two_ranks_or_in_three_steps_steadiness_tells),
         TEST(one_step_is_an_event_if_no_other_rank_comes_near),
-        TEST(a_pause_in_a_long_recording_does_not_matter),
+        TEST(a_pause_in_a_long_recording_has_to_stand_farther_out),
         TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
+        TEST(a_first_step_that_nothing_is_missing_of_is_like_the_others),
+        TEST(labels_do_not_make_an_event_of_one_step),
         TEST(what_surely_was_late_in_the_first_step_is_an_event),
         TEST(a_straggler_is_no_noise),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),

@@ -19,7 +19,7 @@ typedef struct tl_sighting {
     int32_t loose;      /* its kind does not make ranks end together */
 } tl_sighting;
 
-/* How many of each membership. */
+/* How many of each membership, from all of the recording. */
 #define TL_SIGHTINGS 64
 
 /* What is decided for one membership. */

@@ -9,7 +9,8 @@
  *     event     in some step it costs several times what any of the others does in any step
  *
  * and what it costs has to matter.  Recordings do not begin at the same instant, and what was queued before is not
- * known: the first recorded step is an event for that alone which cannot come from this.
+ * known: the first recorded step is an event for that alone which cannot come from this, unless they all began well
+ * before it.
  *
  * Units may be ranks or hosts.  A pure function of numbers.
  */
@@ -28,6 +29,7 @@ typedef struct tl_costs {
     const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL:
                               nothing */
     size_t nunits, nsteps;
+    bool begun; /* all recordings had begun long before the first step: it is like the others */
 } tl_costs;
 
 typedef enum tl_ground {

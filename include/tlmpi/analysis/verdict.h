@@ -37,6 +37,7 @@ typedef struct tl_verdict_input {
     const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
     const int64_t *own_ns; /* [nranks] by how much a job that is ideal but for the rank takes longer; or NULL */
     bool by_gain;          /* test that in place of the charges: a pipeline */
+    bool begun;            /* all recordings had begun long before the first step (standing.h) */
     bool uncertain;        /* most collectives may carry no verdict */
 } tl_verdict_input;
 

@@ -12,8 +12,12 @@
 /* The middle number, or the mean of the middle two; NaN for none.  Puts x in order. */
 double tl_real_median(double *x, size_t n);
 
-/* The median distance from the median; NaN for none.  Reorders x.  1.4826 of it estimates a standard deviation. */
-double tl_real_mad(double *x, size_t n);
+/* Of n >= 2 ascending numbers but for the one that stands at `without`: the median, and the median distance from it (MAD),
+ * 1.4826 of which estimates a standard deviation.  O(log n). */
+void tl_real_others(const double *ascending, size_t n, size_t without, double *median, double *mad);
+
+/* Puts x in order. */
+void tl_real_sort(double *x, size_t n);
 
 /* The median of the slopes through all pairs of points with different x (Theil and Sen); 0 when there is no such pair.
  * scratch has room for tl_slopes_max(n) numbers.  Beyond 1,000 points only pairs a fixed distance apart are taken, so

@@ -1,0 +1,113 @@
+/* test_job_steps.c - how long steps are, and whether the first one is like the others.
+ *
+ * A drawing has a line for each rank, a column a millisecond: digits are collectives of that step, dots nothing, dashes
+ * collectives of no step.  The k-th of a line is matched with the k-th of the others. */
+#include "../unit/unit.h"
+
+#include "../../src/job/steps.h"
+#include "tlmpi/model/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 64, MS = 1000000 };
+
+static tl_late_row rows[ROWS_MAX];
+static size_t nrows;
+static int32_t ranks[8];
+static size_t nranks;
+
+static void draw_rows(const char *const *lines)
+{
+    nrows = 0;
+    for (nranks = 0; lines[nranks] != NULL; nranks++) {
+        const char *line = lines[nranks];
+        ranks[nranks] = (int32_t)nranks;
+        for (size_t from = 0, to; line[from] != 0; from = to) {
+            for (to = from + 1; line[to] == line[from]; to++)
+                ;
+            if (line[from] == '.')
+                continue;
+            CU_ASSERT_FATAL(nrows < ROWS_MAX);
+            rows[nrows++] = (tl_late_row){ .rank = ranks[nranks],
+                                           .start_ns = (int64_t)from * MS,
+                                           .end_ns = (int64_t)to * MS,
+                                           .step = line[from] == '-' ? -1 : line[from] - '0',
+                                           .fits = 1 };
+        }
+    }
+}
+
+#define ROWS(...) draw_rows((const char *const[]){ __VA_ARGS__, NULL })
+
+static tl_job_step steps[4];
+static size_t nsteps;
+
+/* Steps 1 to 3, which the host marks for mark_ms each. */
+static void list(int64_t mark_ms)
+{
+    const tl_schema *const schemas[] = { &tl_rank_schema, &tl_step_schema };
+    tl_tables tables;
+    CU_ASSERT_FATAL(tl_tables_init(&tables, schemas, COUNT(schemas)));
+    for (int32_t s = 1; s <= 3; s++) {
+        const tl_step row = { .step = s, .start_ns = (s - 1) * mark_ms * MS, .end_ns = s * mark_ms * MS };
+        CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_step_schema), &row, 1));
+    }
+    tl_job_step *of = tl_job_steps_list(&tables, rows, nrows, &nsteps);
+    CU_ASSERT_FATAL(of != NULL && nsteps == 3);
+    memcpy(steps, of, nsteps * sizeof *of);
+    free(of);
+    tl_tables_free(&tables);
+}
+
+static bool begun(void)
+{
+    return tl_job_begun(steps, nsteps, ranks, nranks, rows, nrows);
+}
+
+static void a_step_ends_with_its_last_collective(void)
+{
+    ROWS("..1.1......2.2......3.3..", "...11.......22.......33..");
+    list(2);
+    CU_ASSERT_EQUAL(steps[1].ns, 9 * MS);
+    CU_ASSERT_EQUAL(steps[2].ns, 9 * MS);
+    CU_ASSERT_EQUAL(steps[0].ns, 3 * MS); /* as far as it is known */
+    list(20);
+    CU_ASSERT_EQUAL(steps[0].ns, 20 * MS); /* marked longer than that */
+}
+
+static void the_first_step_begins_where_what_was_before_it_ends(void)
+{
+    ROWS("-.....1.1......2.2......3.3..-", ".-.....11.......22.......33...-");
+    list(20);
+    CU_ASSERT_EQUAL(steps[0].ns, 7 * MS);
+    CU_ASSERT_EQUAL(steps[1].ns, 9 * MS);
+}
+
+static void all_have_begun_where_each_is_known_half_a_step_before(void)
+{
+    ROWS("-.....1.1......2.2......3.3..-", "-......11.......22.......33...-");
+    list(20);
+    CU_ASSERT_TRUE(begun());
+    ROWS("-.....1.1......2.2......3.3..-", "...-...11.......22.......33...-");
+    list(20);
+    CU_ASSERT_FALSE(begun()); /* the other came 4 ms before */
+    ROWS("......1.1......2.2......3.3..-", "......11.......22.......33....-");
+    list(20);
+    CU_ASSERT_FALSE(begun());
+    ROWS("-.....1.1......2.2......3.3..-", "-......11.......22.......33...-");
+    list(20);
+    for (size_t i = 0; i < nrows; i++)
+        rows[i].fits = rows[i].step > 0;
+    CU_ASSERT_FALSE(begun()); /* nobody knows whom they met */
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_step_ends_with_its_last_collective),
+        TEST(the_first_step_begins_where_what_was_before_it_ends),
+        TEST(all_have_begun_where_each_is_known_half_a_step_before),
+    };
+    return unit_main("the steps of a job", tests, COUNT(tests));
+}

@@ -1,0 +1,100 @@
+/* test_links.c - whose clocks the ends of a slow ring are measured by.
+ *
+ * Eight ranks of two hosts, whose clocks are 0.3 ms apart, reduce 16 MB in a ring in which the link between 3 and 4 is
+ * slow: both are done last, and each behind them 90 us before the one before it.  No trace tells the hosts. */
+#include "../unit/unit.h"
+
+#include "../../src/job/links.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/model/coll_tables.h"
+
+#include <stdlib.h>
+
+enum { RANKS = 8, STEPS = 6, US = 1000, MS = 1000000, A = 3, B = 4, PASS = 90 * US, APART = 300 * US };
+
+static tl_late_row rows[2 * RANKS * STEPS];
+static size_t nrows;
+
+static int64_t clock_of(int32_t rank)
+{
+    return rank >= RANKS / 2 ? APART : 0;
+}
+
+/* All come within 0.1 ms; what is sent takes ns behind the last, less what is spared. */
+static void meet(int32_t step, int64_t at_ns, int64_t ns, int64_t pass_ns, int64_t bytes)
+{
+    for (int32_t r = 0; r < RANKS; r++) {
+        int64_t behind = r == A ? 0 : (r - B + RANKS) % RANKS;
+        rows[nrows] = (tl_late_row){ .collective = (int64_t)(nrows / RANKS),
+                                     .start_ns = at_ns + r * 10 * US + clock_of(r),
+                                     .end_ns = at_ns + 100 * US + ns - behind * pass_ns + clock_of(r),
+                                     .rank = r,
+                                     .step = step,
+                                     .bytes = bytes,
+                                     .kind = TL_ALL_REDUCE,
+                                     .fits = 1,
+                                     .group = 0,
+                                     .peer = -1 };
+        nrows++;
+    }
+}
+
+/* The link that is found: the ranks at its ends. */
+static void find(bool with_brief, int32_t *rank, int32_t *peer)
+{
+    static const int32_t ranks[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 }, roles[RANKS] = { 0 };
+    const tl_schema *const schemas[] = { &tl_clock_schema, &tl_group_row_schema, &tl_slow_link_row_schema };
+    tl_job_step steps[STEPS];
+    tl_job_links links = { 0 };
+    tl_tables tables;
+    tl_error err;
+
+    CU_ASSERT_FATAL(tl_tables_init(&tables, schemas, COUNT(schemas)));
+    for (int32_t r = 0; r < RANKS; r++) {
+        const tl_clock row = { .rank = r };
+        CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_clock_schema), &row, 1));
+    }
+    nrows = 0;
+    for (int32_t s = 0; s < STEPS; s++) {
+        steps[s] = (tl_job_step){ s, 10 * MS };
+        if (with_brief)
+            meet(s, s * 10 * MS, 0, 0, 4);
+        meet(s, s * 10 * MS + 5 * MS, 2 * MS, PASS, 16777216);
+    }
+    const tl_verdict_input job = { .ranks = ranks, .roles = roles, .nranks = RANKS, .steps = steps, .nsteps = STEPS };
+    CU_ASSERT_EQUAL_FATAL(tl_job_links_find(&links, &job, rows, nrows, &tables, &err), TL_OK);
+    const tl_table *found = tl_tables_get(&tables, &tl_slow_link_row_schema);
+    *rank = *peer = -1;
+    if (found->n > 0) {
+        const tl_slow_link_row *row = tl_table_row(found, 0);
+        *rank = row->rank;
+        *peer = row->peer;
+        CU_ASSERT_EQUAL(row->evidence, TL_LINK_BY_TAILS);
+    }
+    tl_job_links_free(&links);
+    tl_tables_free(&tables);
+}
+
+static void brief_collectives_tell_the_clocks_that_ends_are_measured_by(void)
+{
+    int32_t rank, peer;
+    find(true, &rank, &peer);
+    CU_ASSERT(rank == A && peer == B);
+}
+
+static void without_them_a_ring_of_several_clocks_tells_nothing(void)
+{
+    int32_t rank, peer;
+    find(false, &rank, &peer);
+    CU_ASSERT(rank == -1 && peer == -1);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(brief_collectives_tell_the_clocks_that_ends_are_measured_by),
+        TEST(without_them_a_ring_of_several_clocks_tells_nothing),
+    };
+    return unit_main("slow links of a job", tests, COUNT(tests));
+}
