@@ -1,8 +1,8 @@
 /* par_mpi_tree.h - a few bytes from all procs to one, and from one to all.
  *
- * Procs that sleep between tests notice a message late, up to a nap of 5 ms; what counts is how many of them stand one
- * behind the other.  The library's own small collectives take a dozen on 64 procs.  Here 64 procs report to one, so it
- * is two up to 65 procs, and four up to 4,161.
+ * Each proc that stands between two others has to wake before it passes anything on.  In the library's own small
+ * collectives a dozen stand one behind the other on 64 procs.  Here 64 procs report to one, so it is two up to 65 procs,
+ * and four up to 4,161.
  *
  * Messages travel on a communicator of their own, where tl_par_probe does not see them.  All collective.
  */
