@@ -194,7 +194,7 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                               \
     F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                           \
     F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")               \
-    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them")                     \
+    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent")    \
     F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
                                         "the trace")                                                                      \
     F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
