@@ -84,6 +84,15 @@ static bool between_components(const tl_clock_tying *t, const tl_clock_edge *e, 
     return true;
 }
 
+/* What goes one way, and shows no more than a transfer, says nothing against one clock of ranks whose host is not
+ * known. */
+static bool may_be_one(const tl_clock_tying *t, const tl_clock_edge *e, const tie *x)
+{
+    const tl_rank_place *mine = place_of(t, e->rank), *other = place_of(t, e->peer);
+    bool known = mine != NULL && other != NULL && mine->host >= 0 && other->host >= 0;
+    return x->one_way && !known && abs_ns(x->ahead_ns) <= x->doubt_ns;
+}
+
 static size_t list_ties(const tl_clock_tying *t, tie *out)
 {
     size_t n = 0;
@@ -92,7 +101,7 @@ static size_t list_ties(const tl_clock_tying *t, tie *out)
         for (to = from; to < t->nedges && t->edges[to].rank == e->rank && t->edges[to].peer == e->peer; to++)
             ;
         tie x = tie_of(t, e, to - from);
-        if (between_components(t, e, &x))
+        if (between_components(t, e, &x) && !may_be_one(t, e, &x))
             out[n++] = x;
     }
     return n;

@@ -121,8 +121,12 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 
 static void say_blur(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "clocks are uncertain by");
-    tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    if (a->trust.untied) {
+        tl_wrap_words(w, "nothing compares the clocks of hosts;");
+    } else {
+        tl_wrap_words(w, "clocks are uncertain by");
+        tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    }
     tl_wrap_words(w, "who came last cannot be told in");
     tl_wrap_piece(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
     tl_wrap_words(w, "collectives (table clock).");
@@ -221,7 +225,10 @@ static void say_grounds(tl_wrap *w, const tl_answers *a, const tl_answer *answer
     }
     if (t->clocks > 1) {
         tl_wrap_piece(w, "%s clocks", tl_grouped(t->clocks).text);
-        tl_wrap_piece(w, "(+-%s),", tl_duration(t->clock_uncertainty_ns).text);
+        if (t->untied)
+            tl_wrap_words(w, "(not all compared),");
+        else
+            tl_wrap_piece(w, "(+-%s),", tl_duration(t->clock_uncertainty_ns).text);
     } else {
         tl_wrap_words(w, "1 clock,");
     }

@@ -112,7 +112,7 @@ static int64_t count_stood_in(tl_tables *tables)
     return n;
 }
 
-/* As far as the worst of several is off, or may be. */
+/* Of clocks that can be compared: as far as the worst of several is off, or may be. */
 static void look_at_clocks(tl_tables *tables, tl_trust *t)
 {
     const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
@@ -122,6 +122,7 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
         int64_t offset = row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
         int64_t error = !row->applied && offset > row->sigma_ns ? offset : row->sigma_ns;
         t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
+        t->untied |= row->component > 0 && row->host[0] != '\0';
     }
 }
 
@@ -251,6 +252,8 @@ static const tl_straggler *first_inconclusive(const tl_table *stragglers)
 static bool is_blurred(const tl_answers *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    if (a->trust.untied) /* which may be any time */
+        return a->trust.blurred > a->trust.matched / 100;
     return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
 }
 

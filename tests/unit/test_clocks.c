@@ -357,6 +357,12 @@ static void what_is_sent_one_way_leaves_a_transfer_in_doubt(void)
     j.pairs[0].ahead_ns = -1000000; /* of which a transfer may be the most */
     solve(TL_CLOCK_AUTO);
     CU_ASSERT_FALSE(row(2)->applied);
+    j.pairs[0].ahead_ns = -300000; /* and all of it: two hosts stay in doubt, ranks of nobody knows which may be on one */
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(2)->sigma_ns, 400000);
+    j.places[0].host = -1;
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(0)->sigma_ns, 5000);
 }
 
 /* The ends of sends and receives lie where they like: 3 ms apart inside a host, and between hosts that an all-reduce

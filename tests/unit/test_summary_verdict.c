@@ -208,6 +208,9 @@ static void without_a_verdict_the_loss_is_said_all_the_same(void)
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: clocks are uncertain by 5.06 ms; who came last cannot be told in\n"
                                        "  15 of 16 collectives (table clock).\n" LOSS "\n");
+    put_row(j, &tl_clock_schema, &(tl_clock){ .rank = 1, .host = "b", .clock = 1, .component = 1 });
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: nothing compares the clocks of hosts; who came last cannot be told\n"
+                                       "  in 15 of 16 collectives (table clock).\n" LOSS "\n");
     verdict_of(j, 0)->verdict = TL_VERDICT_INCONCLUSIVE;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: no step in which it stands out among its peers.\n" LOSS "\n");
     job_free(j);
