@@ -289,6 +289,11 @@ static bool alike(const tl_block *a, const tl_block *b)
     return a->structure == b->structure && a->n == b->n;
 }
 
+bool tl_blocks_alike(const tl_block *a, const tl_block *b)
+{
+    return a->rank == b->rank && alike(a, b);
+}
+
 /* Ranks of one role in one step: most of them do the same.  A rank alone is put aside: kept[*nkept]. */
 static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *kept, size_t *nkept)
 {
@@ -335,7 +340,7 @@ static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *ke
 static bool compare_lonely(comparing *c, tl_block *v, size_t n)
 {
     tl_whatif_facts *facts = &c->w->facts;
-    size_t whole = 0;
+    size_t whole = 0, compared = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!v[i].no_front && !v[i].no_back)
@@ -346,14 +351,16 @@ static bool compare_lonely(comparing *c, tl_block *v, size_t n)
     if (whole > 1)
         qsort(v, whole, sizeof *v, by_rank);
     for (size_t i = 0, to; i < whole; i = to) {
-        for (to = i; to < whole && v[i].rank == v[to].rank && alike(&v[i], &v[to]); to++)
+        for (to = i; to < whole && tl_blocks_alike(&v[i], &v[to]); to++)
             ;
         bool enough = to - i >= FEW;
         if (enough && !compare_blocks(c, v + i, to - i, 0, v[i].n))
             return false;
         *(enough ? &facts->by_steps : &facts->uncompared) += to - i;
+        for (size_t k = i; enough && k < to; k++)
+            v[compared++] = v[k];
     }
-    return true;
+    return tl_whatif_compare_growth(c->w, v, compared);
 }
 
 bool tl_whatif_compare(tl_whatif *w)
