@@ -10,6 +10,7 @@ typedef struct tl_block {
     uint32_t rank;
     int64_t step; /* what lies before the first step is part of the one before it, as far as it was recorded; what
                    * lies behind the last of the one behind; INT64_MIN without steps */
+    bool last;              /* of its rank */
     bool no_front, no_back; /* its first, its last cell is not whole: the recording begins or ends in it */
     uint64_t structure;     /* which collectives in which order */
     size_t first, n;
