@@ -47,7 +47,7 @@ const char *const tl_doubt_labels[] = {
 static const unsigned grave =
     BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1;
 
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
@@ -379,6 +379,13 @@ static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
                                                             : 0;
 }
 
+/* Nobody is named though others wait long for one, of which its repair would gain little. */
+static bool waits_are_unexplained(const tl_answers *a)
+{
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
+}
+
 static void find_doubts(tl_answers *a)
 {
     unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
@@ -393,7 +400,7 @@ static void find_doubts(tl_answers *a)
                                                                     : 0);
         phase |= doubts_of_cause(worst);
     } else {
-        rank |= clocks;
+        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);
         if (a->finding != TL_FOUND_NOBODY)
             rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
         if (a->finding == TL_FOUND_NO_WORK)

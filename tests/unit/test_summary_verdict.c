@@ -174,8 +174,8 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     verdict_of(j, 3)->p_value = 0.61;
     snprintf(verdict_of(j, 3)->reason, 128, "stands out in 1 of 8 steps, but costs 0.5 %% of them");
     CU_ASSERT_STRING_EQUAL(
-        verdict(j), "No rank holds the job up. Others wait most for rank 3, which costs 0.5 % of the\n"
-                    "  time (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
+        verdict(j), "No rank holds the job up. Others wait most for rank 3, 0.5 % of the time\n"
+                    "  (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
                     "  trust   high - 16 of 16 collectives matched, 1 clock, simulation off by 0.0 %\n" LOSS "\n");
     job_free(j);
 }
