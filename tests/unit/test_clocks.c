@@ -310,7 +310,7 @@ static void begin_apart(size_t hosts)
 }
 
 /* What the lower of two ranks sends, or the higher: how far the lower is ahead by that. */
-static void add_pair(int32_t rank, int32_t peer, tl_clock_way way, int64_t ahead_ns)
+static void add_pair(int32_t rank, int32_t peer, int32_t way, int64_t ahead_ns)
 {
     j.pairs[j.npairs++] = (tl_clock_edge){ .rank = rank,
                                            .group = -1,
