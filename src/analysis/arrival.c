@@ -138,7 +138,7 @@ static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_
     row->state = c->state;
     row->suspect = c->suspect;
     row->match_rule = c->rule;
-    row->uncertainty_ns = c->uncertainty_ns;
+    row->uncertainty_ns = c->uncertainty_ns < TL_CLOCK_UNTIED_NS ? c->uncertainty_ns : -1;
     row->span = c->span;
     measure(c, &x, row);
     row->skew_class = (uint8_t)class_of(c, row);

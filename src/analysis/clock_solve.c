@@ -2,12 +2,14 @@
  *
  *     a clock for each host, and for each rank whose host is not known
  *     -> least squares -> a rank that lies further from its host's clock than its scatter explains gets its own
- *     -> least squares again -> the clock of the middle rank of each component is taken to be right
+ *     -> least squares again -> what is sent ties components that no collective connects
+ *     -> the clock of the middle rank of each component is taken to be right
  *
  * Offsets hold in the middle of the time that the edges cover; drifts are solved for in the same way, from the edges
  * that have one.
  */
 #include "clock_lsq.h"
+#include "clock_ties.h"
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
@@ -30,7 +32,8 @@
 #define PARTINGS 4
 
 typedef struct solving {
-    const tl_clock_edge *edges; /* of place i: first_edge[i] to first_edge[i + 1] */
+    const tl_clock_edges *all;
+    const tl_clock_edge *edges; /* of groups; of place i: first_edge[i] to first_edge[i + 1] */
     size_t nedges, *first_edge;
     tl_rank_place *places;
     size_t nplaces, ngroups, nclocks;
@@ -64,11 +67,12 @@ static bool is_believed(int64_t ns, int64_t sigma_ns)
 static void take_middle(solving *s)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
-    for (size_t e = 0; e < s->nedges; e++) {
-        first = s->edges[e].first_ns < first ? s->edges[e].first_ns : first;
-        last = tl_ns_max(s->edges[e].last_ns, last);
+    for (size_t e = 0; e < s->nedges + s->all->npairs; e++) {
+        const tl_clock_edge *edge = e < s->nedges ? &s->edges[e] : &s->all->of_pairs[e - s->nedges];
+        first = edge->first_ns < first ? edge->first_ns : first;
+        last = tl_ns_max(edge->last_ns, last);
     }
-    if (s->nedges > 0) {
+    if (first <= last) {
         s->half_ns = tl_ns_between(last, first) / 2;
         s->middle_ns = first + s->half_ns;
     }
@@ -249,6 +253,29 @@ static void take_sigmas(solving *s)
     }
 }
 
+/* By what is sent between components that no collective connects. */
+static bool tie(solving *s)
+{
+    const tl_clock_tying tying = { .edges = s->all->of_pairs,
+                                   .nedges = s->all->npairs,
+                                   .places = s->places,
+                                   .nplaces = s->nplaces,
+                                   .nclocks = s->nclocks,
+                                   .middle_ns = s->middle_ns,
+                                   .component = s->component,
+                                   .offset = s->offset,
+                                   .drift = s->drift,
+                                   .sigma = s->sigma };
+    bool tied;
+    if (!tl_clocks_tie(&tying, &tied))
+        return false;
+    if (tied) {
+        set_zero(s, s->offset);
+        set_zero(s, s->drift);
+    }
+    return true;
+}
+
 /* Offset, drift and scatter of each clock, and what each rank leaves. */
 static bool solve(solving *s)
 {
@@ -277,7 +304,7 @@ static bool solve(solving *s)
         s->drift[c] = rounded(s->lsq.x[c]);
     set_zero(s, s->drift);
     take_sigmas(s);
-    return true;
+    return tie(s);
 }
 
 /* How far the clock gets from the job's at most, over the time that edges cover. */
@@ -359,13 +386,15 @@ static void find_edges(solving *s)
         s->lsq.group[i] = s->edges[i].group;
 }
 
-tl_status tl_clocks_solve(const tl_clock_edge *edges, size_t nedges, tl_clock_mode mode, tl_rank_place *places,
-                          size_t nplaces, tl_table *table, tl_error *err)
+tl_status tl_clocks_solve(const tl_clock_edges *edges, tl_clock_mode mode, tl_rank_place *places, size_t nplaces,
+                          tl_table *table, tl_error *err)
 {
-    solving s = { .edges = edges, .nedges = nedges, .places = places, .nplaces = nplaces };
+    solving s = {
+        .all = edges, .edges = edges->of_groups, .nedges = edges->ngroups, .places = places, .nplaces = nplaces
+    };
 
-    for (size_t e = 0; e < nedges; e++)
-        s.ngroups = (size_t)edges[e].group >= s.ngroups ? (size_t)edges[e].group + 1 : s.ngroups;
+    for (size_t e = 0; e < s.nedges; e++)
+        s.ngroups = (size_t)s.edges[e].group >= s.ngroups ? (size_t)s.edges[e].group + 1 : s.ngroups;
     bool whole = make_room(&s);
     if (whole) {
         find_edges(&s);

@@ -242,7 +242,10 @@ void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
     if (rank == NULL)
         return;
     doubt->several |= doubt->clock >= 0 && doubt->clock != rank->clock;
-    doubt->apart |= doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
+    bool apart = doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
+    doubt->apart |= apart;
+    doubt->untied |= apart && doubt->host >= 0 && rank->host >= 0 && doubt->host != rank->host;
+    doubt->host = rank->host;
     doubt->clock = rank->clock;
     doubt->component = rank->component;
     doubt->worst_ns = error_of(rank) > doubt->worst_ns ? error_of(rank) : doubt->worst_ns;
@@ -250,7 +253,7 @@ void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
 
 int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt)
 {
-    return doubt->several ? doubt->worst_ns : 0;
+    return doubt->untied ? TL_CLOCK_UNTIED_NS : doubt->several ? doubt->worst_ns : 0;
 }
 
 static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ends of one collective scatter by so much, and clocks drift by a part in so many. */
+#define ENDS_AGREE_NS INT64_C(200000)
+#define CLOCKS_DRIFT  INT64_C(10000)
+
 /* Memberships that may be one group side by side, then by rank. */
 static int by_members(const void *memberships, uint32_t a, uint32_t b)
 {
@@ -113,6 +117,21 @@ static void place(draft *g, const tl_deciding *d, int32_t *room)
                                                    : TL_SPAN_UNKNOWN;
 }
 
+/* Ranks may have launched as many of the same and still have begun to record at different times.  Then what is the k-th
+ * of one is another's (k+1)-th, and they end apart by as much as is between the two: now more, now less.  Of the same
+ * collectives the ends are apart by what the clocks are. */
+static bool end_together(const tl_membership *a, const tl_membership *b)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t span_ns = tl_ns_between(a->ends_ns[2], a->ends_ns[0]);
+    for (size_t i = 0; i < sizeof a->ends_ns / sizeof a->ends_ns[0] && a->nends > 0; i++) {
+        int64_t apart_ns = tl_ns_between(a->ends_ns[i], b->ends_ns[i]);
+        least = apart_ns < least ? apart_ns : least;
+        most = apart_ns > most ? apart_ns : most;
+    }
+    return a->nends == 0 || tl_ns_between(most, least) <= ENDS_AGREE_NS + span_ns / CLOCKS_DRIFT;
+}
+
 /* The row of the group order[from, to), and the rule for its members. */
 static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *room)
 {
@@ -133,7 +152,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
             room[n++] = m->rank;
         g.most = m->n > g.most ? m->n : g.most;
         by_seq = by_seq && m->nseq == m->nlaunched;
-        alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key;
+        alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key && end_together(m, first);
         g.row.source = m->from < g.row.source ? m->from : g.row.source;
     }
     g.row.seen = (int32_t)n;

@@ -224,6 +224,17 @@ static int32_t count(tl_map *counters, uint64_t key)
     return tl_map_put(counters, key, n + 1) == 0 ? (int32_t)n : -1;
 }
 
+/* A few ends, the same few on every rank that launched as many. */
+static void keep_end(tl_membership *m, const tl_participant *p)
+{
+    if (!tl_is_synchronising((tl_collective)p->kind))
+        return;
+    m->nends++;
+    m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];
+    m->ends_ns[1] = (m->nends & (m->nends - 1)) == 0 ? p->end_ns : m->ends_ns[1];
+    m->ends_ns[2] = p->end_ns;
+}
+
 /* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
 static bool count_launched(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
 {
@@ -242,6 +253,7 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
             continue;
         m->nloose++;
         m->loose_key = tl_hash_mix(m->loose_key, p->kind);
+        keep_end(m, p);
     }
     return true;
 }

@@ -170,6 +170,7 @@ static bool append_kernel(composing *c, uint32_t i, int64_t free_ns)
     }
     stretch *s = &c->now;
     c->out->segments[c->segment].does += does(b, k);
+    c->out->segments[c->segment].nkernels += k->kind == TL_COMPUTE;
     s->entry.ns += add;
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;
     if (arrival != TL_TIME_UNKNOWN && arrival + room > s->tail_ns) {

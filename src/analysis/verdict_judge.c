@@ -21,6 +21,8 @@ enum { LAST_LEAST = 10, LAST_TIMES = 2 };
  * waits. */
 static const double waited_share = 0.05, most_of_all = 0.5, explained = 0.1;
 static const double significant = 0.01, matters = 0.01;
+/* What gains less than this share of the steps that it lies in is nobody's verdict. */
+static const double least_gain = 0.008;
 
 bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
@@ -92,6 +94,15 @@ static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_s
             e.all_ns += (double)steps[q * nsteps + s].blame_ns;
     }
     return e;
+}
+
+bool tl_gain_matters(const tl_verdict_input *in, int32_t first_step, int32_t last_step, int64_t gain_ns)
+{
+    double ns = 0;
+    for (size_t s = 0; s < in->nsteps; s++)
+        if (in->steps[s].number >= first_step && in->steps[s].number <= last_step)
+            ns += (double)in->steps[s].ns;
+    return (double)gain_ns >= least_gain * ns;
 }
 
 static bool weighing_new(weighing *w, const tl_verdict_input *in)

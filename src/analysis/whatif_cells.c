@@ -107,8 +107,10 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
             b->structure = hash(b->structure, cell->kind);
         }
     }
-    if (p->nsegments > 0)
+    if (p->nsegments > 0) {
+        blocks[*nblocks - 1].last = true;
         blocks[*nblocks - 1].no_back = p->segments[p->nsegments - 1].step < 0;
+    }
 }
 
 /* Rooms for as many cells and blocks as there are segments, filled rank by rank. */

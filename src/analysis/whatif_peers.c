@@ -173,6 +173,34 @@ static bool agree(const comparing *c, const tl_block *a, const tl_block *b, bool
     return true;
 }
 
+/* Whether a has no more cells than b, and all but the last, which may be cut, end with the same collectives. */
+static bool is_beginning(const comparing *c, const tl_block *a, const tl_block *b)
+{
+    for (size_t k = 0; k + 1 < a->n; k++)
+        if (!may_be_same(cell_at(c, a, k, false)->kind, cell_at(c, b, k, false)->kind))
+            return false;
+    return a->n <= b->n;
+}
+
+/* Recordings that end in turn end in a step, whatever its mark says: of n ranks of a role some have less of their last
+ * one than others, and what they have is the beginning of it. */
+static void end_in_turn(const comparing *c, tl_block *v, size_t n)
+{
+    size_t longest = 0;
+    bool differ = false;
+
+    for (size_t i = 0; i < n; i++) {
+        differ = differ || v[i].n != v[0].n;
+        longest = v[i].n > v[longest].n ? i : longest;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!differ || (!v[i].last && v[i].n < v[longest].n) || v[i].step == INT64_MIN ||
+            !is_beginning(c, &v[i], &v[longest]))
+            return;
+    for (size_t i = 0; i < n; i++)
+        v[i].no_back = v[i].last;
+}
+
 /* Where the recording of a block's rank begins (so much less is earlier) or ends (more is later). */
 static int64_t reach(const comparing *c, const tl_block *b, bool back)
 {
@@ -289,6 +317,11 @@ static bool alike(const tl_block *a, const tl_block *b)
     return a->structure == b->structure && a->n == b->n;
 }
 
+bool tl_blocks_alike(const tl_block *a, const tl_block *b)
+{
+    return a->rank == b->rank && alike(a, b);
+}
+
 /* Ranks of one role in one step: most of them do the same.  A rank alone is put aside: kept[*nkept]. */
 static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *kept, size_t *nkept)
 {
@@ -335,7 +368,7 @@ static bool compare_role(comparing *c, const tl_block *v, size_t n, tl_block *ke
 static bool compare_lonely(comparing *c, tl_block *v, size_t n)
 {
     tl_whatif_facts *facts = &c->w->facts;
-    size_t whole = 0;
+    size_t whole = 0, compared = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!v[i].no_front && !v[i].no_back)
@@ -346,14 +379,16 @@ static bool compare_lonely(comparing *c, tl_block *v, size_t n)
     if (whole > 1)
         qsort(v, whole, sizeof *v, by_rank);
     for (size_t i = 0, to; i < whole; i = to) {
-        for (to = i; to < whole && v[i].rank == v[to].rank && alike(&v[i], &v[to]); to++)
+        for (to = i; to < whole && tl_blocks_alike(&v[i], &v[to]); to++)
             ;
         bool enough = to - i >= FEW;
         if (enough && !compare_blocks(c, v + i, to - i, 0, v[i].n))
             return false;
         *(enough ? &facts->by_steps : &facts->uncompared) += to - i;
+        for (size_t k = i; enough && k < to; k++)
+            v[compared++] = v[k];
     }
-    return true;
+    return tl_whatif_compare_growth(c->w, v, compared);
 }
 
 bool tl_whatif_compare(tl_whatif *w)
@@ -374,6 +409,7 @@ bool tl_whatif_compare(tl_whatif *w)
     for (size_t i = 0, to; whole && i < n; i = to) {
         for (to = i; to < n && blocks[to].role == blocks[i].role && blocks[to].step == blocks[i].step; to++)
             ;
+        end_in_turn(&c, blocks + i, to - i);
         whole = compare_role(&c, blocks + i, to - i, kept, &nkept);
     }
     whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_stages(w, blocks, n);

@@ -10,6 +10,7 @@ typedef struct tl_block {
     uint32_t rank;
     int64_t step; /* what lies before the first step is part of the one before it, as far as it was recorded; what
                    * lies behind the last of the one behind; INT64_MIN without steps */
+    bool last;              /* of its rank */
     bool no_front, no_back; /* its first, its last cell is not whole: the recording begins or ends in it */
     uint64_t structure;     /* which collectives in which order */
     size_t first, n;
@@ -25,6 +26,13 @@ bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
  * two: a step that takes longer than in the middle of these has a surplus, beside what its rank's other steps tell.  Takes
  * all blocks; they are done with.  False when memory is out. */
 bool tl_whatif_compare_stages(tl_whatif *w, tl_block *blocks, size_t n);
+
+/* Steps of one rank with the same collectives in the same order. */
+bool tl_blocks_alike(const tl_block *a, const tl_block *b);
+
+/* Raises what is expected of steps that were compared with other steps of their rank alone, by as much as such ranks work
+ * more in the step than they usually do.  v: those that are alike lie together.  False when memory is out. */
+bool tl_whatif_compare_growth(tl_whatif *w, const tl_block *v, size_t n);
 
 /* Compares one block against n >= 2 others that are alike and have been compared with each other.  False when memory is out. */
 bool tl_whatif_compare_partly(tl_whatif *w, const tl_block *b, const tl_block *v, size_t n);

@@ -346,7 +346,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK)
         st = tl_units_judge(&input, own_ns, gains, a->tables, err);
     if (st == TL_OK)
-        tl_job_links_judge(a->tables);
+        tl_job_links_judge(&input, gained.simulated, a->tables);
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);

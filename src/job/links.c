@@ -389,7 +389,7 @@ static bool in_window(const tl_straggler *row, const tl_slow_link_row *link)
     return row->first_step <= link->last_step && link->first_step <= row->last_step;
 }
 
-void tl_job_links_judge(tl_tables *tables)
+void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *tables)
 {
     const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
                    *groups = tl_tables_get(tables, &tl_group_row_schema);
@@ -402,6 +402,8 @@ void tl_job_links_judge(tl_tables *tables)
         bool straggler = row->verdict == TL_VERDICT_STRAGGLER;
         for (size_t k = 0; k < links->n; k++) {
             const tl_slow_link_row *link = tl_table_row(links, k);
+            if (simulated && !tl_gain_matters(job, link->first_step, link->last_step, link->gain_ns))
+                continue;
             if ((link->rank == row->rank || link->peer == row->rank) &&
                 (own == NULL || link->surplus_ns > own->surplus_ns))
                 own = link;

@@ -20,7 +20,8 @@ tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, co
 void tl_job_links_free(tl_job_links *links);
 
 /* Once gains and verdicts are there: the ranks at both ends of a slow link are stragglers for it, unless another cause
- * of theirs costs more; those that come late in other groups because of it are none. */
-void tl_job_links_judge(tl_tables *tables);
+ * of theirs costs more, or, by the simulation, it costs nothing; those that come late in other groups because of it are
+ * none. */
+void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *tables);
 
 #endif

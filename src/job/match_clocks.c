@@ -1,13 +1,14 @@
 /* match_clocks.c - clocks: from the ends of collectives, where they lie, to an offset a clock, known to all.
  *
- *     owners of collectives    anchors          one a participant of a synchronising collective
- *     owners of (rank, group)  edges            from the anchors of one rank in one group
+ *     owners of collectives    anchors          one a participant of a synchronising collective, one a pair
+ *     owners of (rank, group)  edges            from the anchors of one rank in one group, or of one pair and way
  *     proc 0                   a clock a rank   from all edges
  */
 #include "match_parts.h"
 #include "share.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -44,26 +45,32 @@ static bool take_anchors(const tl_matching *m, anchor_list *out)
     return true;
 }
 
+/* By the edge that they are of. */
 static int by_edge(const void *a, const void *b)
 {
     const tl_anchor *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return x->ahead_ns < y->ahead_ns ? -1 : x->ahead_ns > y->ahead_ns;
+    int order = TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    order = order != 0 ? order : TL_COMPARE(x->peer, y->peer);
+    return order != 0 ? order : TL_COMPARE(x->way, y->way);
+}
+
+static int by_edge_and_time(const void *a, const void *b)
+{
+    const tl_anchor *x = a, *y = b;
+    int order = by_edge(a, b);
+    order = order != 0 ? order : TL_COMPARE(x->at_ns, y->at_ns);
+    order = order != 0 ? order : TL_COMPARE(x->ahead_ns, y->ahead_ns);
+    return order != 0 ? order : TL_COMPARE(x->took_ns, y->took_ns);
 }
 
 /* The edges of the anchors that have come here. */
 static bool fit_edges(tl_anchor *anchors, size_t n, edge_list *out)
 {
     if (n > 0)
-        qsort(anchors, n, sizeof *anchors, by_edge);
+        qsort(anchors, n, sizeof *anchors, by_edge_and_time);
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && anchors[to].rank == anchors[from].rank && anchors[to].group == anchors[from].group;
-             to++)
+        for (to = from; to < n && by_edge(&anchors[to], &anchors[from]) == 0; to++)
             ;
         if (!tl_vec_room(out) || !tl_clock_edge_fit(anchors + from, to - from, &out->v[out->n]))
             return false;
@@ -72,12 +79,28 @@ static bool fit_edges(tl_anchor *anchors, size_t n, edge_list *out)
     return true;
 }
 
+/* Those of groups before those of pairs. */
 static int by_rank(const void *a, const void *b)
 {
     const tl_clock_edge *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->group < y->group ? -1 : x->group > y->group;
+    int order = TL_COMPARE(x->way != TL_WAY_GROUP, y->way != TL_WAY_GROUP);
+    order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    order = order != 0 ? order : TL_COMPARE(x->peer, y->peer);
+    return order != 0 ? order : TL_COMPARE(x->way, y->way);
+}
+
+/* Proc 0. */
+static tl_status solve(tl_matching *m, tl_clock_mode mode, tl_clock_edge *edges, size_t n, tl_error *err)
+{
+    tl_clock_edges all = { .of_groups = edges };
+    if (n > 0)
+        qsort(edges, n, sizeof *edges, by_rank);
+    while (all.ngroups < n && edges[all.ngroups].way == TL_WAY_GROUP)
+        all.ngroups++;
+    all.of_pairs = edges + all.ngroups;
+    all.npairs = n - all.ngroups;
+    return tl_clocks_solve(&all, mode, m->ranks, m->nranks, m->clock_rows, err);
 }
 
 /* Anchors to the owners of their edges. */
@@ -128,11 +151,8 @@ tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
     if (st == TL_OK)
         st = tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&edges, &nedges, NULL, err);
     free(mine.v);
-    if (st == TL_OK && tl_par_proc() == 0) {
-        if (nedges > 0)
-            qsort(edges, nedges, sizeof *edges, by_rank);
-        st = tl_clocks_solve(edges, nedges, mode, m->ranks, m->nranks, m->clock_rows, err);
-    }
+    if (st == TL_OK && tl_par_proc() == 0)
+        st = solve(m, mode, edges, nedges, err);
     free(edges);
     st = tl_par_agree(st, err);
     if (st == TL_OK && tl_par_proc() != 0) {

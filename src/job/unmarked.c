@@ -20,6 +20,7 @@ enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
 typedef struct part {
     uint32_t launch; /* entry of its program + 1; 0: before the recording */
     uint32_t row;
+    uint32_t nkernels; /* of what the rank computed before it, since the one before */
 } part;
 
 typedef struct numbering {
@@ -46,6 +47,11 @@ static int by_launch(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+static uint32_t kernels_before(const tl_rank_program *p, const tl_comm *c)
+{
+    return c->segment < p->program.nsegments ? p->program.segments[c->segment].nkernels : 0;
+}
+
 static bool list_parts(numbering *n)
 {
     size_t nprograms = n->programs->of.n, ncollectives = 0, nparts = 0;
@@ -69,7 +75,7 @@ static bool list_parts(numbering *n)
             const tl_comm *c = &of->program.comms[i];
             uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->kernel));
             if (row != TL_MAP_NONE && nparts < n->nrows)
-                n->parts[nparts++] = (part){ c->host != TL_NONE ? c->host + 1 : 0, row };
+                n->parts[nparts++] = (part){ c->host != TL_NONE ? c->host + 1 : 0, row, kernels_before(of, c) };
         }
         if (nparts - n->first[p] > 1)
             qsort(n->parts + n->first[p], nparts - n->first[p], sizeof *n->parts, by_launch);
@@ -124,12 +130,27 @@ static size_t longest_pause(const numbering *n, const part *own, size_t nown, si
     return best;
 }
 
-/* What tells one collective from another.  How much goes to whom in an all-to-all is the data's doing, and of all
- * collectives it may be. */
-static uint64_t token_of(const tl_late_row *row, bool sized)
+/* What tells one collective from another: what the rank computed before it tells the first of a step, which follows an
+ * optimizer, from those of the same size that follow.  How much goes to whom in an all-to-all is the data's doing, and
+ * of all collectives it may be; so may be how many kernels run. */
+enum { BY_KIND, BY_SIZE, BY_LATER_KERNELS, BY_KERNELS };
+
+/* About how many: a step that also computes what is logged is a step like others. */
+static uint64_t about(uint32_t n)
 {
-    bool told = sized && tl_is_synchronising((tl_collective)row->kind);
-    return tl_hash_mix(tl_hash_mix(row->kind, told ? (uint64_t)row->bytes : 0), (uint64_t)(uint32_t)row->group);
+    uint64_t digits = 0;
+    for (; n > 0; n >>= 1)
+        digits++;
+    return digits;
+}
+
+static uint64_t token_of(const numbering *n, const part *p, int by)
+{
+    const tl_late_row *row = &n->rows[p->row];
+    bool told = by >= BY_SIZE && tl_is_synchronising((tl_collective)row->kind);
+    uint64_t token =
+        tl_hash_mix(tl_hash_mix(row->kind, told ? (uint64_t)row->bytes : 0), (uint64_t)(uint32_t)row->group);
+    return by >= BY_LATER_KERNELS ? tl_hash_mix(token, about(p->nkernels)) : token;
 }
 
 /* Numbers the collectives of one rank.  False when memory is out. */
@@ -142,12 +163,13 @@ static bool number_one(numbering *n, size_t *nsteps)
     int64_t *times_ns = tl_malloc((nown + 1) * sizeof *times_ns);
     bool whole = tokens != NULL && times_ns != NULL;
 
-    for (int sized = 1; whole && period == 0 && sized >= 0; sized--) {
-        for (size_t i = known; i < nown; i++) {
-            tokens[i - known] = token_of(&n->rows[own[i].row], sized);
-            times_ns[i - known] = n->rows[own[i].row].start_ns;
+    for (int by = BY_KERNELS; whole && period == 0 && by >= BY_KIND; by--) {
+        size_t from = known + (by == BY_LATER_KERNELS ? (nown - known) / 4 : 0); /* the first steps may do more */
+        for (size_t i = from; i < nown; i++) {
+            tokens[i - from] = token_of(n, &own[i], by);
+            times_ns[i - from] = n->rows[own[i].row].start_ns;
         }
-        whole = tl_period_of(tokens, times_ns, nown - known, &period);
+        whole = tl_period_of(tokens, times_ns, nown - from, &period);
     }
     if (whole && period > 0) {
         size_t begin = known + longest_pause(n, own + known, nown - known, period);

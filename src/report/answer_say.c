@@ -81,7 +81,9 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_say_phrase(w, tl_place_of_culprit(c));
     tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
     tl_wrap_piece(w, "- %s,", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
-    if (c->gain_ns >= 0)
+    if (c->gain_ns == 0)
+        tl_wrap_words(w, "of which the simulation gains nothing");
+    else if (c->gain_ns > 0)
         tl_wrap_piece(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
@@ -111,7 +113,6 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     }
     tl_wrap_words(w, "Others wait most for");
     tl_wrap_piece(w, "rank %" PRId32 ",", most->rank);
-    tl_wrap_words(w, "which costs");
     tl_wrap_piece(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
     if (!isnan(most->p_value))
@@ -121,8 +122,12 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 
 static void say_blur(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "clocks are uncertain by");
-    tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    if (a->trust.untied) {
+        tl_wrap_words(w, "nothing compares the clocks of hosts;");
+    } else {
+        tl_wrap_words(w, "clocks are uncertain by");
+        tl_wrap_piece(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    }
     tl_wrap_words(w, "who came last cannot be told in");
     tl_wrap_piece(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
     tl_wrap_words(w, "collectives (table clock).");
@@ -221,7 +226,10 @@ static void say_grounds(tl_wrap *w, const tl_answers *a, const tl_answer *answer
     }
     if (t->clocks > 1) {
         tl_wrap_piece(w, "%s clocks", tl_grouped(t->clocks).text);
-        tl_wrap_piece(w, "(+-%s),", tl_duration(t->clock_uncertainty_ns).text);
+        if (t->untied)
+            tl_wrap_words(w, "(not all compared),");
+        else
+            tl_wrap_piece(w, "(+-%s),", tl_duration(t->clock_uncertainty_ns).text);
     } else {
         tl_wrap_words(w, "1 clock,");
     }

@@ -222,6 +222,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("only %s of %s collectives matched", tl_grouped(t->matched).text,
                       tl_grouped(t->collectives).text);
     case TL_DOUBT_CLOCKS:
+        if (t->untied)
+            return phrase("nothing compares the clocks of hosts, which blurs %s collectives",
+                          tl_grouped(t->blurred).text);
         return phrase("clocks are uncertain by %s, which blurs %s collectives",
                       tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
     case TL_DOUBT_MISSING:

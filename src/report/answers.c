@@ -47,7 +47,7 @@ const char *const tl_doubt_labels[] = {
 static const unsigned grave =
     BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1;
 
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
@@ -112,7 +112,7 @@ static int64_t count_stood_in(tl_tables *tables)
     return n;
 }
 
-/* As far as the worst of several is off, or may be. */
+/* Of clocks that can be compared: as far as the worst of several is off, or may be. */
 static void look_at_clocks(tl_tables *tables, tl_trust *t)
 {
     const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
@@ -122,6 +122,7 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
         int64_t offset = row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
         int64_t error = !row->applied && offset > row->sigma_ns ? offset : row->sigma_ns;
         t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
+        t->untied |= row->component > 0 && row->host[0] != '\0';
     }
 }
 
@@ -251,6 +252,8 @@ static const tl_straggler *first_inconclusive(const tl_table *stragglers)
 static bool is_blurred(const tl_answers *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    if (a->trust.untied) /* which may be any time */
+        return a->trust.blurred > a->trust.matched / 100;
     return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
 }
 
@@ -376,6 +379,13 @@ static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
                                                             : 0;
 }
 
+/* Nobody is named though others wait long for one, of which its repair would gain little. */
+static bool waits_are_unexplained(const tl_answers *a)
+{
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
+}
+
 static void find_doubts(tl_answers *a)
 {
     unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
@@ -390,7 +400,7 @@ static void find_doubts(tl_answers *a)
                                                                     : 0);
         phase |= doubts_of_cause(worst);
     } else {
-        rank |= clocks;
+        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);
         if (a->finding != TL_FOUND_NOBODY)
             rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
         if (a->finding == TL_FOUND_NO_WORK)

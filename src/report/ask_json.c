@@ -352,6 +352,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "clocks", t->clocks);
     put_int(j, "clock_uncertainty_ns", t->clock_uncertainty_ns);
     put_int(j, "clocks_shifted", t->shifted);
+    put_bool(j, "clocks_compared", !t->untied);
     put_bool(j, "simulated", t->simulated);
     put_double(j, "model_error", t->model_error);
     put_int(j, "wall_ns", a->wall_ns);

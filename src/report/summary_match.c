@@ -79,7 +79,9 @@ static void say_matched(FILE *out, const tl_summary *s, const tl_quality *matche
         tl_wrap_words(&w, "1 clock.");
     } else {
         tl_wrap_piece(&w, "%" PRId64 " clocks,", clocks->count);
-        if (clocks->worst_ns < 500)
+        if (s->answers != NULL && s->answers->trust.untied)
+            tl_wrap_words(&w, "not all of which anything compares (table clock).");
+        else if (clocks->worst_ns < 500)
             tl_wrap_words(&w, "less than 1 us apart.");
         else
             tl_wrap_piece(&w, "%s apart.", apart(clocks->worst_ns).text);

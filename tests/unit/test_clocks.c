@@ -39,6 +39,36 @@ static void ends_of_an_all_reduce_are_anchors(void)
     CU_ASSERT_EQUAL(anchors_of(p, 3, a), 0);
 }
 
+static void ends_of_a_pair_are_one_anchor(void)
+{
+    tl_participant p[2] = {
+        { .rank = 0, .peer = 4, .start_ns = 10, .end_ns = 100, .kind = TL_SEND, .rule = TL_BY_PAIR, .bytes = 8 },
+        { .rank = 4, .peer = 0, .start_ns = 90, .end_ns = 130, .kind = TL_RECV, .rule = TL_BY_PAIR, .bytes = 8 }
+    };
+    tl_anchor a[2];
+    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
+    CU_ASSERT_EQUAL(a[0].rank, 0);
+    CU_ASSERT_EQUAL(a[0].peer, 4);
+    CU_ASSERT_EQUAL(a[0].group, -1);
+    CU_ASSERT_EQUAL(a[0].ahead_ns, -30);
+    CU_ASSERT_EQUAL(a[0].took_ns, 40);
+    CU_ASSERT_EQUAL(a[0].way, TL_WAY_UP);
+    p[0].kind = TL_RECV;
+    p[1].kind = TL_SEND;
+    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
+    CU_ASSERT_EQUAL(a[0].way, TL_WAY_DOWN);
+    p[0].kind = p[1].kind = TL_SEND_RECV;
+    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
+    CU_ASSERT_EQUAL(a[0].way, TL_WAY_BOTH);
+    p[0].rule = p[1].rule = TL_BY_ENDTIME; /* they were found by the clocks */
+    CU_ASSERT_EQUAL(anchors_of(p, 2, a), 0);
+    p[0].rule = p[1].rule = TL_BY_PAIR;
+    p[1].bytes = 16;
+    p[1].dtype = 2;
+    p[0].dtype = 1;
+    CU_ASSERT_EQUAL(anchors_of(p, 2, a), 0);
+}
+
 /* n anchors, a time apart, on a line. */
 static tl_anchor *line(size_t n, int64_t apart_ns, int64_t ahead_ns, double drift)
 {
@@ -46,8 +76,31 @@ static tl_anchor *line(size_t n, int64_t apart_ns, int64_t ahead_ns, double drif
     if (a == NULL)
         abort();
     for (size_t i = 0; i < n; i++)
-        a[i] = (tl_anchor){ 3, 1, (int64_t)i * apart_ns, ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)), MS / 100 };
+        a[i] = (tl_anchor){ .rank = 3,
+                            .group = 1,
+                            .at_ns = (int64_t)i * apart_ns,
+                            .ahead_ns = ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)),
+                            .took_ns = MS / 100 };
     return a;
+}
+
+/* The clock is 1 ms ahead; half of what is sent lies in a buffer until the other comes. */
+static void where_a_sender_is_not_held_its_end_tells_nothing(void)
+{
+    for (int way = TL_WAY_UP; way <= TL_WAY_DOWN; way++) {
+        tl_clock_edge e;
+        tl_anchor *a = line(40, MS, MS, 0);
+        for (size_t i = 0; i < 40; i++) {
+            int64_t late_ns = i % 2 == 0 ? (int64_t)(i + 1) * MS : (int64_t)i * 100;
+            a[i].way = way;
+            a[i].ahead_ns += way == TL_WAY_UP ? -late_ns : late_ns;
+        }
+        CU_ASSERT_TRUE(tl_clock_edge_fit(a, 40, &e));
+        CU_ASSERT_EQUAL(e.way, way);
+        CU_ASSERT_EQUAL(e.ahead_ns, way == TL_WAY_UP ? MS - 1100 : MS + 1100);
+        CU_ASSERT_EQUAL(e.sigma_ns, 1000);
+        free(a);
+    }
 }
 
 static void where_long_and_short_collectives_disagree_the_short_ones_tell(void)
@@ -207,6 +260,8 @@ typedef struct job {
     size_t nplaces;
     tl_clock_edge edges[4 * MOST];
     size_t nedges;
+    tl_clock_edge pairs[2 * MOST];
+    size_t npairs;
     tl_table table;
 } job;
 
@@ -232,16 +287,120 @@ static void begin(size_t n, size_t share, const int64_t *ahead)
 
 static void solve(tl_clock_mode mode)
 {
+    const tl_clock_edges edges = { .of_groups = j.edges, .of_pairs = j.pairs, .ngroups = j.nedges, .npairs = j.npairs };
     tl_error err;
     j.table.n = 0;
     for (size_t i = 0; i < j.nplaces; i++)
         CU_ASSERT_FATAL(tl_table_add(&j.table) != NULL);
-    CU_ASSERT_EQUAL_FATAL(tl_clocks_solve(j.edges, j.nedges, mode, j.places, j.nplaces, &j.table, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_clocks_solve(&edges, mode, j.places, j.nplaces, &j.table, &err), TL_OK);
 }
 
 static const tl_clock *row(size_t i)
 {
     return tl_table_row(&j.table, i);
+}
+
+/* `hosts` hosts of two ranks, whose collectives stay on their host. */
+static void begin_apart(size_t hosts)
+{
+    static const int64_t level[MOST];
+    begin(2 * hosts, 2, level);
+    for (size_t i = 0; i < j.nedges; i++)
+        j.edges[i].group = (int32_t)(i / 2);
+}
+
+/* What the lower of two ranks sends, or the higher: how far the lower is ahead by that. */
+static void add_pair(int32_t rank, int32_t peer, int32_t way, int64_t ahead_ns)
+{
+    j.pairs[j.npairs++] = (tl_clock_edge){ .rank = rank,
+                                           .group = -1,
+                                           .anchors = 40,
+                                           .first_ns = 0,
+                                           .last_ns = 2 * SEC,
+                                           .middle_ns = SEC,
+                                           .ahead_ns = ahead_ns,
+                                           .sigma_ns = 2000,
+                                           .took_ns = 400000,
+                                           .peer = peer,
+                                           .way = way };
+}
+
+/* Host 1 is 7 ms ahead of host 0, host 2 another 5. */
+static void what_is_sent_both_ways_ties_hosts(void)
+{
+    begin_apart(3);
+    add_pair(0, 2, TL_WAY_UP, -7 * MS - 30000);
+    add_pair(0, 2, TL_WAY_DOWN, -7 * MS + 30000);
+    add_pair(1, 3, TL_WAY_UP, -7 * MS - 30000);
+    add_pair(1, 3, TL_WAY_DOWN, -7 * MS + 30000);
+    add_pair(3, 5, TL_WAY_BOTH, -5 * MS);
+    solve(TL_CLOCK_AUTO);
+    for (size_t i = 0; i < 6; i++) {
+        CU_ASSERT_EQUAL(row(i)->clock, (int32_t)i / 2);
+        CU_ASSERT_EQUAL(row(i)->component, 0);
+        CU_ASSERT_EQUAL(row(i)->offset_ns, i < 2 ? -7 * MS : i < 4 ? 0 : 5 * MS);
+        CU_ASSERT_EQUAL(row(i)->applied, i < 2 || i >= 4);
+    }
+    CU_ASSERT_EQUAL(row(0)->sigma_ns, 30000); /* half of what the ways leave */
+    CU_ASSERT_EQUAL(row(5)->sigma_ns, 5000);  /* of the collectives */
+}
+
+static void what_is_sent_one_way_leaves_a_transfer_in_doubt(void)
+{
+    begin_apart(2);
+    add_pair(0, 2, TL_WAY_UP, -7 * MS);
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(2)->component, 0);
+    CU_ASSERT_EQUAL(row(2)->offset_ns, 7 * MS);
+    CU_ASSERT_EQUAL(row(2)->sigma_ns, 400000);
+    CU_ASSERT_TRUE(row(2)->applied);
+    j.pairs[0].ahead_ns = -1000000; /* of which a transfer may be the most */
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_FALSE(row(2)->applied);
+    j.pairs[0].ahead_ns = -300000; /* and all of it: two hosts stay in doubt, ranks of nobody knows which may be on one */
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(2)->sigma_ns, 400000);
+    j.places[0].host = -1;
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(0)->sigma_ns, 5000);
+}
+
+/* The ends of sends and receives lie where they like: 3 ms apart inside a host, and between hosts that an all-reduce
+ * compares. */
+static void where_collectives_compare_clocks_what_is_sent_does_not(void)
+{
+    begin(4, 2, (const int64_t[]){ 0, 0, 0, 0 });
+    add_pair(0, 1, TL_WAY_BOTH, 3 * MS);
+    add_pair(0, 2, TL_WAY_BOTH, 3 * MS);
+    solve(TL_CLOCK_AUTO);
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(row(i)->offset_ns, 0);
+    CU_ASSERT_EQUAL(row(0)->sigma_ns, 5000);
+}
+
+static void of_several_pairs_the_middle_one_tells(void)
+{
+    begin(6, 3, (const int64_t[6]){ 0 });
+    for (size_t i = 0; i < 6; i++)
+        j.edges[i].group = (int32_t)(i / 3);
+    add_pair(0, 3, TL_WAY_BOTH, -4 * MS);
+    add_pair(1, 4, TL_WAY_BOTH, -30 * MS); /* wrong matches */
+    add_pair(2, 5, TL_WAY_BOTH, -4 * MS);
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(3)->offset_ns, 4 * MS);
+    CU_ASSERT_EQUAL(row(3)->sigma_ns, 5000);
+}
+
+static void drifts_are_tied_as_well(void)
+{
+    begin_apart(2);
+    add_pair(0, 2, TL_WAY_BOTH, 0);
+    j.pairs[0].has_drift = 1;
+    j.pairs[0].drift = 20e-6;
+    j.pairs[0].middle_ns = SEC / 2; /* the job's is at 1 s */
+    solve(TL_CLOCK_AUTO);
+    CU_ASSERT_EQUAL(row(0)->offset_ns - row(2)->offset_ns, 10000);
+    CU_ASSERT_EQUAL(row(0)->drift_ppb - row(2)->drift_ppb, 20000);
 }
 
 /* Two hosts of two ranks, 3 ms apart; ranks sit 20 us from their hosts. */
@@ -388,6 +547,8 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(ends_of_an_all_reduce_are_anchors),
+        TEST(ends_of_a_pair_are_one_anchor),
+        TEST(where_a_sender_is_not_held_its_end_tells_nothing),
         TEST(an_offset_is_the_middle_of_what_anchors_say),
         TEST(where_long_and_short_collectives_disagree_the_short_ones_tell),
         TEST(a_drift_takes_twenty_anchors_over_a_second),
@@ -400,6 +561,11 @@ int main(void)
         TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
         TEST(ranks_that_end_apart_by_less_than_they_take_have_one_clock),
         TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
+        TEST(what_is_sent_both_ways_ties_hosts),
+        TEST(what_is_sent_one_way_leaves_a_transfer_in_doubt),
+        TEST(where_collectives_compare_clocks_what_is_sent_does_not),
+        TEST(of_several_pairs_the_middle_one_tells),
+        TEST(drifts_are_tied_as_well),
         TEST(what_never_meets_is_not_compared),
         TEST(a_drift_is_the_clocks),
         TEST(an_offset_holds_in_the_middle),

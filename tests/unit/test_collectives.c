@@ -233,6 +233,13 @@ static void clocks_matter_where_there_are_several(void)
     CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, 70);
     m->ranks[0].applied = m->ranks[1].applied = 1;
     CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, 20);
+    m->ranks[1].component = 1;
+    CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, 20); /* on one host, it may be one clock */
+    m->ranks[1].host = 1;
+    CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, TL_CLOCK_UNTIED_NS);
+    m->parts[0].end_ns = m->parts[1].start_ns - 1000000 * US; /* which clocks that far apart explain */
+    m->parts[0].start_ns = m->parts[0].end_ns - 1000 * US;
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     meeting_free(m);
 }
 

@@ -113,6 +113,33 @@ static void launches_outside_steps_count_where_all_saw_the_same(void)
     CU_ASSERT_FALSE(j.fates[0].by_loose_launch);
 }
 
+/* The clock of rank 1 is 5 ms ahead; it has begun to record a step later than rank 0, and steps are not of one length. */
+static void launches_that_do_not_end_together_are_not_the_same(void)
+{
+    static const struct {
+        int64_t ends_us[3];
+        int same;
+    } cases[] = {
+        { { 5000, 105000, 405000 }, 1 },
+        { { 5150, 105000, 405020 }, 1 }, /* some leave earlier than others */
+        { { 5000, 105020, 405240 }, 1 }, /* 1 part in 10 000 is a drift */
+        { { 105000, 205300, 505000 }, 0 },
+        { { 105000, 205000, 506000 }, 0 },
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        begin();
+        for (int32_t r = 0; r < 2; r++) {
+            tl_membership *m = member(r, 77, "5");
+            m->nloose = m->nends = 5, m->loose_key = 1234;
+            for (int i = 0; i < 3; i++)
+                m->ends_ns[i] = r == 1 ? cases[c].ends_us[i] * 1000 : (const int64_t[]){ 0, 100000000, 400000000 }[i];
+        }
+        decide();
+        CU_ASSERT_EQUAL(j.fates[0].by_loose_launch, cases[c].same);
+        tl_table_free(&j.groups);
+    }
+}
+
 /* Groups by size, named before inferred; and the same whoever is asked first. */
 static void numbers_do_not_depend_on_the_order_of_ranks(void)
 {
@@ -422,6 +449,7 @@ int main(void)
         TEST(two_names_on_one_rank_are_two_groups),
         TEST(one_rank_without_numbers_takes_them_from_all),
         TEST(launches_outside_steps_count_where_all_saw_the_same),
+        TEST(launches_that_do_not_end_together_are_not_the_same),
         TEST(numbers_do_not_depend_on_the_order_of_ranks),
         TEST(hosts_say_where_a_group_lies),
         TEST(those_who_do_not_end_together_are_parted),

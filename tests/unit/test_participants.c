@@ -79,6 +79,10 @@ static void kinds_are_counted_apart(void)
     CU_ASSERT_EQUAL(at(5)->nth, 0);
     CU_ASSERT_EQUAL(at(7)->nth, 1);
     CU_ASSERT_EQUAL(of(at(2))->nloose, 3);
+    CU_ASSERT_EQUAL(of(at(2))->nends, 3);
+    CU_ASSERT_EQUAL(of(at(2))->ends_ns[0], at(2)->end_ns);
+    CU_ASSERT_EQUAL(of(at(2))->ends_ns[1], at(5)->end_ns);
+    CU_ASSERT_EQUAL(of(at(2))->ends_ns[2], at(7)->end_ns);
     forget(d);
 }
 

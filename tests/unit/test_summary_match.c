@@ -1,4 +1,5 @@
 /* test_summary_match.c - what the summary says of collectives, and how far they can be trusted. */
+#include "../../src/report/summary_match.h"
 #include "summary_job.h"
 #include "tlmpi/model/coll_tables.h"
 
@@ -55,6 +56,25 @@ static void what_does_not_fit_is_said(void)
     free(j);
 }
 
+static void clocks_that_nothing_compares_are_no_distance_apart(void)
+{
+    job *j = new_job();
+    add_rank(j, 10, 0, 0, 10);
+    count_of(j, TL_CHECK_MATCHED, 20, 27, 0);
+    count_of(j, TL_CHECK_ALONE, 1, 108, 0);
+    count_of(j, TL_CHECK_CLOCKS, 2, 4, 0);
+    tl_answers answers = { .trust.untied = true };
+    j->s.answers = &answers;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    tl_say_matching(out, &j->s);
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "2 clocks, not all of which anything compares"));
+    free(text);
+    free(j);
+}
+
 static void one_rank_alone_is_not_compared(void)
 {
     job *j = new_job();
@@ -75,6 +95,7 @@ static void one_rank_alone_is_not_compared(void)
 static const unit_test tests[] = {
     TEST(matched_collectives_have_a_line),
     TEST(what_does_not_fit_is_said),
+    TEST(clocks_that_nothing_compares_are_no_distance_apart),
     TEST(one_rank_alone_is_not_compared),
 };
 

@@ -174,8 +174,8 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     verdict_of(j, 3)->p_value = 0.61;
     snprintf(verdict_of(j, 3)->reason, 128, "stands out in 1 of 8 steps, but costs 0.5 %% of them");
     CU_ASSERT_STRING_EQUAL(
-        verdict(j), "No rank holds the job up. Others wait most for rank 3, which costs 0.5 % of the\n"
-                    "  time (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
+        verdict(j), "No rank holds the job up. Others wait most for rank 3, 0.5 % of the time\n"
+                    "  (p = 0.61); stands out in 1 of 8 steps, but costs 0.5 % of them.\n"
                     "  trust   high - 16 of 16 collectives matched, 1 clock, simulation off by 0.0 %\n" LOSS "\n");
     job_free(j);
 }
@@ -208,6 +208,9 @@ static void without_a_verdict_the_loss_is_said_all_the_same(void)
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: clocks are uncertain by 5.06 ms; who came last cannot be told in\n"
                                        "  15 of 16 collectives (table clock).\n" LOSS "\n");
+    put_row(j, &tl_clock_schema, &(tl_clock){ .rank = 1, .host = "b", .clock = 1, .component = 1 });
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: nothing compares the clocks of hosts; who came last cannot be told\n"
+                                       "  in 15 of 16 collectives (table clock).\n" LOSS "\n");
     verdict_of(j, 0)->verdict = TL_VERDICT_INCONCLUSIVE;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: no step in which it stands out among its peers.\n" LOSS "\n");
     job_free(j);

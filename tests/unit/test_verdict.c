@@ -70,6 +70,20 @@ static const int64_t none[RANKS_MAX] = { 0 };
 
 #define JUDGE(counts, ...) judge(counts, (const char *const[]){ __VA_ARGS__, NULL })
 
+/* Of 100 ms in one of 10 steps 1 ms is much; of all of them together it is nothing. */
+static void a_gain_is_held_against_the_steps_that_it_lies_in(void)
+{
+    tl_job_step steps[10];
+    for (int32_t s = 0; s < 10; s++)
+        steps[s] = (tl_job_step){ s, 100000000 };
+    const tl_verdict_input input = { .steps = steps, .nsteps = 10 };
+    CU_ASSERT_TRUE(tl_gain_matters(&input, 4, 4, 1000000));
+    CU_ASSERT_FALSE(tl_gain_matters(&input, 4, 5, 1000000));
+    CU_ASSERT_FALSE(tl_gain_matters(&input, 0, 9, 7900000));
+    CU_ASSERT_TRUE(tl_gain_matters(&input, 0, 9, 8000000));
+    CU_ASSERT_FALSE(tl_gain_matters(&input, 4, 4, 0));
+}
+
 /* Rank 0 makes others wait in many steps, but only from 4 to 7 would the job have been faster without. */
 static void what_a_repair_gains_tells_when_it_acted(void)
 {
@@ -141,6 +155,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(what_a_repair_gains_tells_when_it_acted),
         TEST(waits_that_cost_nothing_are_nobodys_fault),
+        TEST(a_gain_is_held_against_the_steps_that_it_lies_in),
         TEST(waits_that_no_replay_explains_are_believed),
         TEST(who_was_behind_from_the_first_and_is_no_slower_is_nobodys_fault),
         TEST(one_step_far_above_all_others_is_one_off),

@@ -352,6 +352,50 @@ static void a_rank_alone_in_its_role_is_compared_with_its_other_steps(void)
     job_free(j);
 }
 
+/* All is marked as step 2, but the recordings of the first two end in it, and that of the last goes on for longest. */
+static void recordings_that_end_in_turn_make_nobody_late(void)
+{
+    drawn_job *j = job_new();
+    for (int r = 0; r < 2; r++)
+        job_rank(j, 0, draw("steps:     22222222222222",
+                            "host:      ar............",
+                            "compute 7: AA............",
+                            "comm 9:    ..RR..........", NULL));
+    job_rank(j, 0, draw("steps:     22222222222222",
+                        "host:      arbs..........",
+                        "compute 7: AA..BB........",
+                        "comm 9:    ..RR..SS......", NULL));
+    job_rank(j, 0, draw("steps:     22222222222222",
+                        "host:      arbsct........",
+                        "compute 7: AA..BB..CC....",
+                        "comm 9:    ..RR..SS..TTTT", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 3)), 0);
+    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+    job_free(j);
+}
+
+/* Three stages of a rank each, the last with kernels of its own.  All do twice as much in step 3, and the last one two columns more than that, of which half
+ * a column is a quarter of what all do more. */
+static void what_all_stages_have_more_of_is_nobodys_surplus(void)
+{
+    drawn_job *j = job_new();
+    for (int32_t r = 0; r < 2; r++)
+        job_rank(j, r, draw("steps:     11223344............",
+                            "host:      abcdefgh............",
+                            "compute 7: AA..CC..EEEE....GG..",
+                            "comm 9:    ..BB..DD....FFFF..HH", NULL));
+    job_rank(j, 2, draw("steps:     11223344............",
+                        "host:      wbxdyfzh............",
+                        "compute 7: WW..XX..YYYYYY..ZZ..",
+                        "comm 9:    ..BB..DD......FF..HH", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), 0);
+    CU_ASSERT_EQUAL(2 * columns(tl_whatif_all_surplus(j->whatif, 2)), 3);
+    job_free(j);
+}
+
 /* The third rank is slow in every step, which its other steps do not show; the first two, stages of their own or two of one,
  * run the same kernels.  What the last one runs nobody else does. */
 static void a_stage_is_compared_with_stages_that_compute_the_same(void)
@@ -609,6 +653,8 @@ static const unit_test tests[] = {
     TEST(who_has_left_early_does_not_wait),
     TEST(who_is_recorded_for_longer_did_not_do_more),
     TEST(what_was_launched_before_the_recording_may_be_anything),
+    TEST(recordings_that_end_in_turn_make_nobody_late),
+    TEST(what_all_stages_have_more_of_is_nobodys_surplus),
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),
     TEST(a_replay_that_is_far_off_is_refused),

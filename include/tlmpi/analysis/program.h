@@ -75,6 +75,7 @@ typedef struct tl_comm {
 typedef struct tl_segment {
     int64_t work_ns, host_ns; /* sums of its entries' ns: free of waiting for other ranks and for each other */
     uint64_t does;            /* equal for the same kernels with the same grids in any order; 0: nothing is computed */
+    uint32_t nkernels;        /* that compute */
     uint32_t first_share;     /* its shares end where those of the next segment begin */
     int32_t step;             /* -1 outside all steps */
 } tl_segment;

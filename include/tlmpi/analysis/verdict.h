@@ -55,6 +55,9 @@ typedef struct tl_verdict_gains {
  * rank is. */
 bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
 
+/* Whether a gain is enough for a verdict, of the steps [first, last] that what costs it lies in. */
+bool tl_gain_matters(const tl_verdict_input *input, int32_t first_step, int32_t last_step, int64_t gain_ns);
+
 /* Then: verdict and reason, from what stands in the rows of both tables, which are those of tl_verdict_make.
  * TL_ENOMEM. */
 tl_status tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,

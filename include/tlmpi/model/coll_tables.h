@@ -125,7 +125,8 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel")       \
     F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")            \
     F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                        \
-    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock")              \
+    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where "   \
+                                             "nothing compares them")  \
     F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
                                         "mixed; inconclusive: clocks cannot tell; none: one rank alone")                  \
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
@@ -194,7 +195,7 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                               \
     F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                           \
     F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")               \
-    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them")                     \
+    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent")    \
     F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
                                         "the trace")                                                                      \
     F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \

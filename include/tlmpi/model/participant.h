@@ -59,6 +59,8 @@ typedef struct tl_membership {
     uint32_t nlaunched; /* with a launch, sends and receives left out; of them: */
     uint32_t nseq;      /* with a seq */
     uint32_t nloose;    /* outside any step */
+    uint32_t nends;     /* of those outside: of which all ranks leave together */
+    int64_t ends_ns[3]; /* when the first of these ended, the one that was the last power of two, the last */
     uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
     int64_t before_ns;  /* ... by so much at most */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */

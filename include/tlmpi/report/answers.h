@@ -95,6 +95,7 @@ typedef struct tl_trust {
     size_t nsteps;
     int64_t collectives, matched;
     int64_t clocks, shifted;                /* clocks of the job; ranks whose times were shifted */
+    bool untied;                            /* nothing compares the clocks of some hosts with others' */
     int64_t clock_uncertainty_ns;           /* how far two of them may be apart; 0 of a single one */
     int64_t blurred;                        /* collectives whose arrivals are nearer together than that */
     int64_t ends_ns;                        /* largest distance of the ends of ranks that end together; -1: none do */

@@ -40,7 +40,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
  *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, steps, collectives, matched, clocks,
- *                    clock_uncertainty_ns, clocks_shifted, simulated, model_error, wall_ns
+ *                    clock_uncertainty_ns, clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
 
