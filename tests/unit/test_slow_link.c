@@ -24,7 +24,7 @@ static void begin(void)
 {
     tl_slow_links_free(&links);
     nends = 0;
-    input = (tl_link_input){ ends, collectives, 0, step_ns, 0 };
+    input = (tl_link_input){ ends, collectives, 0, step_ns, 0, NULL };
     for (size_t i = 0; i < STEPS_MAX; i++)
         step_ns[i] = STEP_NS;
 }
@@ -349,6 +349,44 @@ static void clocks_that_are_off_are_no_ring(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* A ring of eight behind a link between 2 and 3, on hosts of four, one of them a second ahead; in the second round
+ * between 3 and 4, one on each host. */
+static void what_ranks_of_one_host_are_apart_is_no_clock(void)
+{
+    static const int32_t host[] = { 0, 0, 0, 0, 4, 4, 4, 4 }, unknown[] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+    static const uint32_t passes_of[2][8] = { { 5, 6, 0, 0, 1, 2, 3, 4 }, { 4, 5, 6, 0, 0, 1, 2, 3 } };
+    for (int known = 0; known < 2; known++)
+        for (uint32_t across = 0; across < 2; across++) {
+            begin();
+            input.host = known ? host : unknown;
+            for (uint32_t s = 0; s < 10; s++) {
+                tl_link_collective *c = meet(0, 8, s, UNIT_NS + 14 * UNIT_NS);
+                for (uint32_t k = 0; k < 8; k++)
+                    ends[c->first + k].shown_end_ns +=
+                        (k < 4 ? INT64_C(1000000000) : 0) - passes_of[across][k] * (int64_t)UNIT_NS;
+            }
+            find();
+            CU_ASSERT_EQUAL_FATAL(links.n, 1);
+            CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_TAILS);
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 + across && links.of[0].ends[1] == 3 + across);
+        }
+}
+
+/* All of a ring's steps alike, up to where it begins again: so it is without a slow link. */
+static void a_ring_that_has_no_pair_is_healthy(void)
+{
+    static const int32_t host[] = { 0, 0, 0, 0, 4, 4, 4, 4 };
+    begin();
+    input.host = host;
+    for (uint32_t s = 0; s < 10; s++) {
+        tl_link_collective *c = meet(0, 8, s, 15 * UNIT_NS);
+        for (uint32_t k = 0; k < 8; k++)
+            ends[c->first + k].shown_end_ns += (k < 4 ? INT64_C(1000000000) : 0) - k * (int64_t)UNIT_NS;
+    }
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
 static void nothing_is_nothing(void)
 {
     begin();
@@ -398,6 +436,8 @@ static const unit_test tests[] = {
     TEST(what_goes_between_two_stages_is_compared_with_its_like),
     TEST(places_in_the_step_stand_for_sizes),
     TEST(clocks_that_are_off_are_no_ring),
+    TEST(what_ranks_of_one_host_are_apart_is_no_clock),
+    TEST(a_ring_that_has_no_pair_is_healthy),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),
 };

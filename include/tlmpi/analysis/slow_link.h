@@ -10,7 +10,8 @@
  *     groups   other ranks that do the same: the median of their medians
  *     steps    where there are none: the same ranks in their other steps
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
- * stands j places behind it is spared j of its phases * (n - 1) passes
+ * stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as far as the
+ * ranks of each tell
  *
  * Of a group some of whose ranks have no trace only tails can tell.
  *
@@ -52,6 +53,7 @@ typedef struct tl_link_input {
     size_t ncollectives;
     const double *step_ns; /* > 0 */
     size_t nsteps;
+    const int32_t *host; /* by rank, below 0: not known; NULL: of nobody */
 } tl_link_input;
 
 typedef struct tl_slow_link {
