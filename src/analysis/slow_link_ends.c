@@ -24,6 +24,7 @@ enum { TAIL_PART = 10, RING_LEAST = 5 };
 
 typedef struct tails {
     bool shown;      /* ends as clocks showed them */
+    bool lined_up;   /* a ring in the order of ranks */
     int64_t *off_ns; /* [members]: less what these were off */
     int64_t *ns;     /* [members]: median end after the first end */
     uint32_t *order; /* of members, the latest first */
@@ -33,8 +34,12 @@ typedef struct tails {
 static bool tails_new(tails *t, size_t members, size_t collectives, bool shown)
 {
     size_t most = (members > collectives ? members : collectives) + 1;
-    *t = (tails){ shown, tl_calloc(members + 1, sizeof *t->off_ns), tl_calloc(members + 1, sizeof *t->ns),
-                  tl_malloc((members + 1) * sizeof *t->order), tl_malloc(most * sizeof *t->scratch) };
+    *t = (tails){ shown,
+                  false,
+                  tl_calloc(members + 1, sizeof *t->off_ns),
+                  tl_calloc(members + 1, sizeof *t->ns),
+                  tl_malloc((members + 1) * sizeof *t->order),
+                  tl_malloc(most * sizeof *t->scratch) };
     return t->off_ns != NULL && t->ns != NULL && t->order != NULL && t->scratch != NULL;
 }
 
@@ -104,8 +109,8 @@ static int64_t shown_ns(const tails *t, const tl_link_input *in, uint32_t collec
 static bool is_ring(const tails *t, uint32_t members)
 {
     const uint32_t *o = t->order;
-    int64_t pass = (t->ns[o[0]] - t->ns[o[members - 1]]) / ((int64_t)members - 2);
-    bool ring = t->ns[o[0]] - t->ns[o[1]] <= pass - pass / 4;
+    int64_t range = tl_ns_between(t->ns[o[0]], t->ns[o[members - 1]]), pass = range / ((int64_t)members - 2);
+    bool ring = range >= TAIL_LEAST_NS && t->ns[o[0]] - t->ns[o[1]] <= pass - pass / 4;
     for (uint32_t k = 1; k + 1 < members; k++) {
         int64_t apart = t->ns[o[k]] - t->ns[o[k + 1]];
         ring = ring && apart >= pass / 2 && apart <= pass + (pass > TL_RING_NS ? pass : TL_RING_NS) / 2;
@@ -127,9 +132,9 @@ static bool measure_shown(const tl_link_input *in, const uint32_t *of, size_t n,
         return false;
     for (uint32_t k = 0; k < c->n; k++)
         host[k] = in->host != NULL ? in->host[in->ends[c->first + k].rank] : -1;
-    bool lined_up = tl_ring_line_up(t->ns, host, c->n, t->off_ns, t->scratch);
+    t->lined_up = tl_ring_line_up(t->ns, host, c->n, t->off_ns, t->scratch);
     free(host);
-    return !lined_up || measure(in, of, n, n, t);
+    return !t->lined_up || measure(in, of, n, n, t);
 }
 
 bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, int64_t *took_ns, int64_t *should_ns,
@@ -147,7 +152,7 @@ bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, int
             t.scratch[i] = took_ns[of[i]];
         int64_t middle_ns = tl_median(t.scratch, n);
         int64_t range = tl_ns_between(t.ns[o[0]], t.ns[o[members - 1]]);
-        bool ring = range >= TAIL_LEAST_NS && range >= middle_ns / TAIL_PART && is_ring(&t, members);
+        bool ring = range >= middle_ns / TAIL_PART && (t.lined_up || is_ring(&t, members));
         int64_t passes = (c->kind == TL_ALL_REDUCE ? 2 : 1) * ((int64_t)members - 1);
         for (size_t i = 0; ring && i < n; i++) {
             int64_t late = tail(&t, in, of[i], o[0]) / 2 + tail(&t, in, of[i], o[1]) / 2;

@@ -2,8 +2,10 @@
 #include "slow_link_ring.h"
 #include "tlmpi/base/stats.h"
 
-/* The first and the last of a ring with a slow link are so many times as far apart as those of a healthy one. */
+/* Those that a slow link keeps apart lie as far from each other as those of a healthy ring do, at least; so many times
+ * as far where clocks may be off as well. */
 enum { TIMES_HEALTHY = 2, RANKS_LEAST = 5 };
+enum { ALL_OF_IT = 3 };
 
 typedef enum step { STEP_PASS, STEP_NONE, STEP_LINK, STEP_OTHER } step;
 
@@ -40,7 +42,7 @@ static int64_t longer(int64_t a, int64_t b)
 static step step_at(const ring *r, uint32_t place)
 {
     int64_t ns = to_next_ns(r, place), pass = r->pass_ns, loose = longer(pass, TL_RING_NS) / 2;
-    if (is_near(ns, 0, pass / 4))
+    if (ns >= -pass / 4 && ns <= pass)
         return STEP_NONE;
     if (ns <= -pass / 2 && ns >= -pass - loose)
         return STEP_PASS;
@@ -54,16 +56,16 @@ static bool may_break(const ring *r, uint32_t place)
     return a < 0 || b < 0 || a != b;
 }
 
-/* How much of a link between the ranks at a and behind it is to be seen; 0: none, or it cannot be there. */
+/* How much of a link between the ranks at a and behind it is to be seen, up to ALL_OF_IT; 0: none, or it cannot be
+ * there. */
 static int evidence_at(const ring *r, uint32_t a)
 {
-    uint32_t passes = 0, broken = 0;
     step before = step_at(r, a + r->n - 1), at = step_at(r, a);
+    uint32_t passes = 0, broken = (uint32_t)(before == STEP_OTHER) + (at == STEP_OTHER);
 
     if ((before != STEP_LINK && (before != STEP_OTHER || !may_break(r, a + r->n - 1))) ||
         (at != STEP_NONE && (at != STEP_OTHER || !may_break(r, a))))
         return 0;
-    broken = (uint32_t)(before == STEP_OTHER) + (at == STEP_OTHER);
     for (uint32_t k = a + 1; k < a + r->n - 1; k++) {
         bool pass = step_at(r, k) == STEP_PASS;
         if (!pass && !may_break(r, k))
@@ -92,6 +94,16 @@ static bool find_link(const ring *r, uint32_t *at, int *evidence)
     return single;
 }
 
+/* By n - 1 places behind a, each a pass earlier than the one before it. */
+static void take_off(const ring *r, uint32_t a, int64_t pass_ns, int64_t *off_ns)
+{
+    for (uint32_t k = 0; k < r->n; k++) {
+        uint32_t rank = rank_at(r, a + k);
+        int64_t behind = k == 0 ? 0 : (int64_t)k - 1;
+        off_ns[rank] = tl_ns_between(r->late_ns[rank], ((int64_t)r->n - 2 - behind) * pass_ns);
+    }
+}
+
 bool tl_ring_line_up(const int64_t *late_ns, const int32_t *host, uint32_t n, int64_t *off_ns, int64_t *scratch)
 {
     int evidence = 0;
@@ -102,16 +114,13 @@ bool tl_ring_line_up(const int64_t *late_ns, const int32_t *host, uint32_t n, in
         for (uint32_t k = 0; k < n; k++)
             scratch[k] = to_next_ns(&r, k);
         r.pass_ns = -tl_median(scratch, n);
-        if (r.pass_ns > INT64_MAX / ((int64_t)n * 4) || ((int64_t)n - 2) * r.pass_ns < TIMES_HEALTHY * TL_RING_NS)
+        if (r.pass_ns <= 0 || r.pass_ns > INT64_MAX / ((int64_t)n * 4) || !find_link(&r, &a, &evidence))
             continue;
-        if (!find_link(&r, &a, &evidence))
-            continue;
-        found = true;
-        for (uint32_t k = 0; k < n; k++) { /* places behind a */
-            uint32_t rank = rank_at(&r, a + k);
-            int64_t behind = k == 0 ? 0 : (int64_t)k - 1;
-            off_ns[rank] = tl_ns_between(late_ns[rank], ((int64_t)n - 2 - behind) * r.pass_ns);
-        }
+        /* A healthy ring lets each rank go a little later, or earlier, than the one before: so does the pair. */
+        int64_t pass_ns = r.pass_ns + (step_at(&r, a) == STEP_NONE ? to_next_ns(&r, a) : 0);
+        found = ((int64_t)n - 2) * pass_ns >= (evidence == ALL_OF_IT ? 1 : TIMES_HEALTHY) * TL_RING_NS;
+        if (found)
+            take_off(&r, a, pass_ns, off_ns);
     }
     return found;
 }

@@ -387,6 +387,27 @@ static void a_ring_that_has_no_pair_is_healthy(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* 54 us between the first and the last is what healthy rings do, but these have no two that are done last, together.
+ * Each rank is done 3 us after the one before it, whatever the link: a pass is 9 us. */
+static void a_pair_tells_of_a_ring_no_wider_than_healthy_ones(void)
+{
+    static const int64_t late_us[2][8] = { { 6, 0, 56, 59, 30, 24, 18, 12 }, { 6, 0, 42, 36, 30, 24, 18, 12 } };
+    for (int healthy = 0; healthy < 2; healthy++) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++) {
+            tl_link_collective *c = meet(0, 8, s, 3 * UNIT_NS);
+            for (uint32_t k = 0; k < 8; k++)
+                ends[c->first + k].shown_end_ns += 1000 * late_us[healthy][k];
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, healthy == 0);
+        if (healthy == 0) {
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 && links.of[0].ends[1] == 3);
+            CU_ASSERT_EQUAL(links.of[0].surplus_ns, 10 * 14 * 9000);
+        }
+    }
+}
+
 static void nothing_is_nothing(void)
 {
     begin();
@@ -438,6 +459,7 @@ static const unit_test tests[] = {
     TEST(clocks_that_are_off_are_no_ring),
     TEST(what_ranks_of_one_host_are_apart_is_no_clock),
     TEST(a_ring_that_has_no_pair_is_healthy),
+    TEST(a_pair_tells_of_a_ring_no_wider_than_healthy_ones),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),
 };
