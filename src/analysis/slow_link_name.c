@@ -50,17 +50,55 @@ static bool is_slow(const tl_link_finding *f, uint32_t unit, double most)
     return p->nflagged > 1 || is_event(f, unit);
 }
 
-/* The flagged ones of a cell, to the front of f->order[from ..); how many. */
-static size_t flagged_first(tl_link_finding *f, size_t from, size_t to)
+static int64_t surplus_of(const tl_link_finding *f, uint32_t collective)
+{
+    return tl_ns_between(f->took_ns[collective], f->should_ns[collective]);
+}
+
+static bool is_flagged(const tl_link_finding *f, uint32_t collective)
+{
+    return f->flagged[tl_link_place(f, collective)];
+}
+
+static bool is_quiet(const tl_link_finding *f, uint32_t collective)
+{
+    return surplus_of(f, collective) < f->long_ns[collective];
+}
+
+/* Those of f->order[from .. to) to its front; how many. */
+static size_t to_front(tl_link_finding *f, size_t from, size_t to,
+                       bool (*which)(const tl_link_finding *f, uint32_t collective))
 {
     size_t n = from;
     for (size_t i = from; i < to; i++)
-        if (f->flagged[tl_link_place(f, f->order[i])]) {
+        if (which(f, f->order[i])) {
             uint32_t c = f->order[i];
             f->order[i] = f->order[n];
             f->order[n++] = c;
         }
     return n - from;
+}
+
+/* Whether transfers of a cell are too long in flagged steps: what else the group does may be none the slower. */
+static bool is_long(const tl_link_finding *f, size_t from, size_t to)
+{
+    double surplus = 0, least = 0;
+    for (size_t i = from; i < to; i++)
+        if (is_flagged(f, f->order[i])) {
+            surplus += (double)surplus_of(f, f->order[i]);
+            least += (double)f->long_ns[f->order[i]];
+        }
+    return surplus > 0 && surplus >= least;
+}
+
+static bool any_long(const tl_link_finding *f, uint32_t unit)
+{
+    bool any = false;
+    for (size_t i = 0, to; i < f->n; i = to) {
+        to = tl_link_cell_end(f, i);
+        any = any || (f->unit[f->order[i]] == unit && is_long(f, i, to));
+    }
+    return any;
 }
 
 static void describe(tl_link_finding *f, size_t from, size_t n, tl_slow_link *link)
@@ -79,18 +117,19 @@ static bool add_link(tl_link_finding *f, uint32_t unit)
 {
     tl_slow_link *link = &f->out->of[f->out->n];
     int64_t most = 0;
+    bool each = any_long(f, unit); /* else they are too long together */
     *link = (tl_slow_link){ .found = f->found[unit] };
     if (f->nunits == 1) /* there is nobody to change labels with */
         link->found.p_value = NAN;
     for (size_t i = 0, to; i < f->n; i = to) {
         int64_t sum = 0;
         to = tl_link_cell_end(f, i);
-        if (f->unit[f->order[i]] != unit)
+        if (f->unit[f->order[i]] != unit || (each && !is_long(f, i, to)))
             continue;
-        size_t n = flagged_first(f, i, to);
+        size_t n = to_front(f, i, to, is_flagged);
         for (size_t k = i; k < i + n; k++) {
             uint32_t c = f->order[k];
-            int64_t more = tl_ns_between(f->took_ns[c], f->should_ns[c]);
+            int64_t more = surplus_of(f, c);
             f->out->surplus_ns[c] = more > 0 ? more : 0;
             f->out->link_of[c] = (uint32_t)f->out->n;
             sum = tl_ns_sum(sum, f->out->surplus_ns[c]);
@@ -100,7 +139,8 @@ static bool add_link(tl_link_finding *f, uint32_t unit)
             continue;
         most = sum;
         describe(f, i, n, link);
-        if (!tl_link_ends(f->in, f->order + i, n, to - i, link))
+        size_t quiet = to_front(f, i + n, to, is_quiet);
+        if (!tl_link_ends(f->in, f->order + i, n, n + quiet, link))
             return false;
     }
     f->out->n += most > 0;

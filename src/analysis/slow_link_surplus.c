@@ -67,13 +67,26 @@ static int64_t steady_part_of(const tl_link_finding *f, uint32_t collective, int
     return least < (double)part_ns ? (int64_t)least : part_ns;
 }
 
+/* By place: from what on a surplus of all of a group's transfers counts, and what those took too long of which it
+ * counts by themselves. */
+typedef struct counting {
+    double *least, *steady, *alone;
+} counting;
+
+/* Where steps hardly differ, what matters of the step counts as well. */
+static bool counts(double surplus, double least, double steady, double step_ns)
+{
+    return surplus >= fmin(least, fmax(steady, matters * step_ns));
+}
+
 /* What a cell's collectives of one step took too long: as many times the middle one as there are, so that one that had
  * a hiccup does not stand for all. */
-static void charge_cell(tl_link_finding *f, size_t from, size_t to, double *least, double *steady)
+static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counting *sum)
 {
     int64_t noise_ns = noise_of(f, from, to);
     for (size_t i = from, next; i < to; i = next) {
         uint32_t c = f->order[i];
+        size_t place = tl_link_place(f, c);
         double middle = (double)middle_surplus(f, i, to, &next), part = 0, steady_part = 0;
         size_t n = next - i;
         for (size_t k = i; k < next; k++) {
@@ -81,10 +94,13 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, double *leas
             steady_part += (double)f->long_ns[f->order[k]];
             part += (double)part_of(f, f->order[k]);
         }
-        f->charge[tl_link_place(f, c)] += (double)n * middle;
-        double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
-        least[tl_link_place(f, c)] += part > doubt ? part : doubt + 1;
-        steady[tl_link_place(f, c)] += steady_part > doubt ? steady_part : doubt + 1;
+        double surplus = (double)n * middle, doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
+        double least = part > doubt ? part : doubt + 1, steady = steady_part > doubt ? steady_part : doubt + 1;
+        f->charge[place] += surplus;
+        sum->least[place] += least;
+        sum->steady[place] += steady;
+        if (surplus > 0 && counts(surplus, least, steady, f->in->step_ns[f->in->collectives[c].step]))
+            sum->alone[place] += surplus;
     }
 }
 
@@ -92,22 +108,21 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, double *leas
 tl_status tl_link_test(tl_link_finding *f, tl_error *err)
 {
     size_t nsteps = f->in->nsteps, cells = f->nunits * nsteps;
-    double *least = tl_calloc(cells + 1, sizeof *least), *steady = tl_calloc(cells + 1, sizeof *steady);
-    if (least == NULL || steady == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
-        free(least);
-        free(steady);
+    double *sums = tl_calloc(3 * cells + 1, sizeof *sums);
+    if (sums == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
+        free(sums);
         return tl_fail_memory(err, "slow links");
     }
+    const counting sum = { sums, sums + cells, sums + 2 * cells };
     memset(f->charge, 0, (cells + nsteps) * sizeof *f->charge);
     for (size_t i = 0, to; i < f->n; i = to) {
         to = tl_link_cell_end(f, i);
-        charge_cell(f, i, to, least, steady);
+        charge_cell(f, i, to, &sum);
     }
     for (size_t i = 0; i < cells; i++)
-        if (f->charge[i] < fmin(least[i], fmax(steady[i], matters * f->in->step_ns[i % nsteps])))
-            f->charge[i] = 0;
-    free(least);
-    free(steady);
+        if (!counts(f->charge[i], sum.least[i], sum.steady[i], f->in->step_ns[i % nsteps]))
+            f->charge[i] = sum.alone[i];
+    free(sums);
     const tl_charges charges = { f->charge, f->in->step_ns, f->nunits > 1 ? f->nunits : 2, nsteps };
     return tl_persistence_of(&charges, f->found, NULL, f->flagged, err);
 }

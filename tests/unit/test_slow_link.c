@@ -303,6 +303,32 @@ static void an_all_to_all_is_long_for_the_two_at_the_link(void)
     }
 }
 
+/* Four long exchanges a step that differ as they will, and a short all-reduce: that alone takes longer in group 0, in
+ * steps 3 to 8 or in all. */
+static void what_is_slow_is_not_lost_among_the_rest(void)
+{
+    for (int always = 0; always < 2; always++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (uint32_t g = 0; g < 2; g++) {
+                bool slow = g == 0 && (always == 1 || (s >= 3 && s <= 8));
+                for (uint32_t k = 0; k < 4; k++)
+                    meet(4 * g, 4, s, (10 + (s * 5 + g * 3 + k) % 3) * (int64_t)UNIT_NS)->kind = TL_ALL_TO_ALL;
+                tl_link_collective *c = meet(4 * g, 4, s, (slow ? 4 : 1) * (int64_t)UNIT_NS);
+                for (uint32_t k = 0; slow && k < 2; k++)
+                    ends[c->first + k].end_ns -= UNIT_NS / 2;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, 1);
+        CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_GROUPS);
+        CU_ASSERT_EQUAL(collectives[links.of[0].like].kind, TL_ALL_REDUCE);
+        CU_ASSERT_EQUAL(links.of[0].found.first, always == 1 ? 0 : 3);
+        CU_ASSERT_EQUAL(links.of[0].found.last, always == 1 ? 11 : 8);
+        CU_ASSERT_EQUAL(links.of[0].surplus_ns, (always == 1 ? 12 : 6) * 3 * INT64_C(100000));
+        CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 && links.of[0].ends[1] == 3);
+    }
+}
+
 /* A ring of eight in the order of ranks, all-reduce, 1.4 ms longer for the link between 2 and 3: a pass is 0.1 ms.  Its
  * clocks were taken to be off by just that much. */
 static void ring(uint32_t passes_of[8])
@@ -452,6 +478,7 @@ static const unit_test tests[] = {
     TEST(one_hiccup_is_no_event),
     TEST(without_hosts_two_slow_ones_have_no_ends),
     TEST(an_all_to_all_is_long_for_the_two_at_the_link),
+    TEST(what_is_slow_is_not_lost_among_the_rest),
     TEST(a_ring_alone_shows_by_who_is_done_last),
     TEST(a_ring_needs_no_sizes),
     TEST(what_goes_between_two_stages_is_compared_with_its_like),
