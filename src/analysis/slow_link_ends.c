@@ -149,11 +149,13 @@ bool tl_link_by_tails(const tl_link_input *in, const uint32_t *of, size_t n, int
     if (whole) {
         const uint32_t *o = t.order;
         for (size_t i = 0; i < n; i++)
-            t.scratch[i] = took_ns[of[i]];
-        int64_t middle_ns = tl_median(t.scratch, n);
+            t.scratch[i] = shown_ns(&t, in, of[i]);
+        int64_t middle_ns = tl_median(t.scratch, n),
+                passes = (c->kind == TL_ALL_REDUCE ? 2 : 1) * (int64_t)(members - 1);
         int64_t range = tl_ns_between(t.ns[o[0]], t.ns[o[members - 1]]);
-        bool ring = range >= middle_ns / TAIL_PART && (t.lined_up || is_ring(&t, members));
-        int64_t passes = (c->kind == TL_ALL_REDUCE ? 2 : 1) * ((int64_t)members - 1);
+        /* No ring is held up for longer than it takes. */
+        bool ring = range >= middle_ns / TAIL_PART && range / ((int64_t)members - 2) < middle_ns / passes &&
+                    (t.lined_up || is_ring(&t, members));
         for (size_t i = 0; ring && i < n; i++) {
             int64_t late = tail(&t, in, of[i], o[0]) / 2 + tail(&t, in, of[i], o[1]) / 2;
             took_ns[of[i]] = shown_ns(&t, in, of[i]);

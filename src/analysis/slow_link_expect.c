@@ -45,11 +45,13 @@ bool tl_link_expect_alone(tl_link_finding *f)
         to = tl_link_cell_end(f, i);
         if (f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
             continue;
-        if (f->found[unit].nflagged == 0 || !tl_link_is_comparable(&f->in->collectives[f->order[i]])) {
-            if (!tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
-                return false;
+        bool comparable = tl_link_is_comparable(&f->in->collectives[f->order[i]]);
+        /* One step is no reason not to look whether all are a slow ring's. */
+        if ((f->found[unit].nflagged <= 1 || !comparable) &&
+            !tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
+            return false;
+        if (f->found[unit].nflagged == 0 || !comparable || f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
             continue;
-        }
         for (size_t k = i; k < to; k++)
             if (!f->flagged[tl_link_place(f, f->order[k])])
                 f->scratch[quiet++] = f->took_ns[f->order[k]];

@@ -9,10 +9,12 @@
 
 /* A surplus counts from this part of what should have been. */
 enum { PART_USUAL = 4, PART_LOOSE = 3 };
-/* Against its own other steps, where these hardly differ: so many times as much as they do, a twentieth at least, and
- * what matters of the step. */
+/* Against its own other steps: from a twentieth on, what matters of the step, and so many times as much as these differ
+ * by. */
 enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20 };
 static const double matters = 0.04, to_deviation = 1.4826;
+/* Nothing takes three years; four times that is a number. */
+#define MOST_NS 1e17
 
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
@@ -41,66 +43,77 @@ static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *n
     return f->scratch[(*next - i - 1) / 2];
 }
 
-/* By how much a cell's steps differ from each other, for a collective; INT64_MAX where that is not known.  It is asked
- * of the rest of scratch, as steps are fewer than collectives. */
-static int64_t noise_of(tl_link_finding *f, size_t from, size_t to)
-{
-    int64_t *of_steps = f->scratch + (to - from);
-    size_t n = 0;
-    for (size_t i = from, next; i < to; i = next)
-        of_steps[n++] = middle_surplus(f, i, to, &next);
-    if (n < STEADY_STEPS || f->evidence[f->order[from]] != TL_LINK_BY_STEPS)
-        return INT64_MAX;
-    return llround(to_deviation * (double)tl_mad(of_steps, n, tl_median(of_steps, n)));
-}
-
 static int64_t part_of(const tl_link_finding *f, uint32_t collective)
 {
     return f->should_ns[collective] / (tl_link_is_loose(&f->in->collectives[collective]) ? PART_LOOSE : PART_USUAL);
 }
 
-/* Where its steps are so steady. */
-static int64_t steady_part_of(const tl_link_finding *f, uint32_t collective, int64_t noise_ns)
-{
-    int64_t part_ns = part_of(f, collective);
-    double least = fmax((double)f->should_ns[collective] / PART_STEADY, TIMES_NOISE * (double)noise_ns);
-    return least < (double)part_ns ? (int64_t)least : part_ns;
-}
-
-/* By place: from what on a surplus of all of a group's transfers counts, and what those took too long of which it
- * counts by themselves. */
+/* By place: what a group's transfers took too long of which it counts by themselves; from what on that of all counts;
+ * and that of those that are compared with their own steps, and from what on it does where steps hardly differ. */
 typedef struct counting {
-    double *least, *steady, *alone;
+    double *alone, *least, *own, *own_least;
 } counting;
 
-/* Where steps hardly differ, what matters of the step counts as well. */
-static bool counts(double surplus, double least, double steady, double step_ns)
-{
-    return surplus >= fmin(least, fmax(steady, matters * step_ns));
-}
-
 /* What a cell's collectives of one step took too long: as many times the middle one as there are, so that one that had
- * a hiccup does not stand for all. */
+ * a hiccup does not stand for all.  What clocks leave open is the same in all steps. */
 static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counting *sum)
 {
-    int64_t noise_ns = noise_of(f, from, to);
+    bool own = f->evidence[f->order[from]] == TL_LINK_BY_STEPS;
     for (size_t i = from, next; i < to; i = next) {
         uint32_t c = f->order[i];
         size_t place = tl_link_place(f, c);
-        double middle = (double)middle_surplus(f, i, to, &next), part = 0, steady_part = 0;
+        double surplus = (double)middle_surplus(f, i, to, &next), part = 0, small_part = 0;
         size_t n = next - i;
+        surplus *= (double)n;
         for (size_t k = i; k < next; k++) {
-            f->long_ns[f->order[k]] = steady_part_of(f, f->order[k], noise_ns);
-            steady_part += (double)f->long_ns[f->order[k]];
+            int64_t small_ns = f->should_ns[f->order[k]] / PART_STEADY;
+            f->long_ns[f->order[k]] = own ? small_ns : part_of(f, f->order[k]);
+            small_part += (double)small_ns;
             part += (double)part_of(f, f->order[k]);
         }
-        double surplus = (double)n * middle, doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
-        double least = part > doubt ? part : doubt + 1, steady = steady_part > doubt ? steady_part : doubt + 1;
+        double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
+        double least = part > doubt ? part : doubt + 1;
         f->charge[place] += surplus;
         sum->least[place] += least;
-        sum->steady[place] += steady;
-        if (surplus > 0 && counts(surplus, least, steady, f->in->step_ns[f->in->collectives[c].step]))
-            sum->alone[place] += surplus;
+        sum->alone[place] += surplus >= least ? surplus : 0;
+        sum->own[place] += own ? surplus : 0;
+        sum->own_least[place] += own ? small_part : 0;
+    }
+}
+
+/* The scatter of n values around their middle, around the one before, or around the line through their neighbours,
+ * whichever is least: what begins, ends or grows is no noise.  work: as many. */
+static double scatter(int64_t *values, size_t n, int64_t *work)
+{
+    for (size_t i = 1; i + 1 < n; i++)
+        work[i - 1] = llabs(values[i - 1] - 2 * values[i] + values[i + 1]);
+    double least = (double)tl_median(work, n - 2) / sqrt(6);
+    for (size_t i = 0; i + 1 < n; i++)
+        work[i] = llabs(values[i + 1] - values[i]);
+    least = fmin(least, (double)tl_median(work, n - 1) / sqrt(2));
+    return to_deviation * fmin(least, (double)tl_mad(values, n, tl_median(values, n)));
+}
+
+/* By how much a group's steps differ from each other; infinite where there are few. */
+static double noise_of(tl_link_finding *f, size_t unit, const counting *sum)
+{
+    size_t n = 0, nsteps = f->in->nsteps;
+    for (size_t s = 0; s < nsteps; s++)
+        if (sum->own_least[unit * nsteps + s] > 0)
+            f->scratch[n++] = llround(fmax(-MOST_NS, fmin(sum->own[unit * nsteps + s], MOST_NS)));
+    return n >= STEADY_STEPS ? scatter(f->scratch, n, f->scratch + n) : INFINITY;
+}
+
+/* What counts of a group's surplus, step by step. */
+static void keep_what_counts(tl_link_finding *f, size_t unit, const counting *sum)
+{
+    double noise = noise_of(f, unit, sum);
+    for (size_t s = 0; s < f->in->nsteps; s++) {
+        size_t place = unit * f->in->nsteps + s;
+        double own_least = fmax(fmax(sum->own_least[place], TIMES_NOISE * noise), matters * f->in->step_ns[s]);
+        if (f->charge[place] >= sum->least[place])
+            continue;
+        f->charge[place] = sum->own[place] >= own_least ? sum->own[place] : sum->alone[place];
     }
 }
 
@@ -108,20 +121,19 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counti
 tl_status tl_link_test(tl_link_finding *f, tl_error *err)
 {
     size_t nsteps = f->in->nsteps, cells = f->nunits * nsteps;
-    double *sums = tl_calloc(3 * cells + 1, sizeof *sums);
+    double *sums = tl_calloc(4 * cells + 1, sizeof *sums);
     if (sums == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
         free(sums);
         return tl_fail_memory(err, "slow links");
     }
-    const counting sum = { sums, sums + cells, sums + 2 * cells };
+    const counting sum = { sums, sums + cells, sums + 2 * cells, sums + 3 * cells };
     memset(f->charge, 0, (cells + nsteps) * sizeof *f->charge);
     for (size_t i = 0, to; i < f->n; i = to) {
         to = tl_link_cell_end(f, i);
         charge_cell(f, i, to, &sum);
     }
-    for (size_t i = 0; i < cells; i++)
-        if (!counts(f->charge[i], sum.least[i], sum.steady[i], f->in->step_ns[i % nsteps]))
-            f->charge[i] = sum.alone[i];
+    for (size_t u = 0; u < f->nunits; u++)
+        keep_what_counts(f, u, &sum);
     free(sums);
     const tl_charges charges = { f->charge, f->in->step_ns, f->nunits > 1 ? f->nunits : 2, nsteps };
     return tl_persistence_of(&charges, f->found, NULL, f->flagged, err);

@@ -162,6 +162,27 @@ static void a_tenth_tells_where_steps_are_steady_and_it_matters(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* Eight places of a step of whose sizes nothing is known, each a little longer in steps 4 to 9: together that is plain,
+ * though clocks leave more open. */
+static void what_lasts_for_half_the_steps_is_no_noise(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (uint32_t k = 0; k < 8; k++) {
+                int64_t more = longer == 1 && s >= 4 && s <= 9 ? 40000 : 0, noise = (s * 7 + k * 5) % 11 * 1000;
+                tl_link_collective *c = meet(0, 2, s, 5 * UNIT_NS + more + noise);
+                c->bytes = -1;
+                c->stages = 1 + k;
+                c->uncertainty_ns = 20000;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)longer);
+        if (longer == 1)
+            CU_ASSERT(links.of[0].found.first == 4 && links.of[0].found.last == 9);
+    }
+}
+
 static void of_two_groups_the_longer_one_is_slow(void)
 {
     DRAW(2, "1111111111", "3333333333");
@@ -413,6 +434,27 @@ static void a_ring_that_has_no_pair_is_healthy(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* Behind a link between 7 and 0, of which the other steps are no more than clocks of devices on one host leave of them;
+ * a ring that takes less than the link alone would is none. */
+static void clocks_of_devices_do_not_hide_a_ring(void)
+{
+    static const int64_t passes_of[] = { 0, 1, 2, 3, 4, 5, 6, 0 }, off_us[] = { 4, -4, 8, 0, -8, 3, -3, 8 };
+    static const int32_t host[] = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    for (int brief = 0; brief < 2; brief++) {
+        begin();
+        input.host = host;
+        for (uint32_t s = 0; s < 10; s++) {
+            tl_link_collective *c = meet(0, 8, s, (brief == 1 ? 1 : 5) * (int64_t)UNIT_NS);
+            for (uint32_t k = 0; k < 8; k++)
+                ends[c->first + k].shown_end_ns += 1000 * (off_us[k] - 20 * passes_of[k]);
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, brief == 0);
+        if (brief == 0)
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 0 && links.of[0].ends[1] == 7);
+    }
+}
+
 /* 54 us between the first and the last is what healthy rings do, but these have no two that are done last, together.
  * Each rank is done 3 us after the one before it, whatever the link: a pass is 9 us. */
 static void a_pair_tells_of_a_ring_no_wider_than_healthy_ones(void)
@@ -466,6 +508,7 @@ static void memory_may_run_out_anywhere(void)
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
     TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
+    TEST(what_lasts_for_half_the_steps_is_no_noise),
     TEST(of_two_groups_the_longer_one_is_slow),
     TEST(groups_with_ranks_missing_tell_nothing),
     TEST(a_group_alone_shows_by_its_other_steps),
@@ -486,6 +529,7 @@ static const unit_test tests[] = {
     TEST(clocks_that_are_off_are_no_ring),
     TEST(what_ranks_of_one_host_are_apart_is_no_clock),
     TEST(a_ring_that_has_no_pair_is_healthy),
+    TEST(clocks_of_devices_do_not_hide_a_ring),
     TEST(a_pair_tells_of_a_ring_no_wider_than_healthy_ones),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),

@@ -16,9 +16,10 @@
  * Of a group some of whose ranks have no trace only tails can tell.
  *
  * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
- * where ranks may send each other different amounts); against the own steps, where these hardly differ, also where it
- * is 4 % of the step, a twentieth of the transfers and eight times the noise; and in any case beyond what clocks leave
- * open. It is then put to the test of persistence.h.  A pure function of its input.
+ * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
+ * those of a kind and size.  Of those that are compared with their own steps also where it is 4 % of the step, a
+ * twentieth of the transfers and eight times by what steps differ: clocks are the same in all steps.  It is then put to
+ * the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H
