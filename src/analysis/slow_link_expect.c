@@ -46,8 +46,8 @@ bool tl_link_expect_alone(tl_link_finding *f)
         if (f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
             continue;
         bool comparable = tl_link_is_comparable(&f->in->collectives[f->order[i]]);
-        /* One step is no reason not to look whether all are a slow ring's. */
-        if ((f->found[unit].nflagged <= 1 || !comparable) &&
+        /* That some steps are longer is no reason not to look whether all are those of a slow ring. */
+        if ((2 * f->found[unit].nflagged < f->in->nsteps || !comparable) &&
             !tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
             return false;
         if (f->found[unit].nflagged == 0 || !comparable || f->evidence[f->order[i]] != TL_LINK_BY_STEPS)

@@ -9,9 +9,9 @@
 
 /* A surplus counts from this part of what should have been. */
 enum { PART_USUAL = 4, PART_LOOSE = 3 };
-/* Against its own other steps: from a twentieth on, what matters of the step, and so many times as much as these differ
- * by. */
-enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20 };
+/* Where steps hardly differ: from a twentieth of those of its own on, and a sixth of those of others, whose wires may
+ * be a little better; what matters of the step, and so many times as much as steps differ by. */
+enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20, PART_OF_OTHERS = 6 };
 static const double matters = 0.04, to_deviation = 1.4826;
 /* Nothing takes three years; four times that is a number. */
 #define MOST_NS 1e17
@@ -49,16 +49,19 @@ static int64_t part_of(const tl_link_finding *f, uint32_t collective)
 }
 
 /* By place: what a group's transfers took too long of which it counts by themselves; from what on that of all counts;
- * and that of those that are compared with their own steps, and from what on it does where steps hardly differ. */
+ * and that of those that are compared with the same, and from what on it does where steps hardly differ. */
+enum { WITH_STEPS, WITH_GROUPS, NWITH };
 typedef struct counting {
-    double *alone, *least, *own, *own_least;
+    double *alone, *least, *of[NWITH], *least_of[NWITH];
 } counting;
 
 /* What a cell's collectives of one step took too long: as many times the middle one as there are, so that one that had
  * a hiccup does not stand for all.  What clocks leave open is the same in all steps. */
 static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counting *sum)
 {
-    bool own = f->evidence[f->order[from]] == TL_LINK_BY_STEPS;
+    uint8_t evidence = f->evidence[f->order[from]];
+    bool groups = evidence == TL_LINK_BY_GROUPS && !tl_link_is_loose(&f->in->collectives[f->order[from]]);
+    int with = evidence == TL_LINK_BY_STEPS ? WITH_STEPS : groups ? WITH_GROUPS : NWITH;
     for (size_t i = from, next; i < to; i = next) {
         uint32_t c = f->order[i];
         size_t place = tl_link_place(f, c);
@@ -66,18 +69,21 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counti
         size_t n = next - i;
         surplus *= (double)n;
         for (size_t k = i; k < next; k++) {
-            int64_t small_ns = f->should_ns[f->order[k]] / PART_STEADY;
-            f->long_ns[f->order[k]] = own ? small_ns : part_of(f, f->order[k]);
+            int64_t part_ns = part_of(f, f->order[k]);
+            int64_t small_ns = f->should_ns[f->order[k]] / (with == WITH_STEPS ? PART_STEADY : PART_OF_OTHERS);
+            f->long_ns[f->order[k]] = with < NWITH && small_ns < part_ns ? small_ns : part_ns;
             small_part += (double)small_ns;
-            part += (double)part_of(f, f->order[k]);
+            part += (double)part_ns;
         }
         double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
         double least = part > doubt ? part : doubt + 1;
         f->charge[place] += surplus;
         sum->least[place] += least;
         sum->alone[place] += surplus >= least ? surplus : 0;
-        sum->own[place] += own ? surplus : 0;
-        sum->own_least[place] += own ? small_part : 0;
+        if (with < NWITH) {
+            sum->of[with][place] += surplus;
+            sum->least_of[with][place] += with == WITH_STEPS || small_part > doubt ? small_part : doubt + 1;
+        }
     }
 }
 
@@ -95,25 +101,31 @@ static double scatter(int64_t *values, size_t n, int64_t *work)
 }
 
 /* By how much a group's steps differ from each other; infinite where there are few. */
-static double noise_of(tl_link_finding *f, size_t unit, const counting *sum)
+static double noise_of(tl_link_finding *f, size_t unit, const double *of, const double *least)
 {
     size_t n = 0, nsteps = f->in->nsteps;
     for (size_t s = 0; s < nsteps; s++)
-        if (sum->own_least[unit * nsteps + s] > 0)
-            f->scratch[n++] = llround(fmax(-MOST_NS, fmin(sum->own[unit * nsteps + s], MOST_NS)));
+        if (least[unit * nsteps + s] > 0)
+            f->scratch[n++] = llround(fmax(-MOST_NS, fmin(of[unit * nsteps + s], MOST_NS)));
     return n >= STEADY_STEPS ? scatter(f->scratch, n, f->scratch + n) : INFINITY;
 }
 
 /* What counts of a group's surplus, step by step. */
 static void keep_what_counts(tl_link_finding *f, size_t unit, const counting *sum)
 {
-    double noise = noise_of(f, unit, sum);
+    double noise[NWITH];
+    for (int with = 0; with < NWITH; with++)
+        noise[with] = noise_of(f, unit, sum->of[with], sum->least_of[with]);
     for (size_t s = 0; s < f->in->nsteps; s++) {
         size_t place = unit * f->in->nsteps + s;
-        double own_least = fmax(fmax(sum->own_least[place], TIMES_NOISE * noise), matters * f->in->step_ns[s]);
         if (f->charge[place] >= sum->least[place])
             continue;
-        f->charge[place] = sum->own[place] >= own_least ? sum->own[place] : sum->alone[place];
+        f->charge[place] = sum->alone[place];
+        for (int with = 0; with < NWITH; with++) {
+            double least = fmax(TIMES_NOISE * noise[with], matters * f->in->step_ns[s]), of = sum->of[with][place];
+            if (of >= fmax(sum->least_of[with][place], least) && of > f->charge[place])
+                f->charge[place] = of;
+        }
     }
 }
 
@@ -121,12 +133,15 @@ static void keep_what_counts(tl_link_finding *f, size_t unit, const counting *su
 tl_status tl_link_test(tl_link_finding *f, tl_error *err)
 {
     size_t nsteps = f->in->nsteps, cells = f->nunits * nsteps;
-    double *sums = tl_calloc(4 * cells + 1, sizeof *sums);
+    double *sums = tl_calloc((2 + 2 * NWITH) * cells + 1, sizeof *sums);
     if (sums == NULL || !tl_sort_index(f->order, f->n, by_step, f)) {
         free(sums);
         return tl_fail_memory(err, "slow links");
     }
-    const counting sum = { sums, sums + cells, sums + 2 * cells, sums + 3 * cells };
+    const counting sum = { .alone = sums,
+                           .least = sums + cells,
+                           .of = { sums + 2 * cells, sums + 3 * cells },
+                           .least_of = { sums + 4 * cells, sums + 5 * cells } };
     memset(f->charge, 0, (cells + nsteps) * sizeof *f->charge);
     for (size_t i = 0, to; i < f->n; i = to) {
         to = tl_link_cell_end(f, i);

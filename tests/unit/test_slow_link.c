@@ -191,6 +191,29 @@ static void of_two_groups_the_longer_one_is_slow(void)
     CU_ASSERT_EQUAL(links.of[0].ends[0], 2);
 }
 
+/* A fifth longer than others that do the same, step after step: what wires differ by is less.  0 and 1 are done last,
+ * but by no more than clocks may be off. */
+static void a_fifth_more_tells_where_steps_are_steady_and_it_matters(void)
+{
+    for (int matters = 0; matters < 2; matters++)
+        for (int off = 0; off < 2; off++) {
+            begin();
+            for (uint32_t s = 0; s < 10; s++)
+                for (uint32_t g = 0; g < 2; g++) {
+                    tl_link_collective *c = meet(4 * g, 4, s, (g == 0 ? 12 : 10) * (int64_t)UNIT_NS + s % 3 * 1000);
+                    ends[c->first + 2].end_ns -= 40000;
+                    ends[c->first + 3].end_ns -= 40000;
+                    c->uncertainty_ns = off == 1 ? 30000 : 1000;
+                }
+            for (uint32_t s = 0; s < 10; s++)
+                step_ns[s] = STEP_NS * (matters == 1 ? 0.9 : 1.2);
+            find();
+            CU_ASSERT_EQUAL_FATAL(links.n, (size_t)matters);
+            CU_ASSERT(matters == 0 ||
+                      (off == 0 ? links.of[0].nends == 2 && links.of[0].ends[1] == 1 : links.of[0].nends == 0));
+        }
+}
+
 static void a_group_alone_shows_by_its_other_steps(void)
 {
     DRAW(2, "1111444411");
@@ -511,6 +534,7 @@ static const unit_test tests[] = {
     TEST(what_lasts_for_half_the_steps_is_no_noise),
     TEST(of_two_groups_the_longer_one_is_slow),
     TEST(groups_with_ranks_missing_tell_nothing),
+    TEST(a_fifth_more_tells_where_steps_are_steady_and_it_matters),
     TEST(a_group_alone_shows_by_its_other_steps),
     TEST(a_group_alone_that_is_always_the_same_says_nothing),
     TEST(a_quarter_more_is_jitter),

@@ -17,9 +17,9 @@
  *
  * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
  * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
- * those of a kind and size.  Of those that are compared with their own steps also where it is 4 % of the step, a
- * twentieth of the transfers and eight times by what steps differ: clocks are the same in all steps.  It is then put to
- * the test of persistence.h.  A pure function of its input.
+ * those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ, and a sixth of what
+ * others do in the same way and beyond what clocks leave open, or a twentieth of the own steps, whose clocks are the
+ * same.  It is then put to the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H
