@@ -180,8 +180,9 @@ bool tl_link_ends(const tl_link_input *in, const uint32_t *of, size_t n, size_t 
             tails_new(&t, members, all, shown) && (shown ? measure_shown(in, of, n, &t) : measure(in, of, n, all, &t));
         if (whole) {
             int64_t range = tl_ns_between(t.ns[t.order[0]], t.ns[t.order[members - 1]]);
-            /* What clocks are off is in all ends: less those of other steps, or of a ring, nothing is left of it. */
-            int64_t doubt = shown || all > n || c->uncertainty_ns > INT64_MAX / 2 ? 0 : 2 * c->uncertainty_ns;
+            /* What a clock may be off is in all ends; less those of other steps, or of a ring, nothing is left of it.
+             */
+            int64_t doubt = shown || all > n ? 0 : c->uncertainty_ns;
             told = range >= TAIL_TOLD_NS && range > doubt &&
                    t.ns[t.order[1]] - t.ns[t.order[2]] >= range / (2 * ((int64_t)members - 2));
             a = t.order[0];

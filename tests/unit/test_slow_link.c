@@ -203,7 +203,7 @@ static void a_fifth_more_tells_where_steps_are_steady_and_it_matters(void)
                     tl_link_collective *c = meet(4 * g, 4, s, (g == 0 ? 12 : 10) * (int64_t)UNIT_NS + s % 3 * 1000);
                     ends[c->first + 2].end_ns -= 40000;
                     ends[c->first + 3].end_ns -= 40000;
-                    c->uncertainty_ns = off == 1 ? 30000 : 1000;
+                    c->uncertainty_ns = off == 1 ? 45000 : 1000;
                 }
             for (uint32_t s = 0; s < 10; s++)
                 step_ns[s] = STEP_NS * (matters == 1 ? 0.9 : 1.2);
