@@ -317,7 +317,7 @@ tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, co
     tl_status st = prepare(&l, tables) ? TL_OK : tl_fail_memory(err, "slow links");
 
     if (st == TL_OK) {
-        const tl_link_input input = { l.ends, l.collectives, l.ncollectives, l.step_ns, job->nsteps };
+        const tl_link_input input = { l.ends, l.collectives, l.ncollectives, l.step_ns, job->nsteps, l.host };
         st = tl_slow_links_find(&input, &found, err);
     }
     if (st == TL_OK && !keep(&l, &found, links, tl_tables_get(tables, &tl_slow_link_row_schema)))

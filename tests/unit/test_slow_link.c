@@ -24,7 +24,7 @@ static void begin(void)
 {
     tl_slow_links_free(&links);
     nends = 0;
-    input = (tl_link_input){ ends, collectives, 0, step_ns, 0 };
+    input = (tl_link_input){ ends, collectives, 0, step_ns, 0, NULL };
     for (size_t i = 0; i < STEPS_MAX; i++)
         step_ns[i] = STEP_NS;
 }
@@ -162,12 +162,56 @@ static void a_tenth_tells_where_steps_are_steady_and_it_matters(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* Eight places of a step of whose sizes nothing is known, each a little longer in steps 4 to 9: together that is plain,
+ * though clocks leave more open. */
+static void what_lasts_for_half_the_steps_is_no_noise(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (uint32_t k = 0; k < 8; k++) {
+                int64_t more = longer == 1 && s >= 4 && s <= 9 ? 40000 : 0, noise = (s * 7 + k * 5) % 11 * 1000;
+                tl_link_collective *c = meet(0, 2, s, 5 * UNIT_NS + more + noise);
+                c->bytes = -1;
+                c->stages = 1 + k;
+                c->uncertainty_ns = 20000;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)longer);
+        if (longer == 1)
+            CU_ASSERT(links.of[0].found.first == 4 && links.of[0].found.last == 9);
+    }
+}
+
 static void of_two_groups_the_longer_one_is_slow(void)
 {
     DRAW(2, "1111111111", "3333333333");
     find();
     CU_ASSERT_EQUAL_FATAL(links.n, 1);
     CU_ASSERT_EQUAL(links.of[0].ends[0], 2);
+}
+
+/* A fifth longer than others that do the same, step after step: what wires differ by is less.  0 and 1 are done last,
+ * but by no more than clocks may be off. */
+static void a_fifth_more_tells_where_steps_are_steady_and_it_matters(void)
+{
+    for (int matters = 0; matters < 2; matters++)
+        for (int off = 0; off < 2; off++) {
+            begin();
+            for (uint32_t s = 0; s < 10; s++)
+                for (uint32_t g = 0; g < 2; g++) {
+                    tl_link_collective *c = meet(4 * g, 4, s, (g == 0 ? 12 : 10) * (int64_t)UNIT_NS + s % 3 * 1000);
+                    ends[c->first + 2].end_ns -= 40000;
+                    ends[c->first + 3].end_ns -= 40000;
+                    c->uncertainty_ns = off == 1 ? 45000 : 1000;
+                }
+            for (uint32_t s = 0; s < 10; s++)
+                step_ns[s] = STEP_NS * (matters == 1 ? 0.9 : 1.2);
+            find();
+            CU_ASSERT_EQUAL_FATAL(links.n, (size_t)matters);
+            CU_ASSERT(matters == 0 ||
+                      (off == 0 ? links.of[0].nends == 2 && links.of[0].ends[1] == 1 : links.of[0].nends == 0));
+        }
 }
 
 static void a_group_alone_shows_by_its_other_steps(void)
@@ -303,6 +347,32 @@ static void an_all_to_all_is_long_for_the_two_at_the_link(void)
     }
 }
 
+/* Four long exchanges a step that differ as they will, and a short all-reduce: that alone takes longer in group 0, in
+ * steps 3 to 8 or in all. */
+static void what_is_slow_is_not_lost_among_the_rest(void)
+{
+    for (int always = 0; always < 2; always++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (uint32_t g = 0; g < 2; g++) {
+                bool slow = g == 0 && (always == 1 || (s >= 3 && s <= 8));
+                for (uint32_t k = 0; k < 4; k++)
+                    meet(4 * g, 4, s, (10 + (s * 5 + g * 3 + k) % 3) * (int64_t)UNIT_NS)->kind = TL_ALL_TO_ALL;
+                tl_link_collective *c = meet(4 * g, 4, s, (slow ? 4 : 1) * (int64_t)UNIT_NS);
+                for (uint32_t k = 0; slow && k < 2; k++)
+                    ends[c->first + k].end_ns -= UNIT_NS / 2;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, 1);
+        CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_GROUPS);
+        CU_ASSERT_EQUAL(collectives[links.of[0].like].kind, TL_ALL_REDUCE);
+        CU_ASSERT_EQUAL(links.of[0].found.first, always == 1 ? 0 : 3);
+        CU_ASSERT_EQUAL(links.of[0].found.last, always == 1 ? 11 : 8);
+        CU_ASSERT_EQUAL(links.of[0].surplus_ns, (always == 1 ? 12 : 6) * 3 * INT64_C(100000));
+        CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 && links.of[0].ends[1] == 3);
+    }
+}
+
 /* A ring of eight in the order of ranks, all-reduce, 1.4 ms longer for the link between 2 and 3: a pass is 0.1 ms.  Its
  * clocks were taken to be off by just that much. */
 static void ring(uint32_t passes_of[8])
@@ -349,6 +419,86 @@ static void clocks_that_are_off_are_no_ring(void)
     CU_ASSERT_EQUAL(links.n, 0);
 }
 
+/* A ring of eight behind a link between 2 and 3, on hosts of four, one of them a second ahead; in the second round
+ * between 3 and 4, one on each host. */
+static void what_ranks_of_one_host_are_apart_is_no_clock(void)
+{
+    static const int32_t host[] = { 0, 0, 0, 0, 4, 4, 4, 4 }, unknown[] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+    static const uint32_t passes_of[2][8] = { { 5, 6, 0, 0, 1, 2, 3, 4 }, { 4, 5, 6, 0, 0, 1, 2, 3 } };
+    for (int known = 0; known < 2; known++)
+        for (uint32_t across = 0; across < 2; across++) {
+            begin();
+            input.host = known ? host : unknown;
+            for (uint32_t s = 0; s < 10; s++) {
+                tl_link_collective *c = meet(0, 8, s, UNIT_NS + 14 * UNIT_NS);
+                for (uint32_t k = 0; k < 8; k++)
+                    ends[c->first + k].shown_end_ns +=
+                        (k < 4 ? INT64_C(1000000000) : 0) - passes_of[across][k] * (int64_t)UNIT_NS;
+            }
+            find();
+            CU_ASSERT_EQUAL_FATAL(links.n, 1);
+            CU_ASSERT_EQUAL(links.of[0].evidence, TL_LINK_BY_TAILS);
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 + across && links.of[0].ends[1] == 3 + across);
+        }
+}
+
+/* All of a ring's steps alike, up to where it begins again: so it is without a slow link. */
+static void a_ring_that_has_no_pair_is_healthy(void)
+{
+    static const int32_t host[] = { 0, 0, 0, 0, 4, 4, 4, 4 };
+    begin();
+    input.host = host;
+    for (uint32_t s = 0; s < 10; s++) {
+        tl_link_collective *c = meet(0, 8, s, 15 * UNIT_NS);
+        for (uint32_t k = 0; k < 8; k++)
+            ends[c->first + k].shown_end_ns += (k < 4 ? INT64_C(1000000000) : 0) - k * (int64_t)UNIT_NS;
+    }
+    find();
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+/* Behind a link between 7 and 0, of which the other steps are no more than clocks of devices on one host leave of them;
+ * a ring that takes less than the link alone would is none. */
+static void clocks_of_devices_do_not_hide_a_ring(void)
+{
+    static const int64_t passes_of[] = { 0, 1, 2, 3, 4, 5, 6, 0 }, off_us[] = { 4, -4, 8, 0, -8, 3, -3, 8 };
+    static const int32_t host[] = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    for (int brief = 0; brief < 2; brief++) {
+        begin();
+        input.host = host;
+        for (uint32_t s = 0; s < 10; s++) {
+            tl_link_collective *c = meet(0, 8, s, (brief == 1 ? 1 : 5) * (int64_t)UNIT_NS);
+            for (uint32_t k = 0; k < 8; k++)
+                ends[c->first + k].shown_end_ns += 1000 * (off_us[k] - 20 * passes_of[k]);
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, brief == 0);
+        if (brief == 0)
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 0 && links.of[0].ends[1] == 7);
+    }
+}
+
+/* 54 us between the first and the last is what healthy rings do, but these have no two that are done last, together.
+ * Each rank is done 3 us after the one before it, whatever the link: a pass is 9 us. */
+static void a_pair_tells_of_a_ring_no_wider_than_healthy_ones(void)
+{
+    static const int64_t late_us[2][8] = { { 6, 0, 56, 59, 30, 24, 18, 12 }, { 6, 0, 42, 36, 30, 24, 18, 12 } };
+    for (int healthy = 0; healthy < 2; healthy++) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++) {
+            tl_link_collective *c = meet(0, 8, s, 3 * UNIT_NS);
+            for (uint32_t k = 0; k < 8; k++)
+                ends[c->first + k].shown_end_ns += 1000 * late_us[healthy][k];
+        }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, healthy == 0);
+        if (healthy == 0) {
+            CU_ASSERT(links.of[0].nends == 2 && links.of[0].ends[0] == 2 && links.of[0].ends[1] == 3);
+            CU_ASSERT_EQUAL(links.of[0].surplus_ns, 10 * 14 * 9000);
+        }
+    }
+}
+
 static void nothing_is_nothing(void)
 {
     begin();
@@ -381,8 +531,10 @@ static void memory_may_run_out_anywhere(void)
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
     TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
+    TEST(what_lasts_for_half_the_steps_is_no_noise),
     TEST(of_two_groups_the_longer_one_is_slow),
     TEST(groups_with_ranks_missing_tell_nothing),
+    TEST(a_fifth_more_tells_where_steps_are_steady_and_it_matters),
     TEST(a_group_alone_shows_by_its_other_steps),
     TEST(a_group_alone_that_is_always_the_same_says_nothing),
     TEST(a_quarter_more_is_jitter),
@@ -393,11 +545,16 @@ static const unit_test tests[] = {
     TEST(one_hiccup_is_no_event),
     TEST(without_hosts_two_slow_ones_have_no_ends),
     TEST(an_all_to_all_is_long_for_the_two_at_the_link),
+    TEST(what_is_slow_is_not_lost_among_the_rest),
     TEST(a_ring_alone_shows_by_who_is_done_last),
     TEST(a_ring_needs_no_sizes),
     TEST(what_goes_between_two_stages_is_compared_with_its_like),
     TEST(places_in_the_step_stand_for_sizes),
     TEST(clocks_that_are_off_are_no_ring),
+    TEST(what_ranks_of_one_host_are_apart_is_no_clock),
+    TEST(a_ring_that_has_no_pair_is_healthy),
+    TEST(clocks_of_devices_do_not_hide_a_ring),
+    TEST(a_pair_tells_of_a_ring_no_wider_than_healthy_ones),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),
 };

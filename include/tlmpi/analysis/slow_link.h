@@ -10,14 +10,16 @@
  *     groups   other ranks that do the same: the median of their medians
  *     steps    where there are none: the same ranks in their other steps
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
- * stands j places behind it is spared j of its phases * (n - 1) passes
+ * stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as far as the
+ * ranks of each tell
  *
  * Of a group some of whose ranks have no trace only tails can tell.
  *
  * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
- * where ranks may send each other different amounts); against the own steps, where these hardly differ, also where it
- * is 4 % of the step, a twentieth of the transfers and eight times the noise; and in any case beyond what clocks leave
- * open. It is then put to the test of persistence.h.  A pure function of its input.
+ * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
+ * those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ, and a sixth of what
+ * others do in the same way and beyond what clocks leave open, or a twentieth of the own steps, whose clocks are the
+ * same.  It is then put to the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H
@@ -52,6 +54,7 @@ typedef struct tl_link_input {
     size_t ncollectives;
     const double *step_ns; /* > 0 */
     size_t nsteps;
+    const int32_t *host; /* by rank, below 0: not known; NULL: of nobody */
 } tl_link_input;
 
 typedef struct tl_slow_link {

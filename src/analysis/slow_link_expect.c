@@ -1,0 +1,63 @@
+/* slow_link_expect.c - how long should a transfer have been?
+ *
+ * As long as those of the other groups of its class; where there are none, as long as the own ones of other steps. */
+#include "slow_link_ends.h"
+#include "slow_link_parts.h"
+#include "tlmpi/base/stats.h"
+
+/* Own steps tell from so many collectives of a kind and size on. */
+enum { OWN_LEAST = 4 };
+
+/* From the other groups of [from, to), one class; without another group from the shorter half of the own. */
+static void expect(tl_link_finding *f, size_t from, size_t to)
+{
+    for (size_t i = from, end; i < to; i = end) {
+        size_t n = 0;
+        end = tl_link_cell_end(f, i);
+        for (size_t k = from, next; k < to; k = next) {
+            next = tl_link_cell_end(f, k);
+            if (k != i && !f->in->collectives[f->order[k]].partial)
+                f->scratch[n++] = f->took_ns[f->order[k + (next - k - 1) / 2]];
+        }
+        int64_t should = n > 0 ? tl_median(f->scratch, n) : f->took_ns[f->order[i + (end - i - 1) / 4]];
+        for (size_t k = i; k < end; k++) {
+            bool tells = tl_link_is_comparable(&f->in->collectives[f->order[k]]);
+            f->should_ns[f->order[k]] = tells && (n > 0 || end - i >= OWN_LEAST) ? should : f->took_ns[f->order[k]];
+            f->evidence[f->order[k]] = n > 0 && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
+        }
+    }
+}
+
+void tl_link_expect_all(tl_link_finding *f)
+{
+    for (size_t i = 0, to; i < f->n; i = to) {
+        for (to = i; to < f->n && f->class_of[f->order[to]] == f->class_of[f->order[i]];)
+            to = tl_link_cell_end(f, to);
+        expect(f, i, to);
+    }
+}
+
+bool tl_link_expect_alone(tl_link_finding *f)
+{
+    for (size_t i = 0, to; i < f->n; i = to) {
+        uint32_t unit = f->unit[f->order[i]];
+        size_t quiet = 0;
+        to = tl_link_cell_end(f, i);
+        if (f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
+            continue;
+        bool comparable = tl_link_is_comparable(&f->in->collectives[f->order[i]]);
+        /* That some steps are longer is no reason not to look whether all are those of a slow ring. */
+        if ((2 * f->found[unit].nflagged < f->in->nsteps || !comparable) &&
+            !tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
+            return false;
+        if (f->found[unit].nflagged == 0 || !comparable || f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
+            continue;
+        for (size_t k = i; k < to; k++)
+            if (!f->flagged[tl_link_place(f, f->order[k])])
+                f->scratch[quiet++] = f->took_ns[f->order[k]];
+        int64_t should = quiet >= OWN_LEAST / 2 ? tl_median(f->scratch, quiet) : f->should_ns[f->order[i]];
+        for (size_t k = i; k < to; k++)
+            f->should_ns[f->order[k]] = should;
+    }
+    return true;
+}
