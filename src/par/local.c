@@ -1,10 +1,35 @@
-/* local.c - lengths of naps, the launcher's traces in the environment, and messages of a proc to itself. */
+/* local.c - what one proc gathers from itself, lengths of naps, the launcher's traces in the environment, and messages
+ * of a proc to itself. */
 #include "local.h"
 
 #include "tlmpi/base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+tl_status tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+{
+    *out = tl_malloc(n);
+    *nout = *out != NULL ? n : 0;
+    if (*out == NULL)
+        return tl_fail_memory(err, "gathering tables");
+    if (n > 0)
+        memcpy(*out, bytes, n);
+    if (sizes != NULL)
+        sizes[0] = n;
+    return TL_OK;
+}
+
+tl_status tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout, tl_error *err)
+{
+    *out = tl_calloc(n, size);
+    *nout = *out != NULL ? n : 0;
+    if (*out == NULL)
+        return tl_fail_memory(err, "rows on their way");
+    if (n > 0)
+        memcpy(*out, rows, n * size);
+    return TL_OK;
+}
 
 long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns)
 {

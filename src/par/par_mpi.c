@@ -22,14 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
-#define PIECE_BYTES ((size_t)16 << 20)
-
 /* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
  *
  *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
- *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.  (The
- *            names that this has had in versions of hwloc; it passes over those it does not know.)
+ *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.
+ *            (The names that this has had in versions of hwloc; it passes over those it does not know.)
  *   depth    Where a message cannot be copied straight from the other's memory it goes in fragments of 32 KB, of which
  *            this many are under way at a time.  Each batch waits for a nap of the sender to end: by the default of 3,
  *            a megabyte takes ten naps, and so it takes one. */
@@ -110,8 +107,8 @@ tl_status tl_par_agree(tl_status status, tl_error *err)
 
 void tl_par_bcast(void *bytes, size_t n)
 {
-    for (size_t at = 0; nprocs > 1 && at < n; at += PIECE_BYTES)
-        tl_tree_tell((char *)bytes + at, n - at < PIECE_BYTES ? n - at : PIECE_BYTES, 0);
+    for (size_t at = 0; nprocs > 1 && at < n; at += TL_PIECE_BYTES)
+        tl_tree_tell((char *)bytes + at, tl_piece_size(n, at), 0);
 }
 
 void tl_par_barrier(void)

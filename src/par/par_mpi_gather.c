@@ -5,6 +5,7 @@
  *     pieces   of the others' bytes, all procs at once, straight to their places
  */
 #include "par_mpi_gather.h"
+#include "local.h"
 #include "par_mpi_tree.h"
 #include "par_mpi_wait.h"
 
@@ -15,9 +16,6 @@
 #include <string.h>
 
 enum { CARD_TAG = 4, PIECE_TAG = 5, CARD_BYTES = 248 };
-
-/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
-#define PIECE_BYTES ((size_t)16 << 20)
 
 typedef struct card {
     uint64_t n;
@@ -48,11 +46,6 @@ static card make_card(const void *bytes, size_t n)
     return c;
 }
 
-static size_t piece_size(size_t n, size_t at)
-{
-    return n - at < PIECE_BYTES ? n - at : PIECE_BYTES;
-}
-
 /* Memory for all bytes, once all cards are here. */
 static bool make_room(gathering *g)
 {
@@ -73,10 +66,10 @@ static void take_pieces(gathering *g, size_t k)
 {
     char *to = g->bytes;
     for (int i = 0; i < g->nprocs; i++) {
-        size_t n = (size_t)g->cards[i].n, at = k * PIECE_BYTES;
+        size_t n = (size_t)g->cards[i].n, at = k * TL_PIECE_BYTES;
         g->requests[i] = MPI_REQUEST_NULL;
         if (i != 0 && n > CARD_BYTES && at < n) {
-            MPI_Irecv(to + at, (int)piece_size(n, at), MPI_BYTE, i, PIECE_TAG, tl_tree_comm(), &g->requests[i]);
+            MPI_Irecv(to + at, (int)tl_piece_size(n, at), MPI_BYTE, i, PIECE_TAG, tl_tree_comm(), &g->requests[i]);
             tl_ring(i);
         }
         to += n;
@@ -91,19 +84,6 @@ static void take_cards(gathering *g, const card *mine)
     for (int i = 1; i < g->nprocs; i++)
         MPI_Irecv(&g->cards[i], sizeof g->cards[i], MPI_BYTE, i, CARD_TAG, tl_tree_comm(), &g->requests[i]);
     tl_wait_for(g->nprocs, g->requests, sizeof *g->cards);
-}
-
-static tl_status copy_own(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
-{
-    *out = tl_malloc(n);
-    if (*out == NULL)
-        return TL_ENOMEM;
-    if (n > 0)
-        memcpy(*out, bytes, n);
-    *nout = n;
-    if (sizes != NULL)
-        sizes[0] = n;
-    return TL_OK;
 }
 
 static tl_status gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
@@ -124,7 +104,7 @@ static tl_status gather_here(const void *bytes, const card *mine, void **out, si
             sizes[i] = n;
         to += n;
     }
-    for (size_t k = 0; k * PIECE_BYTES < all.longest; k++)
+    for (size_t k = 0; k * TL_PIECE_BYTES < all.longest; k++)
         take_pieces(&all, k);
     *out = all.bytes;
     *nout = all.total;
@@ -142,27 +122,24 @@ static tl_status gather_there(const void *bytes, const card *mine)
     tl_ring(0);
     tl_wait_sent(1, &request);
     tl_par_bcast(&go, 1);
-    for (size_t at = 0; go && n > CARD_BYTES && at < n; at += PIECE_BYTES) {
-        MPI_Isend((const char *)bytes + at, (int)piece_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(), &request);
+    for (size_t at = 0; go && n > CARD_BYTES && at < n; at += TL_PIECE_BYTES) {
+        MPI_Isend((const char *)bytes + at, (int)tl_piece_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(),
+                  &request);
         tl_ring(0);
-        tl_wait_with(0, &request, piece_size(n, at));
+        tl_wait_with(0, &request, tl_piece_size(n, at));
     }
     return go ? TL_OK : TL_ENOMEM;
 }
 
 tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
 {
-    const card mine = make_card(bytes, n);
-    tl_status st;
+    if (tl_par_nprocs() == 1)
+        return tl_local_gather(bytes, n, out, nout, sizes, err);
 
+    const card mine = make_card(bytes, n);
     *out = NULL;
     *nout = 0;
-    if (tl_par_nprocs() == 1)
-        st = copy_own(bytes, n, out, nout, sizes);
-    else if (tl_par_proc() == 0)
-        st = gather_here(bytes, &mine, out, nout, sizes);
-    else
-        st = gather_there(bytes, &mine);
+    tl_status st = tl_par_proc() == 0 ? gather_here(bytes, &mine, out, nout, sizes) : gather_there(bytes, &mine);
     return st == TL_OK ? TL_OK : tl_fail_memory(err, "gathering tables");
 }
 

@@ -5,6 +5,7 @@
  *     rows     one block to come from each proc, straight to its place; a few blocks to go, copied together from where
  *              their rows lie
  */
+#include "local.h"
 #include "par_mpi_tree.h"
 #include "par_mpi_wait.h"
 
@@ -183,15 +184,8 @@ tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t 
 
     *out = NULL;
     *nout = 0;
-    if (x.nprocs == 1) {
-        *out = tl_calloc(n + 1, size);
-        if (*out == NULL)
-            return tl_fail_memory(err, "rows on their way");
-        if (n > 0)
-            memcpy(*out, rows, n * size);
-        *nout = n;
-        return TL_OK;
-    }
+    if (x.nprocs == 1)
+        return tl_local_shuffle(rows, n, size, out, nout, err);
     tl_status st = agree_on(make_counts(&x), err);
     if (st == TL_OK) {
         count_rows(&x, n, to);

@@ -14,6 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
+#define TL_PIECE_BYTES ((size_t)16 << 20)
+
+/* Of n bytes the piece that begins at `at`. */
+static inline size_t tl_piece_size(size_t n, size_t at)
+{
+    return n - at < TL_PIECE_BYTES ? n - at : TL_PIECE_BYTES;
+}
+
 /* False: memory is out. */
 bool tl_tree_start(int proc, int nprocs);
 void tl_tree_end(void);

@@ -56,29 +56,14 @@ void tl_par_bcast(void *bytes, size_t n)
 
 tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
 {
-    *out = tl_malloc(n);
-    *nout = *out != NULL ? n : 0;
-    if (*out == NULL)
-        return tl_fail_memory(err, "gathering tables");
-    if (n > 0)
-        memcpy(*out, bytes, n);
-    if (sizes != NULL)
-        sizes[0] = n;
-    return TL_OK;
+    return tl_local_gather(bytes, n, out, nout, sizes, err);
 }
 
 tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
                          tl_error *err)
 {
     (void)to;
-    *nout = 0;
-    *out = tl_calloc(n, size);
-    if (*out == NULL)
-        return tl_fail_memory(err, "rows on their way");
-    if (n > 0)
-        memcpy(*out, rows, n * size);
-    *nout = n;
-    return TL_OK;
+    return tl_local_shuffle(rows, n, size, out, nout, err);
 }
 
 void tl_par_barrier(void)
