@@ -28,23 +28,32 @@ static bool is_pair(uint8_t kind)
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
 }
 
+/* What the ranks of a collective did before it; found when it is asked for. */
+typedef struct doings {
+    tl_middles since, since_step;
+    int64_t *scratch;
+} doings;
+
 /* Late by more than what the time since the previous collective explains: it was behind before. */
-static void explain(const tl_participant *p, int64_t late_ns, const tl_middles *since, const tl_middles *since_step,
+static void explain(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d,
                     uint16_t share[TL_NPARTS])
 {
-    int64_t explained = tl_surplus(since, &p->since, share);
+    if (d->since.n == 0)
+        tl_middles_find(&d->since, &c->by_rank->since, c->n, sizeof *c->by_rank, d->scratch);
+    int64_t explained = tl_surplus(&d->since, &p->since, share);
     if (explained >= late_ns - late_ns / 4)
         return;
+    if (d->since_step.n == 0)
+        tl_middles_find(&d->since_step, &c->by_rank->since_step, c->n, sizeof *c->by_rank, d->scratch);
     uint16_t wider[TL_NPARTS];
-    if (tl_surplus(since_step, &p->since_step, wider) > explained)
+    if (tl_surplus(&d->since_step, &p->since_step, wider) > explained)
         memcpy(share, wider, sizeof wider);
 }
 
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
-    int64_t *scratch = tl_malloc((c->n + 1) * sizeof *scratch);
-    bool whole = scratch != NULL;
-    tl_middles since = { 0 }, since_step = { 0 };
+    doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
+    bool whole = before.scratch != NULL;
     int64_t first = INT64_MAX, last = INT64_MIN;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -54,11 +63,6 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     }
     bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
     bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
-    if (whole && first < last) {
-        tl_middles_find(&since, &c->by_rank->since, c->n, sizeof *c->by_rank, scratch);
-        tl_middles_find(&since_step, &c->by_rank->since_step, c->n, sizeof *c->by_rank, scratch);
-    }
-    free(scratch);
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         whole = tl_vec_room(rows);
@@ -83,8 +87,9 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .uncertainty_ns = c->uncertainty_ns,
         };
         if (p->start_ns > first) /* the others were never late */
-            explain(p, tl_ns_between(p->start_ns, first), &since, &since_step, row->share);
+            explain(c, p, tl_ns_between(p->start_ns, first), &before, row->share);
     }
+    free(before.scratch);
     return whole;
 }
 
