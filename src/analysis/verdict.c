@@ -23,17 +23,17 @@ typedef struct judging {
     tl_persistence *found; /* [nranks] */
 } judging;
 
-static size_t index_of_step(const tl_verdict_input *in, int32_t step)
+size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number)
 {
-    size_t low = 0, high = in->nsteps;
+    size_t low = 0, high = n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (in->steps[mid].number < step)
+        if (steps[mid].number < number)
             low = mid + 1;
         else
             high = mid;
     }
-    return low < in->nsteps && in->steps[low].number == step ? low : SIZE_MAX;
+    return low < n && steps[low].number == number ? low : n;
 }
 
 static int64_t charge_of(const tl_blame *row)
@@ -66,8 +66,9 @@ static void sum_charges(judging *j)
             squares += wait * wait / waiters;
             sum += wait;
         }
-        size_t r = tl_index_of(j->in->ranks, j->in->nranks, first->to_rank), s = index_of_step(j->in, first->step);
-        if (r == j->in->nranks || s == SIZE_MAX || sum <= 0)
+        size_t r = tl_index_of(j->in->ranks, j->in->nranks, first->to_rank);
+        size_t s = tl_job_step_index(j->in->steps, j->in->nsteps, first->step);
+        if (r == j->in->nranks || s == j->in->nsteps || sum <= 0)
             continue;
         j->charge[r * j->in->nsteps + s] = total;
         j->wall[r * j->in->nsteps + s] = squares / sum;
@@ -219,8 +220,8 @@ static void name_cause(const judging *j, size_t r, tl_straggler *row)
         const tl_blame *b = tl_table_row(blame, i);
         if (b->to_rank != row->rank)
             break;
-        size_t s = index_of_step(j->in, b->step);
-        if (s == SIZE_MAX || (any && !j->flagged[r * j->in->nsteps + s]))
+        size_t s = tl_job_step_index(j->in->steps, j->in->nsteps, b->step);
+        if (s == j->in->nsteps || (any && !j->flagged[r * j->in->nsteps + s]))
             continue;
         of[b->cause] += charge_of(b);
         sum += charge_of(b);

@@ -28,19 +28,6 @@ typedef struct linking {
     double *step_ns;
 } linking;
 
-static uint32_t index_of_step(const tl_verdict_input *job, int32_t step)
-{
-    size_t low = 0, high = job->nsteps;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (job->steps[mid].number < step)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < job->nsteps && job->steps[low].number == step ? (uint32_t)low : TL_NONE;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- clocks */
 
 static int64_t taken_off(const tl_clock *row)
@@ -115,18 +102,20 @@ static bool show_by_brief(linking *l)
     size_t nranks = l->job->nranks, n = 0;
     uint32_t *brief = tl_malloc((l->ncollectives + 1) * sizeof *brief);
     int64_t *apart = tl_malloc((l->ncollectives + 1) * sizeof *apart), *ends = tl_malloc((nranks + 1) * sizeof *ends);
-    int64_t *off = tl_calloc(nranks + 1, sizeof *off);
-    bool whole = brief != NULL && apart != NULL && ends != NULL && off != NULL;
+    int64_t *middle = tl_malloc((l->ncollectives + 1) * sizeof *middle), *off = tl_calloc(nranks + 1, sizeof *off);
+    bool whole = brief != NULL && apart != NULL && ends != NULL && middle != NULL && off != NULL;
 
     for (uint32_t i = 0; whole && i < l->ncollectives; i++)
         if (is_brief(l, &l->collectives[i]))
             brief[n++] = l->collectives[i].first;
+    for (size_t i = 0; whole && n >= BRIEF_LEAST && i < n; i++) {
+        for (size_t k = 0; k < nranks; k++)
+            ends[k] = l->ends[brief[i] + k].shown_end_ns;
+        middle[i] = tl_median(ends, nranks);
+    }
     for (size_t r = 0; whole && n >= BRIEF_LEAST && r < nranks; r++) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t k = 0; k < nranks; k++)
-                ends[k] = l->ends[brief[i] + k].shown_end_ns;
-            apart[i] = tl_ns_between(l->ends[brief[i] + r].shown_end_ns, tl_median(ends, nranks));
-        }
+        for (size_t i = 0; i < n; i++)
+            apart[i] = tl_ns_between(l->ends[brief[i] + r].shown_end_ns, middle[i]);
         off[l->ends[brief[0] + r].rank] = tl_median(apart, n);
     }
     for (size_t i = 0; whole && i < l->nends; i++)
@@ -134,6 +123,7 @@ static bool show_by_brief(linking *l)
     free(brief);
     free(apart);
     free(ends);
+    free(middle);
     free(off);
     return whole;
 }
@@ -202,7 +192,7 @@ static bool list_collectives(linking *l, const tl_table *groups)
     for (size_t i = 0, to; whole && i < l->nrows; i = to) {
         const tl_late_row *row = &l->rows[i];
         tl_link_collective c = { .first = (uint32_t)l->nends,
-                                 .step = index_of_step(l->job, row->step),
+                                 .step = (uint32_t)tl_job_step_index(l->job->steps, l->job->nsteps, row->step),
                                  .bytes = row->bytes,
                                  .uncertainty_ns = row->uncertainty_ns,
                                  .kind = row->kind };

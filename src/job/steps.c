@@ -48,17 +48,10 @@ typedef struct extent {
 static void find_extents(const tl_job_step *steps, size_t n, const tl_late_row *rows, size_t nrows, extent *of)
 {
     for (size_t i = 0; i < nrows; i++) {
-        size_t low = 0, high = n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (steps[mid].number < rows[i].step)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        if (low == n || steps[low].number != rows[i].step || !rows[i].fits)
+        size_t s = tl_job_step_index(steps, n, rows[i].step);
+        if (s == n || !rows[i].fits)
             continue;
-        extent *e = &of[low];
+        extent *e = &of[s];
         e->first_ns = !e->any || rows[i].start_ns < e->first_ns ? rows[i].start_ns : e->first_ns;
         e->last_ns = !e->any || rows[i].end_ns > e->last_ns ? rows[i].end_ns : e->last_ns;
         e->any = true;

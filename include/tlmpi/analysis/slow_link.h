@@ -37,7 +37,7 @@ typedef struct tl_link_end {
 
 typedef struct tl_link_collective {
     uint32_t first, n; /* ends[first .. first + n), ascending by rank */
-    uint32_t step;     /* index, TL_NONE: in none */
+    uint32_t step;     /* index; nsteps and above: in none */
     int64_t bytes;     /* size of the message, -1 when unknown: then only stages and tails tell */
     int64_t uncertainty_ns;
     uint64_t stages; /* the same for messages that are of one size even where it is unknown, and over wires of one sort:

@@ -24,6 +24,9 @@ typedef struct tl_job_step {
     int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
 } tl_job_step;
 
+/* Where the step stands among n whose numbers ascend; n: it is none of them. */
+size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
+
 typedef struct tl_verdict_input {
     const tl_table *blame;      /* in order of its keys */
     const int32_t *ranks;       /* ascending */
