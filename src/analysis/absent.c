@@ -115,6 +115,8 @@ static bool seat_step(tl_absent_finding *f, uint32_t absent, const tl_way *own, 
 
     if (to - from != last - first && (step < 0 || step == f->middle))
         return true;
+    if (f->in->whole_steps && (step < 0 || to - from != own->usual || last - first != other->usual))
+        return true;
     if (step < f->middle) {
         from = to - n;
         first = last - n;

@@ -58,6 +58,7 @@ static void look_at_middle(const tl_absent_finding *f, tl_way *w)
             continue;
         if (w->does == 0)
             w->begins_ns = m->last_start_ns;
+        w->usual++;
         w->does = tl_hash_mix(tl_hash_mix(w->does, m->kind),
                               tl_is_synchronising((tl_collective)m->kind) ? (uint64_t)m->bytes : 0) |
                   1;

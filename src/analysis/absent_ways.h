@@ -13,7 +13,8 @@
 typedef struct tl_way {
     uint32_t first, n;
     uint64_t does;     /* in the middle step; 0: nothing */
-    int64_t begins_ns; /* ... and when */
+    uint32_t usual;    /* so many */
+    int64_t begins_ns; /* ... and when it begins */
 } tl_way;
 
 /* A way as one rank has it. */

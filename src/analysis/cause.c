@@ -11,6 +11,8 @@ static const double half = 0.5;
 static const double by_chance = 3;
 /* Kernels below this share of the rank's compute tell little of how fast it computes. */
 static const double small = 0.01;
+/* One delay is met again in no more intervals than so many times over. */
+static const double met_most = 40;
 
 /* One name: the rank's own, and the median of its peers. */
 typedef struct entry {
@@ -28,6 +30,7 @@ typedef struct finding {
     entry *v;
     size_t n;
     double over[TL_NPARTS]; /* surplus of each part */
+    double more[TL_NPARTS]; /* host's time for a part beyond that of the peers, whether the device ran dry or not */
     double all, idle;       /* positive ones: all, and those of idle time that is the host's doing */
     bool common[TL_NPARTS]; /* the peers' hosts do most of it, too */
 } finding;
@@ -206,6 +209,7 @@ static void leave_what_peers_do(finding *f)
         if (e->kind != TL_DETAIL_PART || e->part >= TL_NPARTS || !tl_part_is_of_host((tl_part)e->part))
             continue;
         double more = e->size > e->peers_size ? e->size - e->peers_size : 0;
+        f->more[e->part] = more;
         if (f->over[e->part] > more) {
             f->common[e->part] = more < half * f->over[e->part];
             f->over[TL_PART_HOST] += f->over[e->part] - more;
@@ -270,6 +274,19 @@ static const entry *stray_wait(const finding *f)
     return best != NULL && best->ns - best->peers_ns >= half * f->idle ? best : NULL;
 }
 
+/* Whether it is known to wait for the device no more often than its peers, under whatever names: what is idle behind
+ * the same waits is the time that its host takes to go on. */
+static bool waits_as_peers_do(const finding *f)
+{
+    double own = 0, peers = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        bool wait = f->v[i].kind == TL_DETAIL_WAIT && f->v[i].part == TL_PART_SYNC;
+        own += wait ? f->v[i].count : 0;
+        peers += wait ? f->v[i].peers_count : 0;
+    }
+    return own > 0 && own <= peers;
+}
+
 static bool is_idle(int part)
 {
     return part >= TL_PART_HOST && part <= TL_PART_ALLOCATOR;
@@ -301,7 +318,10 @@ static tl_cause of_idle(const finding *f, uint64_t *place)
     if (f->over[largest] < most * f->idle && largest != TL_PART_HOST && f->over[largest] < half * f->idle)
         largest = TL_PART_HOST;
 
-    const entry *wait = stray_wait(f), *name = innermost(f, largest);
+    const entry *wait = stray_wait(f);
+    if (largest == TL_PART_SYNC && wait == NULL && waits_as_peers_do(f))
+        largest = TL_PART_HOST;
+    const entry *name = innermost(f, largest);
     if ((largest == TL_PART_HOST || largest == TL_PART_SYNC) && wait != NULL) {
         *place = wait->name;
         return cause_of_idle(wait->part);
@@ -314,7 +334,56 @@ static tl_cause of_idle(const finding *f, uint64_t *place)
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-static void find(finding *f, tl_cause_found *found)
+/* So much of a part of the idle time, at most, is no surplus; how much it was. */
+static double leave_idle(finding *f, int part, double ns)
+{
+    double less = ns < f->over[part] ? ns : f->over[part];
+    f->over[part] -= less;
+    f->idle -= less;
+    f->all -= less;
+    return less;
+}
+
+/* A host whose device is behind loses its lead: see cause.h. */
+static void leave_lost_lead(finding *f, double work, double gain)
+{
+    double lost = work + f->idle - gain;
+    if (gain > 0 && work >= half * f->all && lost > 0)
+        (void)leave_idle(f, TL_PART_HOST, lost);
+}
+
+/* What a part alone would make the rank late by: a copy by its time, a pause of the host wherever the device ran dry.
+ */
+static double delay_of(const finding *f, int part)
+{
+    if (part == TL_PART_H2D)
+        return f->over[part];
+    if (!tl_part_is_of_host((tl_part)part))
+        return 0;
+    return f->over[part] > f->more[part] ? f->over[part] : f->more[part];
+}
+
+/* A host that launches no faster than its device works stays behind by one delay until the next wait for the device,
+ * and its device stands idle for it in every interval between collectives: see cause.h. */
+static void leave_met_again(finding *f, double gain)
+{
+    int told = TL_PART_H2D;
+    for (int part = 0; part < TL_NPARTS; part++)
+        if (delay_of(f, part) > delay_of(f, told))
+            told = part;
+    if (!(gain > 0) || gain * met_most < f->all || delay_of(f, told) < most * gain)
+        return;
+    double behind = delay_of(f, told) - f->over[told], lost = f->all - gain;
+    behind = behind < f->over[TL_PART_HOST] ? behind : f->over[TL_PART_HOST];
+    f->over[told] += behind;
+    f->over[TL_PART_HOST] -= behind;
+    if (lost > 0)
+        lost -= leave_idle(f, TL_PART_HOST, lost);
+    if (lost > 0)
+        (void)leave_idle(f, TL_PART_SYNC, lost);
+}
+
+static void find(finding *f, int64_t gain_ns, tl_cause_found *found)
 {
     double work = 0, spread[TL_NPARTS] = { 0 };
     for (size_t i = 0; i < f->n; i++)
@@ -355,6 +424,8 @@ static void find(finding *f, tl_cause_found *found)
         if (!is_idle(part) && f->over[part] > f->over[largest])
             largest = part;
     work = f->over[largest];
+    leave_lost_lead(f, work, (double)gain_ns);
+    leave_met_again(f, (double)gain_ns);
     if (f->idle >= work) {
         found->cause = of_idle(f, &found->place);
         found->share = f->idle / f->all;
@@ -375,7 +446,7 @@ static void find(finding *f, tl_cause_found *found)
         found->cause = TL_CAUSE_MIXED;
 }
 
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause_found *found)
+bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found)
 {
     double *scratch = tl_malloc(3 * (npeers + 1) * sizeof *scratch);
     finding f = { .v = tl_malloc((n + 1) * sizeof *f.v) };
@@ -390,7 +461,7 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl
         f.v[f.n++] = compare(rows + i, to - i, rank, npeers, scratch);
     }
     if (whole && npeers > 0)
-        find(&f, found);
+        find(&f, gain_ns, found);
     free(scratch);
     free(f.v);
     return whole;

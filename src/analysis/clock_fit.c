@@ -95,12 +95,6 @@ static int by_took(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->at_ns, y->at_ns);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
 /* Offset and scatter of n anchors from the line. */
 static void take_offset(const tl_anchor *some, size_t n, tl_clock_edge *out)
 {
@@ -122,7 +116,7 @@ static void take_held(const tl_anchor *some, size_t n, tl_clock_edge *out)
         int64_t ns = tl_ns_between(some[i].ahead_ns, gained(out->drift, tl_ns_between(some[i].at_ns, out->middle_ns)));
         apart[i] = out->way == TL_WAY_UP ? tl_ns_between(0, ns) : ns;
     }
-    qsort(apart, n, sizeof *apart, by_value);
+    tl_ns_sort(apart, n);
     out->ahead_ns = out->way == TL_WAY_UP ? tl_ns_between(0, apart[n / 8]) : apart[n / 8];
     out->sigma_ns = tl_ns_between(apart[n / 4], apart[n / 8]);
 }

@@ -2,6 +2,7 @@
 #ifndef TLMPI_ANALYSIS_CLOCK_LSQ_H
 #define TLMPI_ANALYSIS_CLOCK_LSQ_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +28,17 @@ void tl_lsq_solve(tl_lsq *s);
 /* component[c] of each clock: the same number where edges of weight connect them, numbered by their lowest clock.
  * component has room for clocks and groups. */
 void tl_lsq_components(const tl_lsq *s, int32_t *component);
+
+/* A solution in whole ns or ppb; 0 where it is none. */
+static inline int64_t tl_clock_rounded(double value)
+{
+    return fabs(value) < 9e18 ? llround(value) : 0;
+}
+
+/* How far a clock is from another, either way. */
+static inline int64_t tl_clock_apart(int64_t ns)
+{
+    return ns < 0 ? -ns : ns;
+}
 
 #endif

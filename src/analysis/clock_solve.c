@@ -8,22 +8,21 @@
  * Offsets hold in the middle of the time that the edges cover; drifts are solved for in the same way, from the edges
  * that have one.
  */
-#include "clock_lsq.h"
+#include "clock_share.h"
 #include "clock_ties.h"
 #include "tlmpi/analysis/clocks.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* On one host ends differ by where a rank sits in the ring (measured: up to 49 us): nothing below this is believed. */
-#define BELIEVED_NS INT64_C(50000)
 
 /* An edge weighs as its anchors, up to so many: then what does not fit is no chance. */
 #define MOST_WEIGHT 100
+
+/* A ring may let some go earlier than others by a part of what its transfers take.  So what takes longer than this is
+ * less sure in proportion, and weighs as little as that squared; never nothing, as it may be all there is. */
+#define BRIEF_NS     50000.0
+#define LEAST_WEIGHT 1e-4
 
 /* Clocks run right to a thousandth, or what they seem to do is a wrong match. */
 #define MOST_DRIFT_PPB INT64_C(1000000)
@@ -31,40 +30,9 @@
 /* Ranks are parted from their hosts' clocks so often at most. */
 #define PARTINGS 4
 
-typedef struct solving {
-    const tl_clock_edges *all;
-    const tl_clock_edge *edges; /* of groups; of place i: first_edge[i] to first_edge[i + 1] */
-    size_t nedges, *first_edge;
-    tl_rank_place *places;
-    size_t nplaces, ngroups, nclocks;
-    int64_t middle_ns, half_ns; /* of the time that edges cover, and half its length */
-    tl_lsq lsq;
-    int32_t *component;              /* of each clock */
-    int64_t *offset, *drift, *sigma; /* of each clock */
-    int64_t *residual;               /* of each place, against its clock */
-    int32_t *room;                   /* by place or host */
-    uint32_t *order;                 /* places by clock */
-    int64_t *values;                 /* by place or edge */
-} solving;
-
-static int64_t abs_ns(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
-
-static int64_t rounded(double value)
-{
-    return fabs(value) < 9e18 ? llround(value) : 0;
-}
-
-static bool is_believed(int64_t ns, int64_t sigma_ns)
-{
-    return abs_ns(ns) > tl_ns_max(sigma_ns < INT64_MAX / 3 ? 3 * sigma_ns : INT64_MAX, BELIEVED_NS);
-}
-
 /* -------------------------------------------------------------------------------------------------- what edges say */
 
-static void take_middle(solving *s)
+static void take_middle(tl_clock_solving *s)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t e = 0; e < s->nedges + s->all->npairs; e++) {
@@ -78,7 +46,7 @@ static void take_middle(solving *s)
     }
 }
 
-static void take_clocks(solving *s)
+static void take_clocks(tl_clock_solving *s)
 {
     s->lsq.nclocks = s->nclocks;
     for (size_t i = 0; i < s->nplaces; i++)
@@ -86,17 +54,23 @@ static void take_clocks(solving *s)
             s->lsq.clock[e] = s->places[i].clock;
 }
 
+static double weight_of(const tl_clock_edge *edge)
+{
+    double sure = BRIEF_NS / (BRIEF_NS + (double)tl_ns_max(0, edge->took_ns));
+    return (double)(edge->anchors < MOST_WEIGHT ? edge->anchors : MOST_WEIGHT) * fmax(sure * sure, LEAST_WEIGHT);
+}
+
 /* Offsets in the middle of the job. */
-static void take_offsets(solving *s)
+static void take_offsets(tl_clock_solving *s)
 {
     for (size_t e = 0; e < s->nedges; e++) {
         const tl_clock_edge *edge = &s->edges[e];
-        s->lsq.weight[e] = edge->anchors < MOST_WEIGHT ? (double)edge->anchors : MOST_WEIGHT;
+        s->lsq.weight[e] = weight_of(edge);
         s->lsq.value[e] = (double)edge->ahead_ns + edge->drift * (double)tl_ns_between(s->middle_ns, edge->middle_ns);
     }
 }
 
-static void take_drifts(solving *s)
+static void take_drifts(tl_clock_solving *s)
 {
     for (size_t e = 0; e < s->nedges; e++) {
         s->lsq.weight[e] = s->edges[e].has_drift ? s->lsq.weight[e] : 0;
@@ -104,118 +78,11 @@ static void take_drifts(solving *s)
     }
 }
 
-/* The median over the edges of a place of what the solution leaves. */
-static int64_t residual_of(solving *s, size_t place)
-{
-    size_t n = 0;
-    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
-        s->values[n++] = rounded(s->lsq.value[e] - s->lsq.x[s->lsq.clock[e]] + s->lsq.y[s->lsq.group[e]]);
-    return n > 0 ? tl_median(s->values, n) : 0;
-}
-
-static int64_t sigma_of(solving *s, size_t place)
-{
-    size_t n = 0;
-    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
-        s->values[n++] = s->edges[e].sigma_ns;
-    return n > 0 ? tl_median(s->values, n) : 0;
-}
-
-/* -------------------------------------------------------------------------------------------------- who shares one */
-
-/* Hosts are numbered below the number of places. */
-static bool has_host(const solving *s, size_t place)
-{
-    return s->places[place].host >= 0 && (size_t)s->places[place].host < s->nplaces;
-}
-
-static void share_by_host(solving *s)
-{
-    int32_t *clock_of_host = s->room;
-    for (size_t i = 0; i < s->nplaces; i++)
-        clock_of_host[i] = -1;
-    s->nclocks = 0;
-    for (size_t i = 0; i < s->nplaces; i++) {
-        int32_t *known = has_host(s, i) ? &clock_of_host[s->places[i].host] : NULL;
-        s->places[i].clock = known != NULL && *known >= 0 ? *known : (int32_t)s->nclocks++;
-        if (known != NULL)
-            *known = s->places[i].clock;
-    }
-}
-
-static int by_clock(const void *places, uint32_t a, uint32_t b)
-{
-    const tl_rank_place *p = places;
-    return p[a].clock < p[b].clock ? -1 : p[a].clock > p[b].clock;
-}
-
-static bool order_by_clock(solving *s)
-{
-    for (size_t i = 0; i < s->nplaces; i++)
-        s->order[i] = (uint32_t)i;
-    return tl_sort_index(s->order, s->nplaces, by_clock, s->places);
-}
-
-static int64_t took_of(solving *s, size_t place)
-{
-    size_t n = 0;
-    for (size_t e = s->first_edge[place]; e < s->first_edge[place + 1]; e++)
-        s->values[n++] = s->edges[e].took_ns;
-    return n > 0 ? tl_median(s->values, n) : 0;
-}
-
-/* Ranks that lie apart from the others of their clock get one of their own, behind the clocks that there are.  Least
- * squares let a rank that is far off pull at all it meets, so a rank is held against the middle of its clock's ranks,
- * and the whole is done again.  Whether there are any. */
-static bool part_misfits(solving *s)
-{
-    size_t before = s->nclocks;
-
-    for (size_t i = 0; i < s->nplaces; i++)
-        s->residual[i] = residual_of(s, i);
-    for (size_t from = 0, to; from < s->nplaces; from = to) {
-        int32_t clock = s->places[s->order[from]].clock;
-        size_t n = 0;
-        for (to = from; to < s->nplaces && s->places[s->order[to]].clock == clock; to++)
-            s->values[n++] = s->residual[s->order[to]];
-        int64_t middle = tl_median(s->values, n);
-        for (size_t k = from; n > 1 && k < to; k++) {
-            size_t i = s->order[k];
-            int64_t apart = tl_ns_between(s->residual[i], middle);
-            if (is_believed(apart, sigma_of(s, i)) && abs_ns(apart) > took_of(s, i))
-                s->places[i].clock = (int32_t)s->nclocks++;
-        }
-    }
-    return s->nclocks > before;
-}
-
-/* Numbers clocks by their lowest rank; those that nobody has any more are gone. */
-static void number_clocks(solving *s)
-{
-    int32_t *number = s->component; /* there are at most two clocks a place, and as much room */
-    size_t n = 0;
-    for (size_t c = 0; c < s->nclocks; c++)
-        number[c] = -1;
-    for (size_t i = 0; i < s->nplaces; i++) {
-        int32_t *clock = &s->places[i].clock;
-        if (number[*clock] < 0)
-            number[*clock] = (int32_t)n++;
-        *clock = number[*clock];
-    }
-    s->nclocks = n;
-}
-
 /* ------------------------------------------------------------------------------------------------------ the values */
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that
  * it is some rank's: two hosts of equal size do not meet halfway. */
-static void set_zero(solving *s, int64_t *value)
+static void set_zero(tl_clock_solving *s, int64_t *value)
 {
     for (int32_t component = 0, more = 1; more; component++) {
         size_t n = 0;
@@ -228,7 +95,7 @@ static void set_zero(solving *s, int64_t *value)
         }
         if (n == 0)
             continue;
-        qsort(s->values, n, sizeof *s->values, by_value);
+        tl_ns_sort(s->values, n);
         int64_t zero = s->values[(n - 1) / 2];
         for (size_t c = 0; c < s->nclocks; c++)
             if (s->component[c] == component)
@@ -237,10 +104,10 @@ static void set_zero(solving *s, int64_t *value)
 }
 
 /* The scatter of each clock: the median over its ranks. */
-static void take_sigmas(solving *s)
+static void take_sigmas(tl_clock_solving *s)
 {
     for (size_t i = 0; i < s->nplaces; i++)
-        s->places[i].sigma_ns = sigma_of(s, i);
+        s->places[i].sigma_ns = tl_clock_sigma(s, i);
     for (size_t from = 0, to; from < s->nplaces; from = to) {
         int32_t clock = s->places[s->order[from]].clock;
         size_t n = 0;
@@ -254,7 +121,7 @@ static void take_sigmas(solving *s)
 }
 
 /* By what is sent between components that no collective connects. */
-static bool tie(solving *s)
+static bool tie(tl_clock_solving *s)
 {
     const tl_clock_tying tying = { .edges = s->all->of_pairs,
                                    .nedges = s->all->npairs,
@@ -277,44 +144,44 @@ static bool tie(solving *s)
 }
 
 /* Offset, drift and scatter of each clock, and what each rank leaves. */
-static bool solve(solving *s)
+static bool solve(tl_clock_solving *s)
 {
     bool parted = true;
 
-    share_by_host(s);
+    tl_clocks_by_host(s);
     take_offsets(s);
     for (int round = 0; parted; round++) {
-        number_clocks(s);
+        tl_clocks_number(s);
         take_clocks(s);
         tl_lsq_solve(&s->lsq);
-        if (!order_by_clock(s))
+        if (!tl_clocks_order(s))
             return false;
-        parted = round < PARTINGS && part_misfits(s);
+        parted = round < PARTINGS && tl_clocks_part(s);
     }
     for (size_t i = 0; i < s->nplaces; i++)
-        s->residual[i] = residual_of(s, i);
+        s->residual[i] = tl_clock_residual(s, i);
     for (size_t c = 0; c < s->nclocks; c++)
-        s->offset[c] = rounded(s->lsq.x[c]);
+        s->offset[c] = tl_clock_rounded(s->lsq.x[c]);
     tl_lsq_components(&s->lsq, s->component);
     set_zero(s, s->offset);
 
     take_drifts(s);
     tl_lsq_solve(&s->lsq);
     for (size_t c = 0; c < s->nclocks; c++)
-        s->drift[c] = rounded(s->lsq.x[c]);
+        s->drift[c] = tl_clock_rounded(s->lsq.x[c]);
     set_zero(s, s->drift);
     take_sigmas(s);
     return tie(s);
 }
 
 /* How far the clock gets from the job's at most, over the time that edges cover. */
-static int64_t farthest(const solving *s, int32_t clock)
+static int64_t farthest(const tl_clock_solving *s, int32_t clock)
 {
-    int64_t gain = (int64_t)((double)abs_ns(s->drift[clock]) * 1e-9 * (double)s->half_ns);
-    return tl_ns_sum(abs_ns(s->offset[clock]), gain);
+    int64_t gain = (int64_t)((double)tl_clock_apart(s->drift[clock]) * 1e-9 * (double)s->half_ns);
+    return tl_ns_sum(tl_clock_apart(s->offset[clock]), gain);
 }
 
-static void fill(solving *s, tl_clock_mode mode, tl_table *table)
+static void fill(tl_clock_solving *s, tl_clock_mode mode, tl_table *table)
 {
     for (size_t i = 0; i < s->nplaces; i++) {
         tl_rank_place *place = &s->places[i];
@@ -329,7 +196,7 @@ static void fill(solving *s, tl_clock_mode mode, tl_table *table)
         place->middle_ns = s->middle_ns;
         place->component = s->component[c];
         place->applied =
-            off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && is_believed(farthest(s, c), s->sigma[c])));
+            off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && tl_clock_believed(farthest(s, c), s->sigma[c])));
         row->clock = c;
         row->component = s->component[c];
         row->offset_ns = place->offset_ns;
@@ -344,7 +211,7 @@ static void fill(solving *s, tl_clock_mode mode, tl_table *table)
 
 /* ------------------------------------------------------------------------------------------------------------ room */
 
-static bool make_room(solving *s)
+static bool make_room(tl_clock_solving *s)
 {
     size_t n = s->nplaces, most = n > s->nedges ? n : s->nedges;
     s->first_edge = tl_calloc(n + 1, sizeof *s->first_edge);
@@ -361,7 +228,7 @@ static bool make_room(solving *s)
            s->order != NULL && s->values != NULL;
 }
 
-static void free_room(solving *s)
+static void free_room(tl_clock_solving *s)
 {
     void *arrays[] = { s->first_edge, s->component, s->offset, s->drift, s->sigma,
                        s->residual,   s->room,      s->order,  s->values };
@@ -371,7 +238,7 @@ static void free_room(solving *s)
 }
 
 /* Where the edges of each place begin; both are in rank order. */
-static void find_edges(solving *s)
+static void find_edges(tl_clock_solving *s)
 {
     size_t e = 0;
     for (size_t i = 0; i < s->nplaces; i++) {
@@ -389,7 +256,7 @@ static void find_edges(solving *s)
 tl_status tl_clocks_solve(const tl_clock_edges *edges, tl_clock_mode mode, tl_rank_place *places, size_t nplaces,
                           tl_table *table, tl_error *err)
 {
-    solving s = {
+    tl_clock_solving s = {
         .all = edges, .edges = edges->of_groups, .nedges = edges->ngroups, .places = places, .nplaces = nplaces
     };
 

@@ -5,7 +5,6 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
-#include <math.h>
 #include <stdlib.h>
 
 /* Two ranks that send each other, or, of several such, two components: how far the clock of a is ahead. */
@@ -15,16 +14,6 @@ typedef struct tie {
     int64_t drift_ppb;
     bool has_drift, one_way;
 } tie;
-
-static int64_t abs_ns(int64_t ns)
-{
-    return ns < 0 ? -ns : ns;
-}
-
-static int64_t rounded(double value)
-{
-    return fabs(value) < 9e18 ? llround(value) : 0;
-}
 
 static const tl_rank_place *place_of(const tl_clock_tying *t, int32_t rank)
 {
@@ -37,7 +26,7 @@ static const tl_rank_place *place_of(const tl_clock_tying *t, int32_t rank)
 /* How far the edge's rank is ahead of its peer in the middle of the job. */
 static int64_t ahead_of(const tl_clock_tying *t, const tl_clock_edge *e)
 {
-    return tl_ns_sum(e->ahead_ns, rounded(e->drift * (double)tl_ns_between(t->middle_ns, e->middle_ns)));
+    return tl_ns_sum(e->ahead_ns, tl_clock_rounded(e->drift * (double)tl_ns_between(t->middle_ns, e->middle_ns)));
 }
 
 /* From edges[0, n) of one pair, one a way. */
@@ -52,14 +41,14 @@ static tie tie_of(const tl_clock_tying *t, const tl_clock_edge *edges, size_t n)
         int64_t least = ahead_of(t, up), between = tl_ns_between(ahead_of(t, down), least);
         int64_t sigma = tl_ns_max(up->sigma_ns, down->sigma_ns);
         return (tie){ .ahead_ns = tl_ns_sum(least, between / 2),
-                      .doubt_ns = tl_ns_max(abs_ns(between / 2), sigma),
-                      .drift_ppb = rounded((up->drift + down->drift) / 2 * 1e9),
+                      .doubt_ns = tl_ns_max(tl_clock_apart(between / 2), sigma),
+                      .drift_ppb = tl_clock_rounded((up->drift + down->drift) / 2 * 1e9),
                       .has_drift = up->has_drift && down->has_drift };
     }
     bool one_way = one->way != TL_WAY_BOTH;
     return (tie){ .ahead_ns = ahead_of(t, one),
                   .doubt_ns = one_way ? tl_ns_max(one->took_ns, one->sigma_ns) : one->sigma_ns,
-                  .drift_ppb = rounded(one->drift * 1e9),
+                  .drift_ppb = tl_clock_rounded(one->drift * 1e9),
                   .has_drift = one->has_drift != 0,
                   .one_way = one_way };
 }
@@ -90,7 +79,7 @@ static bool may_be_one(const tl_clock_tying *t, const tl_clock_edge *e, const ti
 {
     const tl_rank_place *mine = place_of(t, e->rank), *other = place_of(t, e->peer);
     bool known = mine != NULL && other != NULL && mine->host >= 0 && other->host >= 0;
-    return x->one_way && !known && abs_ns(x->ahead_ns) <= x->doubt_ns;
+    return x->one_way && !known && tl_clock_apart(x->ahead_ns) <= x->doubt_ns;
 }
 
 static size_t list_ties(const tl_clock_tying *t, tie *out)
@@ -172,8 +161,8 @@ static void take(tl_lsq *lsq, const tie *ties, size_t n, bool drifts)
 static void raise_sigmas(const tl_clock_tying *t, const tl_lsq *lsq, const tie *ties, size_t n, int64_t *doubt)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t told = rounded(lsq->x[ties[i].a] - lsq->x[ties[i].b]);
-        int64_t ns = tl_ns_sum(ties[i].doubt_ns, abs_ns(tl_ns_between(told, ties[i].ahead_ns)));
+        int64_t told = tl_clock_rounded(lsq->x[ties[i].a] - lsq->x[ties[i].b]);
+        int64_t ns = tl_ns_sum(ties[i].doubt_ns, tl_clock_apart(tl_ns_between(told, ties[i].ahead_ns)));
         doubt[ties[i].a] = tl_ns_max(doubt[ties[i].a], ns);
         doubt[ties[i].b] = tl_ns_max(doubt[ties[i].b], ns);
     }
@@ -191,12 +180,12 @@ static bool tie_all(const tl_clock_tying *t, const tie *ties, size_t n)
     if (whole) {
         take(&lsq, ties, n, false);
         for (size_t c = 0; c < t->nclocks; c++)
-            t->offset[c] = tl_ns_sum(t->offset[c], rounded(lsq.x[t->component[c]]));
+            t->offset[c] = tl_ns_sum(t->offset[c], tl_clock_rounded(lsq.x[t->component[c]]));
         raise_sigmas(t, &lsq, ties, n, doubt);
         tl_lsq_components(&lsq, joined);
         take(&lsq, ties, n, true);
         for (size_t c = 0; c < t->nclocks; c++) {
-            t->drift[c] = tl_ns_sum(t->drift[c], rounded(lsq.x[t->component[c]]));
+            t->drift[c] = tl_ns_sum(t->drift[c], tl_clock_rounded(lsq.x[t->component[c]]));
             t->component[c] = joined[t->component[c]];
         }
     }

@@ -1,61 +1,29 @@
-/* detail.c - the names under which most of a rank's time went, step by step.
- *
- *     host     [launch a][item                ]....................[launch b]
- *     device          [      a      ]                                   [ b ]
- *                                   |<-- idle time that follows the wait -->|
- */
-#include "host_idle.h"
-#include "tlmpi/analysis/idle_part.h"
-#include "tlmpi/analysis/local.h"
-#include "tlmpi/base/hash.h"
+/* detail.c - the names under which most of a rank's time went, step by step: of the device, and of the host. */
+#include "detail_rows.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* Deeper than any operator. */
-enum { DEPTH_OF_CALLS = 100000 };
-/* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
-static const int64_t slack_ns = 25000;
-
-/* Where the last span of a name ends, on a thread. */
-typedef struct cover {
-    int64_t to_ns;
-    uint32_t walk;
-} cover;
-
-typedef struct gathering {
-    const tl_rank_view *view;
-    const tl_activity *activity;
-    tl_host_idle idle;
-    uint32_t *working; /* launches of work */
-    size_t nworking;
-    cover *covered;             /* by name */
-    uint32_t nwalks;            /* threads that were begun */
-    int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
-    uint8_t *of_call, *of_op;
-    tl_map places; /* (kind, step, name) -> index in rows */
-    TL_VEC(tl_detail) rows;
-} gathering;
-
 /* The row of a name, or NULL when memory is out. */
-static tl_detail *row_of(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
+static tl_detail *row_of(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
 {
-    name = kind == TL_DETAIL_PART ? TL_NO_NAME : tl_name_key(g->view, name);
+    name = kind == TL_DETAIL_PART ? TL_NO_NAME : tl_name_key(all->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
                                kind == TL_DETAIL_PART ? part : (uint64_t)name);
-    uint32_t at = tl_map_get(&g->places, key);
+    uint32_t at = tl_map_get(&all->places, key);
     if (at == TL_MAP_NONE) {
-        if (!tl_vec_room(&g->rows) || tl_map_put(&g->places, key, (uint32_t)g->rows.n) != 0)
+        if (!tl_vec_room(&all->rows) || tl_map_put(&all->places, key, (uint32_t)all->rows.n) != 0)
             return NULL;
-        at = (uint32_t)g->rows.n++;
-        g->rows.v[at] =
-            (tl_detail){ .rank = g->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
+        at = (uint32_t)all->rows.n++;
+        all->rows.v[at] =
+            (tl_detail){ .rank = all->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
     }
-    return g->rows.v != NULL ? &g->rows.v[at] : NULL;
+    return all->rows.v != NULL ? &all->rows.v[at] : NULL;
 }
 
-static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part, const tl_detail *what)
+bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part,
+                   const tl_detail *what)
 {
-    tl_detail *row = row_of(g, kind, step, name, (uint8_t)part);
+    tl_detail *row = row_of(all, kind, step, name, (uint8_t)part);
     if (row == NULL)
         return false;
     row->ns += what->ns;
@@ -65,327 +33,6 @@ static bool add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, 
     row->frame = what->frame;
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------------------ the device */
-
-static bool add_work(gathering *g)
-{
-    bool whole = true;
-    for (size_t i = 0; whole && i < g->view->nkernels; i++) {
-        const tl_kernel *k = &g->view->kernels[i];
-        tl_detail what = { .ns = k->end_ns - k->start_ns, .count = 1 };
-        if (k->name == TL_NO_NAME)
-            continue;
-        if (k->kind == TL_COMM)
-            what.size = g->view->colls[k->coll].bytes;
-        else
-            what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
-        what.size = what.size > 0 ? what.size : 0;
-        whole = add(g, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
-                    tl_part_of_work(g->view, k), &what);
-    }
-    return whole;
-}
-
-static bool add_parts(gathering *g, tl_activity_cursor *cursor, int32_t step, int64_t from_ns, int64_t to_ns)
-{
-    tl_parts sum = { { 0 } };
-    bool whole = true;
-    tl_activity_add(g->activity, cursor, from_ns, to_ns, &sum);
-    for (int part = 0; whole && part < TL_NPARTS; part++)
-        if (sum.ns[part] > 0)
-            whole = add(g, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part, &(tl_detail){ .ns = sum.ns[part] });
-    return whole;
-}
-
-/* Of each step the first work of the device's own that was launched there, by start. */
-typedef TL_VEC(uint32_t) step_starts;
-
-static bool find_starts(const tl_rank_view *view, step_starts *starts)
-{
-    const tl_kernel *kernels = view->kernels;
-    tl_map of_step = { 0 };
-    uint32_t at = 0;
-    bool whole = true;
-
-    for (uint32_t i = 0; whole && i < view->nkernels; i++) {
-        if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
-            continue;
-        uint64_t step = (uint64_t)kernels[i].step;
-        if (starts->v == NULL || kernels[starts->v[at]].step != kernels[i].step)
-            at = tl_map_get(&of_step, step);
-        if (starts->v == NULL || at == TL_MAP_NONE) {
-            at = (uint32_t)starts->n;
-            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
-            if (whole)
-                starts->v[starts->n++] = i;
-        } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
-            starts->v[at] = i;
-        }
-    }
-    tl_map_free(&of_step);
-    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
-}
-
-/* The device passes to a step with its first work, and does not go back. */
-static void drop_returns(const tl_rank_view *view, step_starts *starts)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < starts->n; i++)
-        if (n == 0 || view->kernels[starts->v[i]].step > view->kernels[starts->v[n - 1]].step)
-            starts->v[n++] = starts->v[i];
-    starts->n = n;
-}
-
-/* busy_to[i]: the last end of the work that starts before start i, and of all for i = n. */
-static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
-{
-    for (uint32_t i = 0; i < view->nkernels; i++) {
-        size_t low = 0, high = starts->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
-    }
-    for (size_t i = 1; i <= starts->n; i++)
-        busy_to[i] = tl_ns_max(busy_to[i], busy_to[i - 1]);
-}
-
-static bool add_steps(gathering *g)
-{
-    const tl_kernel *kernels = g->view->kernels;
-    int64_t from = g->activity->n > 0 ? g->activity->start_ns[0] : 0, *busy_to = NULL;
-    tl_activity_cursor cursor = { 0 };
-    step_starts starts = { 0 };
-    bool whole = find_starts(g->view, &starts);
-
-    drop_returns(g->view, &starts);
-    if (whole)
-        busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
-    whole = busy_to != NULL;
-    for (size_t i = 0; whole && i <= starts.n; i++)
-        busy_to[i] = from;
-    if (whole)
-        find_ends(g->view, &starts, busy_to);
-    for (size_t i = 0; whole && i <= starts.n; i++) {
-        int64_t cut = i < starts.n ? tl_ns_min(busy_to[i], kernels[starts.v[i]].start_ns) : busy_to[i];
-        whole = add_parts(g, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
-        from = cut;
-    }
-    free(busy_to);
-    free(starts.v);
-    return whole;
-}
-
-/* -------------------------------------------------------------------------------------------------------- the host */
-
-static bool list_working(gathering *g)
-{
-    g->working = tl_malloc((g->view->nlaunches + 1) * sizeof *g->working);
-    for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
-        if (g->view->launches[i].nkernels > 0)
-            g->working[g->nworking++] = (uint32_t)i;
-    return g->working != NULL;
-}
-
-static bool prepare_host(gathering *g)
-{
-    size_t n = g->view->names->n + 1;
-    g->covered = tl_calloc(n, sizeof *g->covered);
-    g->of_call = tl_malloc(n);
-    g->of_op = tl_malloc(n);
-    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
-        return false;
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        tl_text name = tl_names_text(g->view->names, i);
-        g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
-        g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
-    }
-    return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
-}
-
-/* What is known to be covered is so on one thread. */
-static void begin_thread(gathering *g)
-{
-    g->nwalks++;
-    for (int part = 0; part < TL_NPARTS; part++)
-        g->part_to[part] = INT64_MIN;
-}
-
-/* What stands for a part takes its time of the host whether the device has run dry or not. */
-static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64_t end_ns)
-{
-    int64_t from = start_ns > g->part_to[part] ? start_ns : g->part_to[part];
-    if (!tl_part_is_of_host(part) || from >= end_ns)
-        return true;
-    g->part_to[part] = end_ns;
-    return add(g, TL_DETAIL_PART, tl_step_at(g->view->steps, g->view->nsteps, start_ns), TL_NO_NAME, part,
-               &(tl_detail){ .size = end_ns - from });
-}
-
-/* A name within the same name covers the same time. */
-static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns, int64_t end_ns, int64_t idle_ns,
-                     uint32_t depth, bool frame)
-{
-    uint32_t key = tl_name_key(g->view, name);
-    if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
-        return true;
-    g->covered[key] = (cover){ end_ns, g->nwalks };
-    return add(g, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start_ns), name, part,
-               &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
-}
-
-static bool add_ops(gathering *g, const tl_thread *thread)
-{
-    const tl_ops *ops = &g->view->ops;
-    TL_VEC(int64_t) open = { 0 }; /* ends of the spans around this one */
-    size_t at = 0;
-    bool whole = true;
-
-    begin_thread(g);
-    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
-        int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
-        while (open.n > 0 && open.v[open.n - 1] <= start)
-            open.n--;
-        if (ops->name[i] != TL_NO_NAME)
-            whole =
-                add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
-                add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
-                         tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
-        whole = whole && tl_vec_room(&open);
-        if (whole)
-            open.v[open.n++] = end;
-    }
-    free(open.v);
-    return whole;
-}
-
-/* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
- * be out of use. */
-static bool may_wait(const gathering *g, uint32_t name)
-{
-    return g->of_call[name] == TL_PART_SYNC || g->of_call[name] == TL_PART_ALLOCATOR ||
-           tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
-}
-
-/* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
- * name where there is none.  *at: operators that begin before the instant of the call before. */
-static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
-{
-    const tl_ops *ops = &g->view->ops;
-    int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
-    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_PART_ALLOCATOR)
-        return g->view->calls.name[call];
-    while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
-        ++*at;
-    /* Operators that launch are short: what stands around this is near. */
-    for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
-        size_t op = thread->first + i;
-        if (ops->kind[op] == TL_OP && ops->start_ns[op] + ops->dur_ns[op] >= end && ops->name[op] != TL_NO_NAME)
-            return ops->name[op];
-    }
-    return g->view->calls.name[call];
-}
-
-/* The first launch of work from t on; INT64_MAX where there is none. */
-static int64_t next_launch(const gathering *g, int64_t t_ns)
-{
-    const tl_launch *launches = g->view->launches;
-    size_t low = 0, high = g->nworking;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (launches[g->working[mid]].start_ns < t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
-}
-
-/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
- * it. */
-static bool surely_waits(const gathering *g, uint32_t name)
-{
-    tl_text text = tl_names_text(g->view->names, name);
-    return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
-}
-
-/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
- * waited, before the host launches anything again (until then communication may keep the device busy). */
-static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
-{
-    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
-    return tl_host_idle_longest(&g->idle, start_ns, until);
-}
-
-static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
-{
-    const tl_calls *calls = &g->view->calls;
-    size_t at = 0, op_at = 0;
-    bool whole = true;
-
-    begin_thread(g);
-    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
-        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
-        uint32_t name = calls->name[i];
-        if (name == TL_NO_NAME)
-            continue;
-        whole = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
-                add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
-                         DEPTH_OF_CALLS, false);
-        if (whole && may_wait(g, name)) {
-            int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
-            if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
-                whole = add(g, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
-                            waits_as(g, ops, &op_at, i),
-                            g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
-                            &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
-        }
-    }
-    return whole;
-}
-
-/* Threads stand in order of their tracks. */
-static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (threads[mid].track < track)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && threads[low].track == track ? &threads[low] : NULL;
-}
-
-/* Threads that launch; what others do feeds no device. */
-static bool add_host(gathering *g)
-{
-    const tl_rank_view *view = g->view;
-    tl_map launching = { 0 };
-    bool whole = prepare_host(g) && tl_launching_tracks(view, &launching);
-    for (size_t t = 0; whole && t < view->ops.nthreads; t++)
-        if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
-            whole = add_ops(g, &view->ops.threads[t]);
-    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
-        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            whole = add_calls(g, &view->calls.threads[t],
-                              thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
-    tl_map_free(&launching);
-    free(g->covered);
-    tl_host_idle_free(&g->idle);
-    free(g->working);
-    free(g->of_call);
-    free(g->of_op);
-    return whole;
-}
-
-/* -------------------------------------------------------------------------------------------------------- the most */
 
 /* By kind and step, most time first, and of equals the innermost. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)
@@ -402,23 +49,23 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
-static bool keep_most(gathering *g, tl_details *details)
+static bool keep_most(const tl_detail_rows *all, tl_details *details)
 {
-    uint32_t *order = tl_malloc((g->rows.n + 1) * sizeof *order);
+    uint32_t *order = tl_malloc((all->rows.n + 1) * sizeof *order);
     bool whole = order != NULL;
     size_t kept = 0;
 
-    for (size_t i = 0; whole && i < g->rows.n; i++)
+    for (size_t i = 0; whole && i < all->rows.n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, g->rows.n, by_time, g->rows.v);
-    for (size_t i = 0; whole && i < g->rows.n; i++) {
-        tl_detail row = g->rows.v[order[i]];
-        const tl_detail *before = i > 0 ? &g->rows.v[order[i - 1]] : NULL;
+    whole = whole && tl_sort_index(order, all->rows.n, by_time, all->rows.v);
+    for (size_t i = 0; whole && i < all->rows.n; i++) {
+        tl_detail row = all->rows.v[order[i]];
+        const tl_detail *before = i > 0 ? &all->rows.v[order[i - 1]] : NULL;
         kept = before != NULL && before->kind == row.kind && before->step == row.step ? kept + 1 : 0;
         if (kept >= TL_DETAILS_MAX)
             continue;
         if (row.kind != TL_DETAIL_PART) {
-            tl_text name = tl_names_text(g->view->names, row.name);
+            tl_text name = tl_names_text(all->view->names, row.name);
             row.name = tl_names_intern(&details->names, name.p, name.n);
             whole = row.name != TL_NO_NAME;
         }
@@ -432,10 +79,10 @@ static bool keep_most(gathering *g, tl_details *details)
 
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
 {
-    gathering g = { .view = view, .activity = activity };
-    bool whole = add_work(&g) && add_steps(&g) && add_host(&g) && keep_most(&g, details);
-    tl_map_free(&g.places);
-    free(g.rows.v);
+    tl_detail_rows rows = { .view = view };
+    bool whole = tl_detail_device(&rows, activity) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
+    tl_map_free(&rows.places);
+    free(rows.rows.v);
     return whole;
 }
 

@@ -237,12 +237,6 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
     return whole;
 }
 
-static int by_ns(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
  * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
  * show. */
@@ -261,8 +255,7 @@ static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
             if (measure(d, d->order[i], d->order[k], &own) && own.scatter_ns <= before_ns)
                 ns[n++] = own.scatter_ns > STEADY_NS ? own.scatter_ns : STEADY_NS;
         }
-    if (n > 0)
-        qsort(ns, n, sizeof *ns, by_ns);
+    tl_ns_sort(ns, n);
     for (size_t i = 1; i < n; i++)
         if ((double)ns[i] / (double)ns[i - 1] >= most) {
             most = (double)ns[i] / (double)ns[i - 1];
@@ -293,7 +286,7 @@ static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t cloc
 /* One after another, by one distance, but for the last two, which leave together. */
 static bool is_ring(int64_t *late_ns, size_t n)
 {
-    qsort(late_ns, n, sizeof *late_ns, by_ns);
+    tl_ns_sort(late_ns, n);
     int64_t pass = tl_ns_between(late_ns[n - 1], late_ns[0]) / ((int64_t)n - 2);
     bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / 4;
     for (size_t i = 1; i + 1 < n; i++) {
@@ -321,6 +314,69 @@ bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
     return true;
 }
 
+/* Whether the groups that order[from, to) has been parted into are of one size, all steady, and nobody as steady with
+ * another's: neighbours of a ring may be, but then each is with the next one, too. */
+static bool are_blocks(const tl_deciding *d, size_t from, size_t to, int64_t most_ns)
+{
+    size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, size = 0;
+
+    for (size_t i = from; i < from + looked; i++) {
+        size_t own = 0;
+        for (size_t k = from; k < to; k++) {
+            bool same = d->fates[d->order[i]].group_key == d->fates[d->order[k]].group_key;
+            distance x;
+            own += same;
+            if (i != k && measure(d, d->order[i], d->order[k], &x) && same != (x.scatter_ns <= most_ns))
+                return false;
+        }
+        size = i == from ? own : size;
+        if (own != size)
+            return false;
+    }
+    return size > 1 && size < to - from;
+}
+
+/* Whether two ranks are steady in something else that both do: then it is not their clocks that scatter. */
+static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, int64_t most_ns)
+{
+    int32_t x = d->m[a].rank, y = d->m[b].rank;
+    for (size_t i = first_of(d, x); i < d->n && d->m[d->by_rank[i]].rank == x; i++) {
+        uint32_t p = d->by_rank[i], q = d->m[p].inferred ? inferred_of(d, y, d->m[p].members_key) : TL_NONE;
+        distance own;
+        if (p != a && q != TL_NONE && measure(d, p, q, &own) && !own.loose && own.scatter_ns <= most_ns)
+            return true;
+    }
+    return false;
+}
+
+/* Groups that run side by side, in step with each other for what they do in between: nobody leaves before others come,
+ * but each ends together much more steadily than with the others, by clocks that are known to be better. */
+static bool part_side_by_side(tl_deciding *d, size_t from, size_t to)
+{
+    int64_t most_ns;
+    bool missed;
+
+    if (!steadiness(d, from, to, INT64_MAX, &most_ns))
+        return false;
+    if (most_ns == INT64_MAX)
+        return true;
+    if (!gather(d, from, to, most_ns, &missed))
+        return false;
+    bool parted = are_blocks(d, from, to, most_ns);
+    for (size_t i = from + 1; parted && i < to; i++)
+        parted = d->fates[d->order[i]].group_key == d->fates[d->order[from]].group_key ||
+                 are_steady_elsewhere(d, d->order[from], d->order[i], most_ns);
+    return parted || gather(d, from, to, INT64_MAX, &missed);
+}
+
+static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
+{
+    for (size_t i = from + 1; i < to; i++)
+        if (d->fates[d->order[i]].group_key != d->fates[d->order[from]].group_key)
+            return false;
+    return true;
+}
+
 bool tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
     bool missed;
@@ -329,6 +385,8 @@ bool tl_groups_infer(tl_deciding *d, size_t from, size_t to)
     for (;;) {
         if (!gather(d, from, to, most_ns, &missed))
             return false;
+        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]])
+            return part_side_by_side(d, from, to);
         if (!missed)
             return true;
         if (!steadiness(d, from, to, most_ns, &next_ns))

@@ -91,7 +91,8 @@ static tl_status look(hosting *h, tl_error *err)
     for (size_t i = 0; st == TL_OK && i < h->in->nhosts; i++)
         h->p_value[i] = h->found[i].p_value;
     const tl_costs costs = { h->in->gain_ns, h->step_ns,    h->flagged, h->p_value,
-                             NULL,           h->in->nhosts, nsteps,     h->job->begun };
+                             NULL,           h->in->nhosts, nsteps,     h->job->begun,
+                             h->job->in_turn };
     return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
 }
 

@@ -26,7 +26,8 @@
 /* A launch takes some of launch_ns, and at least this much of a gap is not worth another name. */
 #define LEAST_OVERHEAD_NS 2000
 
-bool tl_idle_below(int64_t part, int64_t pct, int64_t whole)
+/* Whether part is less than pct percent of whole. */
+static bool below(int64_t part, int64_t pct, int64_t whole)
 {
     __extension__ typedef __int128 wide;
     return (wide)part * 100 < (wide)whole * pct;
@@ -34,7 +35,7 @@ bool tl_idle_below(int64_t part, int64_t pct, int64_t whole)
 
 static bool above(int64_t part, int64_t pct, int64_t whole)
 {
-    return tl_idle_below(-part, pct, -whole);
+    return below(-part, pct, -whole);
 }
 
 static bool is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
@@ -67,9 +68,9 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     uint8_t label = label_of_launch(k, d, g, row);
     if (label != TL_DOING_ALL)
         return label;
-    if (row->call_class != TL_CALL_NONE && !tl_idle_below(row->call_ns, k->config->runtime_pct, row->duration_ns))
+    if (row->call_class != TL_CALL_NONE && !below(row->call_ns, k->config->runtime_pct, row->duration_ns))
         return TL_DOING_RUNTIME;
-    if (row->ops_ns > 0 && !tl_idle_below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
+    if (row->ops_ns > 0 && !below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
         return TL_DOING_CPU;
     return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE
                                                                                         : TL_DOING_UNTRACED;

@@ -99,6 +99,9 @@ uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_ca
 /* The launch that the call is, TL_NONE for one without device work. */
 uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call);
 
+/* The copy on the device that the call queued, or NULL. */
+const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
+
 /* Whether that launch is of a graph. */
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
 
@@ -244,8 +247,5 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row);
 
 /* Over the ranks: the classes of gaps of all of them, and the sums of the job. */
 tl_status tl_idle_reduce(tl_tables *job, tl_error *err);
-
-/* Whether part is less than pct percent of whole. */
-bool tl_idle_below(int64_t part, int64_t pct, int64_t whole);
 
 #endif

@@ -46,7 +46,7 @@ static const struct {
     { "c10d::", STARTS, TL_MEET_WAIT, NULL, HAS },
 };
 
-tl_meet tl_meet_named(tl_text name)
+static tl_meet meet_named(tl_text name)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (fits(name, rules[i].at, rules[i].word) &&
@@ -308,7 +308,7 @@ static bool any_name(finding *f, bool *any)
     f->meet = tl_calloc(names->n + 1, 1);
     *any = false;
     for (size_t i = 0; f->meet != NULL && i < names->n; i++) {
-        f->meet[i] = (uint8_t)tl_meet_named(tl_names_text(names, (uint32_t)i));
+        f->meet[i] = (uint8_t)meet_named(tl_names_text(names, (uint32_t)i));
         *any |= f->meet[i] != TL_MEET_NOT;
     }
     return f->meet != NULL;

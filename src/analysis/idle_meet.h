@@ -27,8 +27,6 @@ typedef enum tl_meet {
     TL_MEET_FREE   /* of stretches: nothing that is known, up to the next operator or call */
 } tl_meet;
 
-tl_meet tl_meet_named(tl_text name);
-
 /* A stretch in which a thread does nothing, or nothing but wait. */
 typedef struct tl_held {
     int64_t start_ns, end_ns;

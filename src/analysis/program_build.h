@@ -1,5 +1,5 @@
-/* program_build.h - a program in the making: where everything stands (program_place.c, program_waits.c), before it is
- * strung into chains (program.c). */
+/* program_build.h - a program in the making: where everything stands (program_place.c, program_behind.c, program_waits.c), before
+ * it is strung into chains (program.c). */
 #ifndef ANALYSIS_PROGRAM_BUILD_H
 #define ANALYSIS_PROGRAM_BUILD_H
 
@@ -8,6 +8,9 @@
 /* Times are written in microseconds, some rounded to whole ones: what started as soon as something ended may seem to have
  * started so much before. */
 #define TL_ROUNDING_NS INT64_C(1000)
+
+/* No recording is longer: sums over ranks and chains of anything shorter stay far from overflow. */
+#define TL_PROGRAM_MAX_NS (INT64_C(1) << 46)
 
 /* Where one comm stands among the rank's own work. */
 typedef struct tl_comm_place {
@@ -59,9 +62,17 @@ typedef struct tl_building {
 /* program_waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
 bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits);
 
+/* program_behind.c: fills the place of each comm, once work and comms are in order.  False when memory is out. */
+bool tl_building_place_comms(tl_building *b);
+
 /* Fills the building from the view; false when memory is out.  nlocal + ncomm is 0 for a view that has no program. */
 bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);
 void tl_building_free(tl_building *b);
+
+static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
+{
+    return a->device == b->device && a->stream == b->stream;
+}
 
 /* How many comms, in the order of `ended`, had ended at an instant. */
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);

@@ -1,9 +1,11 @@
 /* program_waits.c - what the waits of a rank's host stand behind. */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 
 #define US       INT64_C(1000)
 #define ROOM_NS  (500 * US) /* a launch that had to wait for room goes on so soon after work has made it */
+#define WAKE_NS  (200 * US) /* a host goes on so soon after what it waited for */
 #define CLOCK_NS (20 * US)  /* what ends so little after a wait of the host may have ended before: clocks differ */
 
 /* How many pieces of local work have ended at an instant, as far as all before them have too. */
@@ -84,10 +86,14 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
     /* Launches that were held one after the other count as one wait, at their end: what made room may have ended
      * before. */
     bool work = done > 0 && work_ns >= w->start_ns - (w->kind == TL_WAIT_QUEUE ? ROOM_NS : 0);
-    bool other = comm != TL_NONE && w->kind != TL_WAIT_QUEUE;
+    bool other = comm != TL_NONE && (w->kind != TL_WAIT_QUEUE || (!work && comm_ns >= w->end_ns - CLOCK_NS));
     bool comm_last = other && comm_ns > work_ns;
-    if (w->kind == TL_WAIT_STREAM) /* the communication counts on its own stream, or where there is nothing else */
-        work = work && !(of_stream && comm_last);
+    /* The communication counts on its own stream; on another one where there is nothing else, or the wait ends with it and
+     * the work had ended long before: streams wait for each other. */
+    if (w->kind == TL_WAIT_STREAM) {
+        bool with_comm = work && comm_last && w->end_ns - work_ns > WAKE_NS && w->end_ns - comm_ns <= WAKE_NS;
+        work = work && !(comm_last && of_stream) && !with_comm;
+    }
     if (w->kind == TL_WAIT_EVENT)
         work = work && !comm_last;
     if (w->kind == TL_WAIT_STREAM || w->kind == TL_WAIT_EVENT)

@@ -10,6 +10,7 @@
  * which order ranks stand in the ring is not known, and not needed, where the clocks are right.
  */
 #include "slow_link_ends.h"
+#include "slow_link_last.h"
 #include "slow_link_ring.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -173,6 +174,8 @@ bool tl_link_ends(const tl_link_input *in, const uint32_t *of, size_t n, size_t 
     const tl_link_collective *c = &in->collectives[of[0]];
     uint32_t members = c->n, a = 0, b = 1;
     bool told = members == 2;
+    if (link->evidence == TL_LINK_BY_LAST)
+        return tl_link_last_ends(in, of, all, link);
     if (!told) {
         tails t;
         bool shown = link->evidence == TL_LINK_BY_TAILS;

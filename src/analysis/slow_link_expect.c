@@ -2,11 +2,22 @@
  *
  * As long as those of the other groups of its class; where there are none, as long as the own ones of other steps. */
 #include "slow_link_ends.h"
+#include "slow_link_last.h"
 #include "slow_link_parts.h"
 #include "tlmpi/base/stats.h"
 
 /* Own steps tell from so many collectives of a kind and size on. */
 enum { OWN_LEAST = 4 };
+/* Stages of a pipeline may have weights of several sizes, the first and the last most.  So many others, and a time that
+ * is so many times theirs, are no matter of sizes. */
+enum { UNLIKE_LEAST = 2, UNLIKE_TIMES = 3 };
+
+/* Whether those of order[i] are to be compared with n others, which take `others` where these, when not flagged, take
+ * `own`. */
+static bool by_groups(const tl_link_collective *c, size_t n, int64_t own, int64_t others)
+{
+    return n > 0 && (!c->unlike || (n >= UNLIKE_LEAST && own / UNLIKE_TIMES >= others));
+}
 
 /* From the other groups of [from, to), one class; without another group from the shorter half of the own. */
 static void expect(tl_link_finding *f, size_t from, size_t to)
@@ -19,11 +30,13 @@ static void expect(tl_link_finding *f, size_t from, size_t to)
             if (k != i && !f->in->collectives[f->order[k]].partial)
                 f->scratch[n++] = f->took_ns[f->order[k + (next - k - 1) / 2]];
         }
-        int64_t should = n > 0 ? tl_median(f->scratch, n) : f->took_ns[f->order[i + (end - i - 1) / 4]];
+        int64_t own = f->took_ns[f->order[i + (end - i - 1) / 4]], others = n > 0 ? tl_median(f->scratch, n) : 0;
+        bool groups = by_groups(&f->in->collectives[f->order[i]], n, own, others);
         for (size_t k = i; k < end; k++) {
-            bool tells = tl_link_is_comparable(&f->in->collectives[f->order[k]]);
-            f->should_ns[f->order[k]] = tells && (n > 0 || end - i >= OWN_LEAST) ? should : f->took_ns[f->order[k]];
-            f->evidence[f->order[k]] = n > 0 && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
+            uint32_t c = f->order[k];
+            bool tells = tl_link_is_comparable(&f->in->collectives[c]);
+            f->should_ns[c] = !tells || (!groups && end - i < OWN_LEAST) ? f->took_ns[c] : groups ? others : own;
+            f->evidence[c] = groups && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
         }
     }
 }
@@ -47,8 +60,11 @@ bool tl_link_expect_alone(tl_link_finding *f)
             continue;
         bool comparable = tl_link_is_comparable(&f->in->collectives[f->order[i]]);
         /* That some steps are longer is no reason not to look whether all are those of a slow ring. */
-        if ((2 * f->found[unit].nflagged < f->in->nsteps || !comparable) &&
-            !tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
+        bool ends = 2 * f->found[unit].nflagged < f->in->nsteps || !comparable;
+        if (ends && !tl_link_by_tails(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
+            return false;
+        if (ends && comparable && f->evidence[f->order[i]] == TL_LINK_BY_STEPS &&
+            !tl_link_by_last(f->in, f->order + i, to - i, f->took_ns, f->should_ns, f->evidence))
             return false;
         if (f->found[unit].nflagged == 0 || !comparable || f->evidence[f->order[i]] != TL_LINK_BY_STEPS)
             continue;

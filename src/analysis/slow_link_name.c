@@ -14,8 +14,9 @@ enum { LONG_IN_ONE_STEP = 3 };
 /* Relabelled at random, fewer groups than this say little of steps here and there. */
 enum { GROUPS_LEAST = 5 };
 
-/* Whether so much is long in its one step that it is no hiccup of a single transfer. */
-static bool is_event(const tl_link_finding *f, uint32_t unit)
+/* Whether so much is long in its flagged steps that it is no hiccup of a single transfer: so many long ones, or twice
+ * the time for all. */
+static bool is_event(const tl_link_finding *f, uint32_t unit, size_t long_least)
 {
     size_t n = 0;
     double took = 0, should = 0;
@@ -27,7 +28,7 @@ static bool is_event(const tl_link_finding *f, uint32_t unit)
         took += (double)f->took_ns[c];
         should += (double)f->should_ns[c];
     }
-    return n >= LONG_IN_ONE_STEP || took >= 2 * should;
+    return n >= long_least || took >= 2 * should;
 }
 
 static double total_of(const tl_link_finding *f, size_t unit)
@@ -43,11 +44,11 @@ static bool is_slow(const tl_link_finding *f, uint32_t unit, double most)
     const tl_persistence *p = &f->found[unit];
     if (p->nflagged == 0 || total_of(f, unit) < least_of_most * most)
         return false;
+    /* Steps here and there that chance may have given to one of many: it does not double what they take. */
     if (p->pattern == TL_PATTERN_SPORADIC && f->nunits >= GROUPS_LEAST && p->p_value > significant)
-        return false;
-    if (p->pattern == TL_PATTERN_SPORADIC && f->nunits < GROUPS_LEAST && !is_event(f, unit))
-        return false;
-    return p->nflagged > 1 || is_event(f, unit);
+        return is_event(f, unit, SIZE_MAX);
+    bool doubtful = p->nflagged == 1 || (p->pattern == TL_PATTERN_SPORADIC && f->nunits < GROUPS_LEAST);
+    return !doubtful || is_event(f, unit, LONG_IN_ONE_STEP);
 }
 
 static int64_t surplus_of(const tl_link_finding *f, uint32_t collective)

@@ -27,19 +27,13 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
     return (x > y) - (x < y);
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* The middle surplus of a cell's collectives of the step of order[i]; *next: behind them. */
 static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *next)
 {
     uint32_t step = f->in->collectives[f->order[i]].step;
     for (*next = i; *next < to && f->in->collectives[f->order[*next]].step == step; (*next)++)
         f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]);
-    qsort(f->scratch, *next - i, sizeof *f->scratch, by_length);
+    tl_ns_sort(f->scratch, *next - i);
     return f->scratch[(*next - i - 1) / 2];
 }
 

@@ -10,7 +10,7 @@
  *               as it is an event
  *     steady    Student's t of share - worst over the steps: p, twice for either of two ranks, <= 0.01; its mean >=
  *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
- *     event     share >= 4 %, and three times the largest worst of any step but the first, if it makes 0.5 % of all
+ *     event     share >= 4 %, and three times the largest worst of any step that counts, if it makes 0.5 % of all
  *               steps; the less it makes of them, down to 0.25 %, the farther above; or twice that in several steps,
  *               in which chance would have to meet the same rank: two, of few ranks three
  */
@@ -141,10 +141,17 @@ static bool first_counts(const tl_costs *in)
     return in->begun || in->nsteps <= FIRST_COUNTS_UP_TO;
 }
 
-/* Of a first step that does not count only what is sure. */
+static bool last_counts(const tl_costs *in)
+{
+    return !in->in_turn || in->nsteps <= FIRST_COUNTS_UP_TO;
+}
+
+/* Of a first step that does not count only what is sure; of such a last one nothing. */
 static double share_of_event(const looking *l, size_t unit, size_t step)
 {
     const tl_costs *in = l->in;
+    if (step + 1 == in->nsteps && !last_counts(in))
+        return 0;
     if (step > 0 || first_counts(in))
         return l->share[unit * in->nsteps + step];
     return in->sure_ns != NULL ? share_of(l, in->sure_ns[unit], 0) : 0;
@@ -153,9 +160,9 @@ static double share_of_event(const looking *l, size_t unit, size_t step)
 /* Steps that cost so many times the noise. */
 static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
 {
-    size_t n = l->in->nsteps, first = first_counts(l->in) ? 0 : 1;
+    size_t n = l->in->nsteps, first = first_counts(l->in) ? 0 : 1, to = last_counts(l->in) ? n : n - 1;
     double noise = 0;
-    for (size_t s = first; s < n; s++)
+    for (size_t s = first; s < to; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
     double least = ratio * noise > event_share ? ratio * noise : event_share;
     out->nevents = 0;

@@ -1,14 +1,7 @@
 /* surplus.c - see surplus.h. */
 #include "tlmpi/analysis/surplus.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch)
 {
@@ -24,7 +17,7 @@ void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_
         }
         if (!any)
             continue;
-        qsort(scratch, n, sizeof *scratch, ascending);
+        tl_ns_sort(scratch, n);
         size_t middle = (n - 1) / 2;
         middles->ns[part][0] = middle > 0 ? scratch[middle - 1] : 0;
         middles->ns[part][1] = scratch[middle];

@@ -16,20 +16,21 @@ static const double together_share = 0.05;
 /* Where a test of steps has nothing to stand on: last in this many collectives, and this many times its share of them.
  */
 enum { LAST_LEAST = 10, LAST_TIMES = 2 };
-/* A replay knows nothing of what a trace does not show: who is charged at least half of all waiting, and made others
+/* A replay knows nothing of ranks without a trace: who is charged at least half of all waiting, and made others
  * wait this share of its steps, not just by chance, though a repair gains less than a tenth of that, is judged by the
  * waits. */
 static const double waited_share = 0.05, most_of_all = 0.5, explained = 0.1;
 static const double significant = 0.01, matters = 0.01;
 /* What gains less than this share of the steps that it lies in is nobody's verdict. */
 static const double least_gain = 0.008;
+/* What gains less than this share of the steps in which it stands out costs nothing, whatever its steps gain one by one. */
+static const double next_to_nothing = 0.002;
 
 bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
-    return always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
-           e->gain_ns < explained * e->waited_ns && e->own_ns >= explained * e->waited_ns &&
-           e->blame_ns >= most_of_all * e->all_ns;
+    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
+           e->gain_ns < explained * e->waited_ns && e->blame_ns >= most_of_all * e->all_ns;
 }
 
 /* What stands in the rows, as the test wants it. */
@@ -81,7 +82,7 @@ static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_s
 {
     const tl_blame_step *steps = tl_table_row(blame_step, 0);
     size_t nsteps = in->nsteps;
-    tl_explaining e = { .own_ns = in->own_ns != NULL ? (double)in->own_ns[rank] : INFINITY };
+    tl_explaining e = { .all_traced = in->all_traced };
     for (size_t s = 0; s < nsteps; s++) {
         const tl_blame_step *own = &steps[rank * nsteps + s];
         if (!own->flagged)
@@ -141,7 +142,8 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
         }
     }
     const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
-                             in->sure_ns, in->nranks, in->nsteps, in->begun };
+                             in->sure_ns, in->nranks, in->nsteps, in->begun,
+                             in->in_turn };
     return tl_standing_of(&costs, w->found, err);
 }
 
@@ -184,6 +186,10 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
                  tl_percent_of_step(found->share));
         return TL_VERDICT_STRAGGLER;
+    case TL_GROUND_STEADY: /* a test of its own, and no p_value */
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, steadily more than any other rank (t test: p = %.4f)",
+                 found->nflagged, steps, tl_percent_of_step(found->share), found->p);
+        return TL_VERDICT_STRAGGLER;
     default:
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps,
                  tl_percent_of_step(found->share), found->p);
@@ -209,6 +215,13 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
                                     sizeof row->reason);
+        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced &&
+            (double)row->gain_ns < next_to_nothing * ns) {
+            row->verdict = TL_VERDICT_OK;
+            snprintf(row->reason, sizeof row->reason,
+                     "stands out in %zu of %zu steps, but without it the job would take as long, as simulated",
+                     found->nflagged, in->nsteps);
+        }
         /* Other steps in which it was the last are like those of any rank. */
         if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
             row->pattern != TL_PATTERN_DRIFTING) {

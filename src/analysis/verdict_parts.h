@@ -8,15 +8,15 @@
 enum { TL_TOO_FEW_STEPS = 2 };
 
 /* What a rank's flagged steps took, others waited for it in them, and a repair would gain; what it is charged for them,
- * and all are; and how much longer than an ideal job one takes with this rank as it is, INFINITY where that is not
- * known. */
+ * and all are. */
 typedef struct tl_explaining {
-    double steps_ns, waited_ns, gain_ns, blame_ns, all_ns, own_ns;
+    double steps_ns, waited_ns, gain_ns, blame_ns, all_ns;
+    bool all_traced; /* no rank is without a trace */
 } tl_explaining;
 
-/* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that, though it does
- * more than its peers.  Who does no more than they was behind when the recording began, and stays so: a job whose hosts
- * set the pace waits for it in every step, and would be no faster without. */
+/* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that: others without a
+ * trace may pass its delay on.  Where all have one, waits that cost nothing are nobody's fault: what waits has time, as in
+ * a job whose hosts set the pace. */
 bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p);
 
 /* What a share is of the step itself, in percent: shares are of the step without the cost, but of half a step at least

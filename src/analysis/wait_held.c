@@ -4,11 +4,14 @@
  *     one      .......a.b.c.[          wait          ]      so the host keeps its own time
  *
  * A slow host's launches take long, too.  But it loses its lead over the device, while a host that is held keeps as far
- * ahead as it ever gets, and launches as fast as the device works.
+ * ahead as it ever gets, and launches as fast as the device works.  Where the device itself waits for other ranks its
+ * work takes now more, now less time; then the count tells: as many launches are pending as ever, whenever one takes
+ * long.
  */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +23,9 @@
 enum { HELD_TIMES = 2 };
 /* So much the device has to do at least when the queue is full. */
 #define LEAD_NS (500 * US)
+/* So much of the most that is ever pending is a full queue, if so many long launches, and most of them, find it so. */
+static const double full_share = 0.95;
+enum { FULL_OFTEN = 16 };
 /* Launches that were held one after the other are one wait: of no more than this, or a 4,096th of the recording, and
  * none across the launch of a collective. */
 #define ONE_WAIT_NS (500 * US)
@@ -31,6 +37,8 @@ typedef struct holding {
     int64_t *lead_ns; /* by launch: from its end to the start of its work; -1: unknown, or no work of the rank's own */
     uint8_t *held;    /* by launch */
     uint8_t *comm;    /* by launch: of communication */
+    uint32_t *pending; /* by launch: work given to the device, this included, and not done when it ends; or NULL */
+    uint32_t full;     /* so much is pending when the queue is full; UINT32_MAX: it never is */
     int64_t usual_ns, longest_lead_ns;
 } holding;
 
@@ -91,6 +99,63 @@ static bool queue_was_full(const holding *h, size_t first, size_t last)
     return h->lead_ns[last] >= h->longest_lead_ns / 2 && h->lead_ns[last] >= h->lead_ns[first] - took / 4;
 }
 
+/* Work without a launch was given before the recording. */
+static bool count_pending(holding *h)
+{
+    const tl_rank_view *view = h->view;
+    int64_t *ends = tl_malloc((view->nkernels + 1) * sizeof *ends);
+    uint32_t *given = tl_calloc(view->nlaunches + 1, sizeof *given), before = 0;
+
+    h->pending = tl_calloc(view->nlaunches + 1, sizeof *h->pending);
+    bool whole = ends != NULL && given != NULL && h->pending != NULL;
+    for (size_t i = 0; whole && i < view->nkernels; i++) {
+        ends[i] = view->kernels[i].end_ns;
+        if (view->kernels[i].launch != TL_NONE)
+            given[view->kernels[i].launch]++;
+        else
+            before++;
+    }
+    if (whole)
+        tl_ns_sort(ends, view->nkernels);
+    size_t done = 0;
+    for (size_t i = 0; whole && i < view->nlaunches; i++) {
+        before += given[i];
+        while (done < view->nkernels && ends[done] <= view->launches[i].end_ns)
+            done++;
+        h->pending[i] = before > done ? before - (uint32_t)done : 0;
+    }
+    free(ends);
+    free(given);
+    return whole;
+}
+
+/* Whether a queue is ever full is asked only where enough launches take long. */
+static bool find_full(holding *h)
+{
+    uint32_t most = 0;
+    size_t often = 0, nlong = 0;
+
+    h->full = UINT32_MAX;
+    for (size_t i = 0; i < h->view->nlaunches; i++)
+        nlong += took_long(h, i);
+    if (nlong < FULL_OFTEN)
+        return true;
+    if (!count_pending(h))
+        return false;
+    for (size_t i = 0; i < h->view->nlaunches; i++)
+        most = h->pending[i] > most ? h->pending[i] : most;
+    for (size_t i = 0; i < h->view->nlaunches; i++)
+        often += took_long(h, i) && (double)h->pending[i] >= full_share * most;
+    if (often >= FULL_OFTEN && 2 * often >= nlong)
+        h->full = (uint32_t)(full_share * most);
+    return true;
+}
+
+static bool finds_full(const holding *h, size_t i)
+{
+    return h->full != UINT32_MAX && h->pending[i] >= h->full;
+}
+
 static void find_held(holding *h)
 {
     const tl_launch *l = h->view->launches;
@@ -101,8 +166,8 @@ static void find_held(holding *h)
             continue;
         if (first < n && (i == n || l[i].start_ns - l[last].end_ns > APART_NS)) {
             bool full = queue_was_full(h, first, last);
-            for (size_t k = first; full && k <= last; k++)
-                h->held[k] = took_long(h, k);
+            for (size_t k = first; k <= last; k++)
+                h->held[k] = (full || finds_full(h, k)) && took_long(h, k);
             first = n;
         }
         first = first == n ? i : first;
@@ -141,7 +206,7 @@ static bool add_held(const holding *h, tl_host_waits *waits)
 bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits)
 {
     holding h = { .view = view };
-    bool whole = find_leads(&h) && find_usual(&h);
+    bool whole = find_leads(&h) && find_usual(&h) && find_full(&h);
 
     if (whole) {
         find_held(&h);
@@ -150,5 +215,6 @@ bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits)
     free(h.lead_ns);
     free(h.held);
     free(h.comm);
+    free(h.pending);
     return whole;
 }

@@ -11,6 +11,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 
@@ -27,12 +28,6 @@ static int by_work(const void *a, const void *b)
     order = order != 0 ? order : TL_COMPARE(x->does, y->does);
     order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
     return order != 0 ? order : TL_COMPARE(x->first, y->first);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
 }
 
 static int64_t sum_of(const tl_block *b, bool host)
@@ -63,7 +58,7 @@ static int64_t middle_of_others(const tl_block *v, size_t n, size_t own, bool ho
     for (size_t i = 0; i < n; i++)
         if (i != own)
             scratch[m++] = sum_of(&v[i], host);
-    qsort(scratch, m, sizeof *scratch, ascending);
+    tl_ns_sort(scratch, m);
     return scratch[(m - 1) / 2];
 }
 

@@ -129,7 +129,7 @@ double tl_trend_p(const double *y, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------ randomness */
 
-uint64_t tl_random_next(tl_random *random)
+static uint64_t next(tl_random *random)
 {
     uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -139,5 +139,5 @@ uint64_t tl_random_next(tl_random *random)
 
 uint32_t tl_random_below(tl_random *random, uint32_t n)
 {
-    return (uint32_t)(((tl_random_next(random) >> 32) * n) >> 32);
+    return (uint32_t)(((next(random) >> 32) * n) >> 32);
 }

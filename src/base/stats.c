@@ -24,9 +24,15 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+void tl_ns_sort(int64_t *values, size_t n)
+{
+    if (n > 1)
+        qsort(values, n, sizeof *values, by_value);
+}
+
 int64_t tl_median(int64_t *values, size_t n)
 {
-    qsort(values, n, sizeof *values, by_value);
+    tl_ns_sort(values, n);
     int64_t low = values[(n - 1) / 2], high = values[n / 2];
     /* The mean rounded down, without a sum that might not fit. */
     return (low & high) + ((low ^ high) >> 1);

@@ -46,7 +46,8 @@ tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ..
     return st;
 }
 
-tl_status tl_hta_job_warn(tl_hta_job *job, tl_error *err, const char *format, ...)
+/* The same of something that is wrong with a file, which is said on stderr as well. */
+__attribute__((format(printf, 3, 4))) static tl_status warn(tl_hta_job *job, tl_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -64,7 +65,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     tl_status st = TL_OK;
 
     if (report->first_bad[0] != '\0')
-        st = tl_hta_job_warn(job, err, "rank %lld: %s: %s", (long long)file->rank, file->path, report->first_bad);
+        st = warn(job, err, "rank %lld: %s: %s", (long long)file->rank, file->path, report->first_bad);
     job->incomplete |= report->cut || report->source_fault || report->dropped > 0;
 
     if (st == TL_OK)
@@ -72,7 +73,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     if (st == TL_OK && frame.rows.n == 0) {
         tl_hta_frame_free(&frame);
         job->incomplete = true;
-        return tl_hta_job_warn(job, err, "rank %lld: %s: no entry has a duration and a category; the rank is left out",
+        return warn(job, err, "rank %lld: %s: no entry has a duration and a category; the rank is left out",
                                (long long)file->rank, file->path);
     }
     if (st == TL_OK)
@@ -100,7 +101,7 @@ static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl
         st = take_trace(job, file, &trace, ns, err);
     else if (st == TL_EINPUT) {
         job->incomplete = true;
-        st = tl_hta_job_warn(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
+        st = warn(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
     } else {
         tl_fail(err, st, "%s", why.text);
     }
@@ -129,7 +130,7 @@ tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_err
         tl_status st;
         if (comes_later(options, i)) {
             job->incomplete = true;
-            st = tl_hta_job_warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too",
+            st = warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too",
                                  (long long)file->rank, file->path);
         } else {
             st = load_file(job, file, options->ns, err);

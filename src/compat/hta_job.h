@@ -27,10 +27,6 @@ tl_status tl_hta_job_settle(tl_hta_job *job, bool include_last_step, tl_error *e
 tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same of something that is wrong with a file, which is said on stderr as well. */
-tl_status tl_hta_job_warn(tl_hta_job *job, tl_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* The tables, each a file or two in dir. */
 tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *err);
 tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_error *err);

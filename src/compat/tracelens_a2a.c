@@ -1,36 +1,19 @@
 /* tracelens_a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are
  * not. */
-#include "python.h"
-#include "tracelens_coll.h"
+#include "tracelens_a2a.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
-
-/* One collective.  Times in us, NaN where unknown. */
-typedef struct exchange {
-    size_t collective;
-    const tl_coll_row *row; /* the first rank's */
-    double mb, nelems, wall, throughput, most, least, imbalance;
-    double max_dur, min_dur, mean_dur;
-    double first_start, last_end, start_skew, end_skew;
-} exchange;
-
-typedef struct exchanging {
-    const tl_colls *colls;
-    TL_VEC(exchange) v;    /* most data first */
-    TL_VEC(int64_t) ranks; /* that take part, ascending */
-    bool whole_times;
-} exchanging;
 
 static double gb_per_s(double mb, double us)
 {
     return us > 0 ? mb / 1024 / (us / 1e6) : NAN;
 }
 
-static exchange measure(const tl_colls *colls, size_t collective)
+static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
 {
     size_t n = tl_coll_nrows(colls, collective);
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
-    exchange x = { .collective = collective,
+    tl_coll_exchange x = { .collective = collective,
                    .row = row,
                    .most = NAN,
                    .least = NAN,
@@ -74,13 +57,13 @@ static int by_number(const void *a, const void *b)
 /* What is unknown stands behind. */
 static int most_first(const void *a, const void *b)
 {
-    const exchange *x = a, *y = b;
+    const tl_coll_exchange *x = a, *y = b;
     if (isnan(x->mb) != isnan(y->mb))
         return isnan(x->mb) ? 1 : -1;
     return x->mb != y->mb && !isnan(x->mb) ? TL_COMPARE(y->mb, x->mb) : TL_COMPARE(x->collective, y->collective);
 }
 
-static bool collect(exchanging *s)
+static bool collect(tl_coll_exchanges *s)
 {
     const tl_colls *colls = s->colls;
     size_t n = 0;
@@ -125,7 +108,7 @@ static void put_rank(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
 }
 
 /* The row of the i-th rank, NULL where it takes no part; *k counts those that do. */
-static const tl_coll_row *row_of(const exchanging *s, const exchange *x, size_t i, size_t *k)
+static const tl_coll_row *row_of(const tl_coll_exchanges *s, const tl_coll_exchange *x, size_t i, size_t *k)
 {
     const tl_coll_row *row =
         *k < tl_coll_nrows(s->colls, x->collective) ? tl_coll_nth(s->colls, x->collective, *k) : NULL;
@@ -135,7 +118,7 @@ static const tl_coll_row *row_of(const exchanging *s, const exchange *x, size_t 
     return row;
 }
 
-static void put_exchange(tl_sheet *sheet, const exchanging *s, const exchange *x)
+static void put_exchange(tl_sheet *sheet, const tl_coll_exchanges *s, const tl_coll_exchange *x)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = x->row;
@@ -170,7 +153,7 @@ static void put_exchange(tl_sheet *sheet, const exchanging *s, const exchange *x
     tl_sheet_end_row(sheet);
 }
 
-static void put_exchanges(tl_sheet *sheet, const exchanging *s)
+static void put_exchanges(tl_sheet *sheet, const tl_coll_exchanges *s)
 {
     for (size_t i = 0; i < s->v.n; i++)
         put_exchange(sheet, s, &s->v.v[i]);
@@ -185,7 +168,7 @@ static void put_rank_words(tl_sheet *sheet, int64_t rank, const char *const *wha
     }
 }
 
-static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error *err)
+static tl_status write_exchanges(const tl_coll_exchanges *s, const char *dir, tl_error *err)
 {
     static const char *const head[] = {
         "collective_id",
@@ -237,170 +220,15 @@ static tl_status write_exchanges(const exchanging *s, const char *dir, tl_error 
     return tl_sheet_close(&sheet, err);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sums */
-
-static int in_groups(const exchange *x, const exchange *y)
-{
-    int order = TL_COMPARE(x->row->group, y->row->group);
-    return order != 0 ? order : TL_COMPARE(x->row->dtype, y->row->dtype);
-}
-
-static int by_group(const void *a, const void *b)
-{
-    const exchange *x = *(const exchange *const *)a, *y = *(const exchange *const *)b;
-    int order = in_groups(x, y);
-    return order != 0 ? order : TL_COMPARE(x->collective, y->collective);
-}
-
-/* What is known of one number of some exchanges, without those of which it is not. */
-typedef struct series {
-    double *v;
-    size_t n;
-    double min, max;
-} series;
-
-static void take_series(series *out, const exchange **v, size_t n, double (*value)(const exchange *))
-{
-    out->n = 0;
-    out->min = out->max = NAN;
-    for (size_t i = 0; i < n; i++) {
-        double x = value(v[i]);
-        if (isnan(x))
-            continue;
-        out->v[out->n++] = x;
-        out->min = fmin(out->min, x);
-        out->max = fmax(out->max, x);
-    }
-}
-
-static double data(const exchange *x)
-{
-    return x->mb;
-}
-
-static double wall(const exchange *x)
-{
-    return x->wall;
-}
-
-static double throughput(const exchange *x)
-{
-    return x->throughput;
-}
-
-static double imbalance(const exchange *x)
-{
-    return x->imbalance;
-}
-
-static double max_dur(const exchange *x)
-{
-    return x->max_dur;
-}
-
-static double start_skew(const exchange *x)
-{
-    return x->start_skew;
-}
-
-static double end_skew(const exchange *x)
-{
-    return x->end_skew;
-}
-
-static void put_spread(tl_sheet *sheet, const series *s, bool whole)
-{
-    tl_sheet_real(sheet, tl_pandas_mean(s->v, s->n));
-    tl_sheet_real(sheet, tl_pandas_std(s->v, s->n));
-    tl_sheet_number(sheet, s->min, whole);
-    tl_sheet_number(sheet, s->max, whole);
-}
-
-static void put_peak(tl_sheet *sheet, const series *s, bool whole)
-{
-    tl_sheet_real(sheet, tl_pandas_mean(s->v, s->n));
-    tl_sheet_number(sheet, s->max, whole);
-}
-
-static void put_sum(tl_sheet *sheet, const exchanging *s, const exchange **v, size_t n, series *work)
-{
-    const tl_colls *colls = s->colls;
-    const tl_coll_row *row = v[0]->row;
-    double total;
-
-    tl_coll_put_text(sheet, colls, row->group);
-    tl_coll_put_text(sheet, colls, row->dtype);
-    take_series(work, v, n, data);
-    put_spread(sheet, work, false);
-    take_series(work, v, n, wall);
-    put_spread(sheet, work, s->whole_times);
-    total = tl_pandas_sum(work->v, work->n);
-    tl_sheet_number(sheet, total, s->whole_times);
-    take_series(work, v, n, throughput);
-    put_spread(sheet, work, false);
-    take_series(work, v, n, imbalance);
-    put_peak(sheet, work, false);
-    take_series(work, v, n, max_dur);
-    put_peak(sheet, work, colls->whole_dur);
-    take_series(work, v, n, start_skew);
-    put_peak(sheet, work, colls->whole_ts);
-    take_series(work, v, n, end_skew);
-    put_peak(sheet, work, s->whole_times);
-    tl_sheet_int(sheet, (int64_t)n);
-    tl_coll_put_text(sheet, colls, row->ranks);
-    tl_coll_put_text(sheet, colls, row->name);
-    tl_coll_put_number(sheet, row->group_size, colls->whole_group_size);
-    tl_sheet_real(sheet, total / 1000);
-    tl_sheet_end_row(sheet);
-}
-
-#define SPREAD(of) of "_mean," of "_std," of "_min," of "_max,"
-#define PEAK(of)   of "_mean," of "_max,"
-
-static tl_status write_summary(const exchanging *s, const char *dir, tl_error *err)
-{
-    const exchange **v = tl_malloc((s->v.n + 1) * sizeof *v);
-    series work = { .v = tl_malloc((s->v.n + 1) * sizeof *work.v) };
-    tl_sheet sheet;
-    tl_status st;
-
-    if (v == NULL || work.v == NULL) {
-        st = tl_fail_memory(err, "sums of collectives");
-        goto done;
-    }
-    st = tl_sheet_open(
-        &sheet, dir, "nccl_summary_all2allv.csv",
-        "Process Group Name,dtype," SPREAD("total data communicated (MB)")
-            SPREAD("wall_time (us)") "Total wall_time (us)," SPREAD("throughput (GB/s)") PEAK("size_imbalance")
-                PEAK("max_rank_dur (us)") PEAK("skew in start time") PEAK(
-                    "skew in end time") "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)",
-        err);
-    if (st != TL_OK)
-        goto done;
-    for (size_t i = 0; i < s->v.n; i++)
-        v[i] = &s->v.v[i];
-    qsort(v, s->v.n, sizeof *v, by_group);
-    for (size_t i = 0, next; i < s->v.n; i = next) {
-        for (next = i + 1; next < s->v.n && in_groups(v[i], v[next]) == 0;)
-            next++;
-        put_sum(&sheet, s, &v[i], next - i, &work);
-    }
-    st = tl_sheet_close(&sheet, err);
-done:
-    free(v);
-    free(work.v);
-    return st;
-}
-
 tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err)
 {
-    exchanging s = { .colls = colls };
+    tl_coll_exchanges s = { .colls = colls };
     tl_status st = collect(&s) ? TL_OK : tl_fail_memory(err, "collectives of all ranks");
 
     if (st == TL_OK && s.v.n > 0) {
         st = write_exchanges(&s, dir, err);
         if (st == TL_OK)
-            st = write_summary(&s, dir, err);
+            st = tl_coll_write_exchange_sums(&s, dir, err);
         if (st == TL_OK)
             st = tl_coll_write_heat(colls, dir, err);
     }

@@ -13,6 +13,7 @@
  */
 #include "tracelens_cover.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* The latest span of a piece, plus one; 0: it is not covered. */
@@ -32,12 +33,6 @@ typedef struct timeline {
     int64_t *sums; /* by latest: a tree of sums, sums[0] unused */
     size_t nlatest;
 } timeline;
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* -------------------------------------------------------------------------------------------------- sums of latest */
 
@@ -115,7 +110,7 @@ static bool make(timeline *t, const tl_cover_span *spans, size_t n)
         t->edge[2 * i] = spans[i].from;
         t->edge[2 * i + 1] = spans[i].to;
     }
-    qsort(t->edge, 2 * n, sizeof *t->edge, by_value);
+    tl_ns_sort(t->edge, 2 * n);
     size_t kept = 1;
     for (size_t i = 1; i < 2 * n; i++)
         if (t->edge[i] != t->edge[kept - 1])

@@ -13,11 +13,11 @@
  *     CPU_UNTRACED            operators have less than dur / 5 in all
  *     CPU_DOMINATED           else
  *
- * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
+ * Threads are mixed: sums run over all.
  */
 #include "tlmpi/base/bytes.h"
-#include "tracelens_cover.h"
 #include "tracelens_gap.h"
+#include "tracelens_self.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,47 +29,21 @@
 #define RUNTIME_SHARE     0.25
 #define TRACED_SHARE      0.20
 #define TOLD_NAMES        3
-#define STEPS             64 /* a frame, before it is taken for a crowd in which many cross */
 #define MICRO             "\302\265"
-
-/* Events of one sort, and those of them that overlap the gap at hand. */
-typedef struct sweep {
-    uint32_t *all;  /* by ts */
-    size_t n, next; /* those before `next` have begun before the last gap asked for ended */
-    TL_VEC(uint32_t) now;
-} sweep;
-
-/* An operator in a gap: as it is, and clipped to the gap. */
-typedef struct frame {
-    double ts, end, from, to;
-    uint32_t name;
-    size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
-} frame;
-
-typedef struct share {
-    uint32_t name; /* of the trace; TL_NO_NAME: none */
-    double us;
-} share;
 
 struct tl_lens_host {
     const tl_lens *lens;
     tl_names *words;
-    sweep calls, ops;
+    tl_lens_sweep calls;
     uint8_t *class; /* of each event that is a call */
-    TL_VEC(frame) frames;
-    TL_VEC(share) shares; /* names in order of first sight */
-    uint32_t *place;      /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
+    tl_lens_self self;
+    tl_lens_shares shares;
     tl_bytes text;
 };
 
 static bool is_call(const tl_lens *lens, uint32_t i)
 {
     return lens->set[i] == TL_LENS_RUNTIME && tl_lens_is_complete(lens, i);
-}
-
-static bool is_op(const tl_lens *lens, uint32_t i)
-{
-    return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
 }
 
 enum { MEMORY_ALLOC, LAUNCH_STALL, SYNC_CALL, OTHER_RUNTIME, NCLASSES };
@@ -95,10 +69,9 @@ tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
     host->lens = lens;
     host->words = words;
     host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
-    host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
-    host->place = tl_calloc(lens->e->names.n + 1, sizeof *host->place);
     host->class = tl_calloc(lens->e->n + 1, sizeof *host->class);
-    if (host->calls.all == NULL || host->ops.all == NULL || host->place == NULL || host->class == NULL) {
+    if (!tl_lens_self_begin(&host->self, lens) || !tl_lens_shares_begin(&host->shares, lens) || host->calls.all == NULL ||
+        host->class == NULL) {
         tl_lens_host_free(host);
         return NULL;
     }
@@ -113,68 +86,11 @@ void tl_lens_host_free(tl_lens_host *host)
         return;
     free(host->calls.all);
     free(host->calls.now.v);
-    free(host->ops.all);
-    free(host->ops.now.v);
-    free(host->frames.v);
-    free(host->shares.v);
-    free(host->place);
+    tl_lens_self_free(&host->self);
+    tl_lens_shares_free(&host->shares);
     free(host->class);
     free(host->text.v);
     free(host);
-}
-
-/* Brings s->now to those with ts < hi and end > lo, in the order of s->all.  Gaps only go forward. */
-static bool overlap(const tl_lens *lens, sweep *s, const tl_lens_gap *gap)
-{
-    size_t kept = 0;
-
-    for (; s->next < s->n && tl_lens_ts(lens, s->all[s->next]) < gap->hi; s->next++) {
-        if (!tl_vec_room(&s->now))
-            return false;
-        s->now.v[s->now.n++] = s->all[s->next];
-    }
-    for (size_t i = 0; i < s->now.n; i++)
-        if (tl_lens_end(lens, s->now.v[i]) > gap->lo)
-            s->now.v[kept++] = s->now.v[i];
-    s->now.n = kept;
-    return true;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- shares */
-
-static void forget_shares(tl_lens_host *host)
-{
-    for (size_t i = 0; i < host->shares.n; i++)
-        host->place[host->shares.v[i].name == TL_NO_NAME ? host->lens->e->names.n : host->shares.v[i].name] = 0;
-    host->shares.n = 0;
-}
-
-static bool add_share(tl_lens_host *host, uint32_t name, double us)
-{
-    uint32_t *place = &host->place[name == TL_NO_NAME ? host->lens->e->names.n : name];
-    if (*place == 0) {
-        if (!tl_vec_room(&host->shares))
-            return false;
-        host->shares.v[host->shares.n++] = (share){ name, 0.0 };
-        *place = (uint32_t)host->shares.n;
-    }
-    host->shares.v[*place - 1].us += us;
-    return true;
-}
-
-/* The largest share, of equal ones the first, that is none of the n in `but`. */
-static const share *largest_share(const tl_lens_host *host, const share *const *but, size_t n)
-{
-    const share *best = NULL;
-    for (size_t i = 0; i < host->shares.n; i++) {
-        const share *s = &host->shares.v[i];
-        bool told = false;
-        for (size_t k = 0; k < n; k++)
-            told |= but[k] == s;
-        if (!told && (best == NULL || s->us > best->us))
-            best = s;
-    }
-    return best;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
@@ -251,8 +167,8 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
     bool seen[NCLASSES] = { false };
 
     *labelled = false;
-    forget_shares(host);
-    if (!overlap(lens, &host->calls, gap))
+    tl_lens_shares_clear(&host->shares);
+    if (!tl_lens_sweep_to(&host->calls, lens, gap))
         return false;
     for (size_t i = 0; i < host->calls.now.n; i++) {
         uint32_t call = host->calls.now.v[i];
@@ -263,7 +179,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
             met[nmet++] = class;
         seen[class] = true;
         sum[class] += us;
-        if (!add_share(host, lens->e->name[call], us))
+        if (!tl_lens_shares_add(&host->shares, lens->e->name[call], us))
             return false;
     }
     for (int i = 0; i < nmet; i++)
@@ -275,7 +191,8 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
     *labelled = true;
     gap->cpu = TL_LENS_RUNTIME_DOMINATED;
     if (!say_words(host, class_words[best]) ||
-        !say(host, name_text(host, largest_share(host, NULL, 0)->name, "unknown")) || !take_word(host, &gap->detail))
+        !say(host, name_text(host, tl_lens_shares_largest(&host->shares, NULL, 0)->name, "unknown")) ||
+        !take_word(host, &gap->detail))
         return false;
     gap->key = gap->detail;
     return true;
@@ -283,141 +200,21 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
 
 /* ------------------------------------------------------------------------------------------------------- operators */
 
-static bool take_frames(tl_lens_host *host, const tl_lens_gap *gap)
-{
-    const tl_lens *lens = host->lens;
-
-    host->frames.n = 0;
-    if (!overlap(lens, &host->ops, gap))
-        return false;
-    for (size_t i = 0; i < host->ops.now.n; i++) {
-        uint32_t op = host->ops.now.v[i];
-        frame f = { .ts = tl_lens_ts(lens, op), .end = tl_lens_end(lens, op), .name = lens->e->name[op] };
-        f.from = fmax(f.ts, gap->lo);
-        f.to = fmin(f.end, gap->hi);
-        if (!(f.to > f.from))
-            continue;
-        if (!tl_vec_room(&host->frames))
-            return false;
-        host->frames.v[host->frames.n++] = f;
-    }
-    for (size_t i = host->frames.n; i-- > 0;) {
-        frame *v = host->frames.v;
-        for (v[i].later = i + 1; v[i].later < host->frames.n && v[v[i].later].end <= v[i].end;)
-            v[i].later = v[v[i].later].later;
-        for (v[i].sooner = i + 1; v[i].sooner < host->frames.n && v[v[i].sooner].end > v[i].end;)
-            v[i].sooner = v[v[i].sooner].sooner;
-    }
-    return true;
-}
-
-/* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
- * its end. Behind one of them, all up to the next that ends later lie within it, too, and add nothing; behind one that
- * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
- * of descendants, and of those that cross it.  False: that is more than *steps, which grow less. */
-static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
-{
-    const frame *v = host->frames.v;
-    double sum = 0, from = 0, to = 0;
-    bool open = false;
-
-    for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
-        if (--*steps == 0)
-            return false;
-        if (v[k].end > v[i].end) {
-            k = v[k].sooner;
-            continue;
-        }
-        if (open && v[k].from <= to) {
-            to = fmax(to, v[k].to);
-        } else {
-            sum += open ? to - from : 0;
-            from = v[k].from;
-            to = v[k].to;
-            open = true;
-        }
-        k = v[k].later;
-    }
-    *us = sum + (open ? to - from : 0);
-    return true;
-}
-
-/* Behind all frames of the extent of frame i: these stand side by side and do not contain each other. */
-static size_t behind_extent(const tl_lens_host *host, size_t i)
-{
-    const frame *v = host->frames.v;
-    size_t next = i + 1;
-    while (next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end)
-        next++;
-    return next;
-}
-
-/* The self times of all frames at once, in integers, where a pair at a time would take too long.  Sums then differ in
- * their last digits from those in order.  The caller frees them; NULL: memory is out. */
-static int64_t *self_times_of_crowd(const tl_lens_host *host, const tl_lens_gap *gap, double scale)
-{
-    const frame *v = host->frames.v;
-    size_t n = host->frames.n;
-    tl_cover_span *spans = tl_malloc(n * sizeof *spans);
-    int64_t *self = tl_malloc(n * sizeof *self);
-
-    for (size_t i = 0, next; spans != NULL && i < n; i = next) {
-        next = behind_extent(host, i);
-        for (size_t k = i; k < next; k++)
-            spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
-                                        (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
-    }
-    if (spans == NULL || self == NULL || !tl_cover_find(spans, n, self)) {
-        free(self);
-        self = NULL;
-    }
-    for (size_t i = 0; self != NULL && i < n; i++)
-        self[i] = spans[i].to - spans[i].from - self[i];
-    free(spans);
-    return self;
-}
-
-/* Self times of names to shares. */
-static bool share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
-{
-    const frame *v = host->frames.v;
-    /* Millionths of a microsecond, or as many as there is room for. */
-    const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
-    size_t steps = STEPS * (host->frames.n + 1);
-    int64_t *crowd = NULL;
-    bool whole = true;
-
-    forget_shares(host);
-    for (size_t i = 0, next; whole && i < host->frames.n; i = next) {
-        double us = 0;
-        next = behind_extent(host, i);
-        if (crowd == NULL && !covered(host, i, next, &steps, &us)) {
-            crowd = self_times_of_crowd(host, gap, scale);
-            whole = crowd != NULL;
-        }
-        double self = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
-        for (size_t k = i; whole && self > 0 && k < next; k++)
-            whole = add_share(host, v[k].name, self);
-    }
-    free(crowd);
-    return whole;
-}
-
 static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, all = 0;
-    const share *told[TOLD_NAMES] = { NULL };
+    const tl_lens_share *told[TOLD_NAMES] = { NULL };
 
-    if (!take_frames(host, gap) || !share_self_times(host, gap))
+    if (!tl_lens_self_times(&host->self, gap, &host->shares))
         return false;
     gap->cpu = TL_LENS_CPU_UNTRACED;
-    if (host->shares.n == 0)
+    if (host->shares.rows.n == 0)
         return put_word(host, "(no_cpu_op_overlap)", &gap->op) && put_word(host, "(no_cpu_op_overlap)", &gap->key) &&
                put_word(host, "no cpu_op/python_function events overlap this gap", &gap->detail);
 
-    for (size_t i = 0; i < host->shares.n; i++)
-        all += host->shares.v[i].us;
-    told[0] = largest_share(host, NULL, 0);
+    for (size_t i = 0; i < host->shares.rows.n; i++)
+        all += host->shares.rows.v[i].us;
+    told[0] = tl_lens_shares_largest(&host->shares, NULL, 0);
     if (!say(host, name_text(host, told[0]->name, "?")) || !take_word(host, &gap->op))
         return false;
     gap->key = gap->op;
@@ -426,7 +223,7 @@ static bool label_operators(tl_lens_host *host, tl_lens_gap *gap)
 
     gap->cpu = TL_LENS_CPU_DOMINATED;
     for (size_t n = 0; n < TOLD_NAMES; n++) {
-        told[n] = largest_share(host, told, n);
+        told[n] = tl_lens_shares_largest(&host->shares, told, n);
         if (told[n] == NULL)
             break;
         if ((n > 0 && !say_words(host, ", ")) || !say(host, name_text(host, told[n]->name, "?")) ||

@@ -74,26 +74,6 @@ int64_t tl_lens_thousandths(double us)
     return (int64_t)whole * 1000 + (int64_t)n;
 }
 
-bool tl_lens_busy_runs(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), tl_lens_run *found, void *arg)
-{
-    size_t n;
-    uint32_t *index = tl_lens_pick(lens, is, false, &n);
-    bool whole = index != NULL;
-
-    for (size_t i = 0; whole && i < n;) {
-        uint32_t from = index[i], to = from;
-        double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
-        for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
-            if (tl_lens_end(lens, index[i]) > end) {
-                to = index[i];
-                end = tl_lens_end(lens, to);
-            }
-        whole = found(arg, start, end, from, to);
-    }
-    free(index);
-    return whole;
-}
-
 typedef struct finding {
     const tl_lens *lens;
     tl_lens_idle *idle;
@@ -103,9 +83,9 @@ typedef struct finding {
     uint32_t last;
 } finding;
 
-static bool add_gap(void *arg, double start, double end, uint32_t from, uint32_t to)
+/* The next busy run; `from` and `to` are the events that begin and end it. */
+static bool add_gap(finding *f, double start, double end, uint32_t from, uint32_t to)
 {
-    finding *f = arg;
     tl_lens_idle *idle = f->idle;
     bool gap = f->any && start - f->lo > 0;
 
@@ -133,6 +113,28 @@ static bool add_gap(void *arg, double start, double end, uint32_t from, uint32_t
     f->lo = end;
     f->last = to;
     return true;
+}
+
+/* Runs of events that touch are busy; between two of them lies a gap. */
+static bool find_gaps(finding *f)
+{
+    const tl_lens *lens = f->lens;
+    size_t n;
+    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
+    bool whole = index != NULL;
+
+    for (size_t i = 0; whole && i < n;) {
+        uint32_t from = index[i], to = from;
+        double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
+        for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
+            if (tl_lens_end(lens, index[i]) > end) {
+                to = index[i];
+                end = tl_lens_end(lens, to);
+            }
+        whole = add_gap(f, start, end, from, to);
+    }
+    free(index);
+    return whole;
 }
 
 /* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
@@ -283,7 +285,7 @@ tl_status tl_lens_idle_find(tl_lens_idle *idle, const tl_lens *lens, tl_error *e
     walk w = { .lens = lens };
     tl_lens_host *host = NULL;
 
-    bool whole = tl_lens_busy_runs(lens, tl_lens_is_gpu, add_gap, &f) && name_neighbours(lens, idle);
+    bool whole = find_gaps(&f) && name_neighbours(lens, idle);
     if (whole && idle->nmacro > 0) {
         w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
         w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);

@@ -100,10 +100,4 @@ void tl_lens_host_free(tl_lens_host *host);
 /* The value in thousandths, half to even: two times are equal when these are. */
 int64_t tl_lens_thousandths(double us);
 
-/* Runs of events that touch are busy; between two of them lies a gap.  is: which events.  Calls found(arg, from, to)
- * for each busy run, in order of time; `from` and `to` are the events that begin and end it.  False: memory is out, or
- * found said so. */
-typedef bool tl_lens_run(void *arg, double start, double end, uint32_t from, uint32_t to);
-bool tl_lens_busy_runs(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), tl_lens_run *found, void *arg);
-
 #endif

@@ -28,6 +28,9 @@ static inline double tl_coll_wait(const tl_coll_sync *s, const tl_coll_row *row)
     return s->last - row->ts;
 }
 
+/* nccl_summary_implicit_sync. */
+tl_status tl_coll_write_sync_sums(const tl_coll_syncs *s, const char *dir, tl_error *err);
+
 /* nccl_straggler_summary. */
 tl_status tl_coll_write_stragglers(const tl_coll_syncs *s, const char *dir, tl_error *err);
 

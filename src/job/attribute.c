@@ -316,6 +316,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .steps = steps,
         .nsteps = nsteps,
         .begun = whole && tl_job_begun(steps, nsteps, a->ranks, a->nranks, a->rows, a->nrows),
+        .in_turn = whole && tl_job_ends_in_turn(steps, nsteps, a->rows, a->nrows),
     };
     tl_job_links links = { 0 };
     const tl_gain_input gain_input = { .rows = a->rows,
@@ -335,7 +336,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
         input.sure_ns = sure_ns;
-        input.own_ns = all_traced(a) ? own_ns : NULL;
+        input.all_traced = all_traced(a);
         input.by_gain = several_roles(a);
         if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns) || !tl_gains_own(gains, own_ns))
             st = tl_fail_memory(err, "what each step would gain");

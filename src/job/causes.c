@@ -133,6 +133,21 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
 /* Charges may count one delay several times, in collectives that follow upon one another; but not that often. */
 static const int64_t charged_most = 20;
 
+/* What its repair gains; 0, not known, where others hide that: the suspects together, or all hosts if none were late,
+ * gain twice as much. */
+static int64_t gain_of(tl_tables *tables, const tl_straggler *row)
+{
+    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *of = tl_table_row(whatif, i);
+        bool others =
+            of->scenario == TL_SCENARIO_SUSPECTS || (of->scenario == TL_SCENARIO_CAUSE && of->cause == TL_PART_HOST);
+        if (others && of->gain_ns / 2 >= row->gain_ns)
+            return 0;
+    }
+    return row->gain_ns;
+}
+
 /* What it has more than its peers is the cause, if that is most of what they waited for it. */
 static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row)
 {
@@ -220,8 +235,8 @@ static bool answer(const tl_details *details, const asking *a, tl_cause_row **ro
     return whole;
 }
 
-/* Collective: the cause of one suspect, on proc 0. */
-static tl_status find_one(const tl_details *details, asking *a, tl_cause_found *found, tl_error *err)
+/* Collective: the cause of one suspect, on proc 0, which alone knows what its repair gains. */
+static tl_status find_one(const tl_details *details, asking *a, int64_t gain_ns, tl_cause_found *found, tl_error *err)
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
@@ -235,7 +250,7 @@ static tl_status find_one(const tl_details *details, asking *a, tl_cause_found *
         st = tl_par_agree(answer(details, a, &rows, &n) ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, found))
+    if (st == TL_OK && tl_par_proc() == 0 && !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, gain_ns, found))
         st = tl_fail_memory(err, "what the suspects did");
     free(rows);
     free(all);
@@ -304,7 +319,7 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
             st = tl_fail_memory(err, "the suspects");
         st = tl_par_agree(st, err);
         if (st == TL_OK)
-            st = find_one(details, &a, &found, err);
+            st = find_one(details, &a, row != NULL ? gain_of(tables, row) : 0, &found, err);
         if (st == TL_OK && row != NULL) {
             take(&found, lost_ns, row);
             places[i].key = row->cause == found.cause ? found.place : 0;

@@ -161,7 +161,7 @@ static bool list_meetings(making *m)
     return true;
 }
 
-static tl_status find_absent(making *m, tl_error *err)
+static tl_status find_absent(making *m, bool whole_steps, tl_error *err)
 {
     const tl_absent_input input = {
         .meetings = m->meetings,
@@ -177,6 +177,7 @@ static tl_status find_absent(making *m, tl_error *err)
         .named = m->in->named,
         .named_roles = m->in->named_roles,
         .nnamed = m->in->nnamed,
+        .whole_steps = whole_steps,
     };
     tl_status st = tl_absent_find(&input, &m->job->absent, err);
     for (size_t i = 0; st == TL_OK && i < m->job->absent.n; i++) {
@@ -259,22 +260,22 @@ static bool list_collectives(making *m)
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-static tl_status make(making *m, bool with_absent, tl_error *err)
+static tl_status make(making *m, tl_standing_in standing_in, tl_error *err)
 {
     tl_status st = TL_OK;
     bool whole = list_programs(m) && list_groups(m) && list_meetings(m);
-    if (whole && with_absent)
-        st = find_absent(m, err);
+    if (whole && standing_in != TL_STAND_IN_NEVER)
+        st = find_absent(m, standing_in == TL_STAND_IN_WHOLE_STEPS, err);
     if (!whole || (st == TL_OK && !list_collectives(m)))
         st = tl_fail_memory(err, "what would have been");
     return st;
 }
 
-tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, bool with_absent, tl_gain_job *job,
+tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, tl_standing_in standing_in, tl_gain_job *job,
                            tl_error *err)
 {
     making m = { .in = input, .tables = tables, .job = job };
-    tl_status st = make(&m, with_absent, err);
+    tl_status st = make(&m, standing_in, err);
     tl_map_free(&m.comm_of);
     tl_map_free(&m.likes);
     free(m.meetings);

@@ -17,8 +17,11 @@ typedef struct tl_gain_job {
     tl_absent absent;
 } tl_gain_job;
 
-/* Fills *job, with_absent or as if nobody were missing.  TL_ENOMEM. */
-tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, bool with_absent, tl_gain_job *job,
+/* For whom others stand in. */
+typedef enum tl_standing_in { TL_STAND_IN_ALWAYS, TL_STAND_IN_WHOLE_STEPS, TL_STAND_IN_NEVER } tl_standing_in;
+
+/* Fills *job; as if nobody were missing where nobody stands in.  TL_ENOMEM. */
+tl_status tl_gain_job_make(const tl_gain_input *input, tl_tables *tables, tl_standing_in standing_in, tl_gain_job *job,
                            tl_error *err);
 void tl_gain_job_free(tl_gain_job *job);
 

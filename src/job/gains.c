@@ -281,8 +281,7 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
     return find_path(g, err);
 }
 
-/* Where stand-ins for ranks without a trace spoil the replay it does without. */
-static tl_status put_together(tl_gains *g, bool with_absent, tl_error *err)
+static tl_status put_together(tl_gains *g, tl_standing_in standing_in, tl_error *err)
 {
     const tl_gain_input *in = g->in;
     tl_gain_job *job = &g->job;
@@ -290,7 +289,7 @@ static tl_status put_together(tl_gains *g, bool with_absent, tl_error *err)
     tl_whatif_free(g->whatif);
     g->whatif = NULL;
     tl_gain_job_free(job);
-    tl_status st = tl_gain_job_make(in, g->tables, with_absent, job, err);
+    tl_status st = tl_gain_job_make(in, g->tables, standing_in, job, err);
     const tl_whatif_input whatif = { .programs = job->programs,
                                      .offset_ns = job->offsets,
                                      .roles = in->roles,
@@ -316,9 +315,11 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
     g->marked = tl_calloc(input->nranks + 1, 1);
     if (g->marked == NULL)
         return tl_fail_memory(err, "what would have been");
-    tl_status st = put_together(g, true, err);
-    if (st == TL_OK && g->job.absent.n > 0 && !tl_gains_known(g))
-        st = put_together(g, false, err);
+    tl_status st = put_together(g, TL_STAND_IN_ALWAYS, err);
+    /* Where stand-ins for ranks without a trace spoil the replay it does without, first in steps that are not whole. */
+    for (int less = TL_STAND_IN_WHOLE_STEPS; less <= TL_STAND_IN_NEVER; less++)
+        if (st == TL_OK && g->job.absent.n > 0 && !tl_gains_known(g))
+            st = put_together(g, (tl_standing_in)less, err);
     return st;
 }
 

@@ -155,15 +155,33 @@ static uint64_t stages_of(const linking *l, const tl_link_collective *c, bool pa
     return a == b ? 0 : tl_hash_mix(a < b ? a : b, a < b ? b : a) | 1;
 }
 
-/* Of unknown size, and of a whole group: how many of its kind the group has had in the step.  It can be compared with
- * those of the same place in other steps. */
-static bool place_in_step(tl_map *counts, const tl_late_row *row, uint64_t *place)
+/* Whether stages would show: where nobody sends, there are none, and where nobody knows to whom, they do not. */
+static bool roles_known(const linking *l)
 {
-    uint64_t what = tl_hash_mix((uint64_t)row->group, row->kind), key = tl_hash_mix(what, (uint64_t)row->step);
-    uint32_t n = tl_map_get(counts, key);
-    n = n == TL_MAP_NONE ? 0 : n;
-    *place = tl_hash_mix(what, n) | 1;
-    return tl_map_put(counts, key, n + 1) == 0;
+    bool sends = false;
+    for (size_t i = 0; i < l->nrows; i++) {
+        if (l->rows[i].pair)
+            return true;
+        uint8_t kind = l->rows[i].kind;
+        sends = sends || kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+    }
+    return !sends;
+}
+
+static bool set_likes(const linking *l)
+{
+    int32_t *group = tl_malloc((l->ncollectives + 1) * sizeof *group);
+    bool *pair = tl_malloc(l->ncollectives + 1), whole = group != NULL && pair != NULL;
+    for (size_t c = 0; whole && c < l->ncollectives; c++) {
+        group[c] = l->rows[l->row_of[c]].group;
+        pair[c] = l->rows[l->row_of[c]].pair;
+    }
+    const tl_link_like_input input = { l->ends,         l->collectives, group,         pair,
+                                       l->ncollectives, l->job->roles,  roles_known(l) };
+    whole = whole && tl_link_likes_set(&input);
+    free(group);
+    free(pair);
+    return whole;
 }
 
 /* By number: groups some of whose ranks have no trace.  The caller frees them. */
@@ -185,7 +203,6 @@ static bool *list_partial(const tl_table *groups, size_t *n)
 
 static bool list_collectives(linking *l, const tl_table *groups)
 {
-    tl_map counts = { 0 };
     size_t ngroups;
     bool *partial = list_partial(groups, &ngroups), whole = partial != NULL;
 
@@ -211,14 +228,11 @@ static bool list_collectives(linking *l, const tl_table *groups)
         c.span = (uint8_t)span_of(l, &c);
         c.partial = !row->pair && row->group >= 0 && (size_t)row->group < ngroups && partial[row->group];
         c.stages = stages_of(l, &c, row->pair);
-        if (c.bytes < 0 && !row->pair)
-            whole = place_in_step(&counts, row, &c.stages);
         l->row_of[l->ncollectives] = (uint32_t)i;
         l->collectives[l->ncollectives++] = c;
     }
-    tl_map_free(&counts);
     free(partial);
-    return whole;
+    return whole && set_likes(l);
 }
 
 static bool prepare(linking *l, tl_tables *tables)
@@ -365,6 +379,7 @@ static void name_rank(const tl_slow_link_row *link, const char *group, int64_t u
              tl_collective_labels[link->kind], link->rank, link->peer, link->ratio,
              link->evidence == TL_LINK_BY_GROUPS  ? "between others"
              : link->evidence == TL_LINK_BY_STEPS ? "in other steps"
+             : link->evidence == TL_LINK_BY_LAST  ? "its ring would without the wires of their host"
                                                   : "its ring would without it");
 }
 

@@ -2,10 +2,12 @@
 #include "match_parts.h"
 #include "share.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-tl_status tl_move_participants(tl_participants *set, const int32_t *to, tl_error *err)
+/* Participants of this proc as rows that go to procs. */
+static tl_status move_participants(tl_participants *set, const int32_t *to, tl_error *err)
 {
     void *moved = NULL;
     size_t n = 0;
@@ -31,7 +33,7 @@ tl_status tl_match_to_owners(tl_matching *m, tl_error *err)
         to[i] = (int32_t)(m->set->parts.v[i].key % nprocs);
     tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "the owners of collectives"), err);
     if (st == TL_OK)
-        st = tl_move_participants(m->set, to, err);
+        st = move_participants(m->set, to, err);
     free(to);
     if (st == TL_OK) {
         st = tl_participants_sort(m->set->parts.v, m->set->parts.n) ? TL_OK
@@ -46,12 +48,6 @@ tl_status tl_match_to_owners(tl_matching *m, tl_error *err)
 /* Each proc shows so many of its times; from all of them the borders between procs are chosen. */
 enum { SAMPLES = 128 };
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Borders that part the collectives of all procs in nprocs shares of about one size; the same everywhere.  Wherever
  * they lie, the order of the whole is the same. */
 static tl_status choose_borders(const tl_collective_run *runs, size_t n, int64_t **borders, size_t *nborders,
@@ -64,7 +60,7 @@ static tl_status choose_borders(const tl_collective_run *runs, size_t n, int64_t
         sample[i] = runs[i * n / nsample].s_first_ns;
     tl_status st = tl_collect_rows(sample, nsample, sizeof *sample, (void **)&all, &nall, NULL, err);
     if (st == TL_OK && tl_par_proc() == 0) {
-        qsort(all, nall, sizeof *all, by_value);
+        tl_ns_sort(all, nall);
         *nborders = nall > 0 ? nprocs - 1 : 0;
         *borders = tl_calloc(nprocs, sizeof **borders);
         st = *borders != NULL ? TL_OK : tl_fail_memory(err, "the order of collectives");
@@ -126,7 +122,7 @@ tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nru
     free(*runs);
     *runs = NULL;
     if (st == TL_OK)
-        st = tl_move_participants(m->set, to, err);
+        st = move_participants(m->set, to, err);
     free(to);
     free(borders);
     if (st == TL_OK) {

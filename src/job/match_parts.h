@@ -44,7 +44,4 @@ tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nru
 tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables,
                          tl_error *err);
 
-/* Participants of this proc as rows that go to procs. */
-tl_status tl_move_participants(tl_participants *set, const int32_t *to, tl_error *err);
-
 #endif

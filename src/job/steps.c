@@ -10,6 +10,7 @@
  * was, it counts as its mark, if that is longer than its collectives.
  */
 #include "steps.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -194,4 +195,44 @@ bool tl_job_begun(const tl_job_step *steps, size_t nsteps, const int32_t *ranks,
     free(begin_ns);
     free(first_ns);
     return begun;
+}
+
+/* -------------------------------------------------------------------------------------------------- the last step */
+
+/* One rank in one group. */
+typedef struct taking_part {
+    int32_t group;
+    uint32_t n; /* collectives in the last step */
+} taking_part;
+
+bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_row *rows, size_t nrows)
+{
+    taking_part *all = tl_malloc((nrows + 1) * sizeof *all);
+    tl_map of = { 0 }, group_of = { 0 };
+    size_t n = 0;
+    bool whole = all != NULL && nsteps > 0, differ = false;
+
+    for (size_t i = 0; whole && i < nrows; i++) {
+        if (rows[i].group < 0 || rows[i].peer >= 0)
+            continue;
+        uint64_t key = (uint64_t)(uint32_t)rows[i].group << 32 | (uint32_t)rows[i].rank;
+        uint32_t at = tl_map_get(&of, key);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)n;
+            all[n++] = (taking_part){ rows[i].group, 0 };
+            whole = tl_map_put(&of, key, at) == 0;
+        }
+        all[at].n += rows[i].step == steps[nsteps - 1].number;
+    }
+    for (size_t i = 0; whole && !differ && i < n; i++) {
+        uint32_t first = tl_map_get(&group_of, (uint64_t)(uint32_t)all[i].group);
+        if (first == TL_MAP_NONE)
+            whole = tl_map_put(&group_of, (uint64_t)(uint32_t)all[i].group, (uint32_t)i) == 0;
+        else
+            differ = all[i].n != all[first].n;
+    }
+    tl_map_free(&of);
+    tl_map_free(&group_of);
+    free(all);
+    return whole && differ;
 }

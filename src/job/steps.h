@@ -16,4 +16,8 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_
 bool tl_job_begun(const tl_job_step *steps, size_t nsteps, const int32_t *ranks, size_t nranks, const tl_late_row *rows,
                   size_t nrows);
 
+/* Whether recordings end in turn within the last step: of a group some ranks have more collectives in it than others.
+ * False also when memory is out. */
+bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_row *rows, size_t nrows);
+
 #endif

@@ -173,6 +173,8 @@ static const char *yardstick_of(const tl_slow_link_row *link)
         return "other ranks take";
     case TL_LINK_BY_STEPS:
         return "other steps take";
+    case TL_LINK_BY_LAST:
+        return "without the slow wires of the host it would take";
     default:
         return "its ring would take without it";
     }
@@ -235,6 +237,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have");
     case TL_DOUBT_DAMAGED:
         return phrase("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
+    case TL_DOUBT_UNMARKED:
+        return phrase("%s rank%s no marks of steps, so that what %s more is not found",
+                      tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",
+                      t->unmarked == 1 ? "it does" : "they do");
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
     case TL_DOUBT_GAIN:

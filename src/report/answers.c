@@ -1,13 +1,12 @@
 /* answers.c - the four questions, answered: who it is, and what speaks against that. */
 #include "tlmpi/report/answers.h"
 
+#include "answers_doubt.h"
 #include "answers_find.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const tl_finding_labels[] = {
     [TL_FOUND_NO_WORK] = "no_device_work",
@@ -32,6 +31,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_CLOCKS] = "clocks",
     [TL_DOUBT_MISSING] = "ranks_missing",
     [TL_DOUBT_DAMAGED] = "traces_damaged",
+    [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_MIXED] = "mixed_cause",
@@ -41,13 +41,6 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_NO_VERDICT] = "no_verdict",
     NULL,
 };
-
-#define BIT(doubt) (1u << (doubt))
-
-static const unsigned grave =
-    BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
-enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1;
 
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
@@ -126,6 +119,21 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     }
 }
 
+/* Ranks that communicate, but have no marks of steps, where others have. */
+static size_t count_unmarked(tl_tables *tables)
+{
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_straggler_schema);
+    size_t at = 0, n = 0;
+
+    for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
+        int32_t rank = ((const tl_straggler *)tl_table_row(ranks, i))->rank;
+        while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
+            at++;
+        n += at == steps->n || ((const tl_step *)tl_table_row(steps, at))->rank != rank;
+    }
+    return n;
+}
+
 static void look_at_replay(tl_tables *tables, tl_answers *out)
 {
     const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
@@ -149,16 +157,20 @@ static void look_at_replay(tl_tables *tables, tl_answers *out)
 static void find_trust(tl_tables *tables, tl_answers *out)
 {
     const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
-                   *steps = tl_tables_get(tables, &tl_blame_step_schema);
+                   *steps = tl_tables_get(tables, &tl_blame_step_schema),
+                   *ranks = tl_tables_get(tables, &tl_straggler_schema);
     const tl_quality *matched = check_of(quality, TL_CHECK_MATCHED), *ends = check_of(quality, TL_CHECK_END_TOGETHER);
     tl_trust *t = &out->trust;
 
     count_ranks(tables, t);
+    t->unmarked = count_unmarked(tables);
     t->stood_in = t->missing > 0 ? count_stood_in(tables) : 0;
     for (size_t i = 0; i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
         t->nsteps += row->rank == first->rank && row->step >= 0;
     }
+    for (size_t i = 0; i < ranks->n; i++)
+        t->judged += ((const tl_straggler *)tl_table_row(ranks, i))->late_count;
     t->collectives = matched->of;
     t->matched = matched->count;
     t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
@@ -248,15 +260,6 @@ static const tl_straggler *first_inconclusive(const tl_table *stragglers)
     return NULL;
 }
 
-/* Whether arrivals that clocks cannot tell apart may hide 1 % of the time. */
-static bool is_blurred(const tl_answers *a)
-{
-    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
-    if (a->trust.untied) /* which may be any time */
-        return a->trust.blurred > a->trust.matched / 100;
-    return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
-}
-
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
     const tl_straggler *open = first_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
@@ -273,7 +276,7 @@ static void find_finding(tl_tables *tables, tl_answers *out)
         out->finding = TL_FOUND_SILENCE;
     else if (out->trust.matched == 0)
         out->finding = TL_FOUND_UNMATCHED;
-    else if (is_blurred(out) && out->trust.blurred > out->trust.matched / 2)
+    else if (tl_answers_blurred(out) && out->trust.blurred > out->trust.matched / 2)
         out->finding = TL_FOUND_NO_VERDICT;
     else
         out->finding = TL_FOUND_NOBODY;
@@ -299,119 +302,6 @@ static void find_most(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- doubts */
-
-static tl_answer answer_with(unsigned doubts)
-{
-    int n = 0;
-    for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
-        n++;
-    tl_confidence confidence = (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
-                               : n > 0                                   ? TL_CONFIDENCE_MEDIUM
-                                                                         : TL_CONFIDENCE_HIGH;
-    return (tl_answer){ confidence, doubts };
-}
-
-static unsigned doubts_of_steps(const tl_trust *t)
-{
-    return t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0;
-}
-
-static unsigned doubts_of_data(const tl_trust *t)
-{
-    unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
-    if (t->matched < t->collectives / 2 + t->collectives % 2)
-        doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
-    else if (t->matched < t->collectives - t->collectives / 10)
-        doubts |= BIT(TL_DOUBT_PARTLY_MATCHED);
-    return doubts;
-}
-
-/* Whether a cause may show as this part of a rank's time; what is no part of its own contradicts none. */
-static bool may_show_as(int part, uint8_t cause)
-{
-    switch (part) {
-    case TL_PART_COMPUTE:
-        return cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_THROTTLED || cause == TL_CAUSE_MORE_WORK;
-    case TL_PART_H2D:
-        return cause == TL_CAUSE_H2D;
-    case TL_PART_HOST:
-        return cause == TL_CAUSE_HOST_LATE;
-    case TL_PART_INPUT:
-        return cause == TL_CAUSE_INPUT;
-    case TL_PART_GC:
-        return cause == TL_CAUSE_GC;
-    case TL_PART_SYNC:
-        return cause == TL_CAUSE_SYNC_DRAIN;
-    case TL_PART_ALLOCATOR:
-        return cause == TL_CAUSE_ALLOCATOR;
-    default:
-        return true;
-    }
-}
-
-/* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
- * device is never idle, or one delay shows in many collectives, they may tell of different parts. */
-static bool charges_differ(const tl_culprit *c)
-{
-    for (int part = 0; part < TL_NPARTS; part++)
-        if (c->parts[part] > c->blame_ns / 2)
-            return c->rank->cause != TL_CAUSE_MIXED && !may_show_as(part, c->rank->cause);
-    return false;
-}
-
-static unsigned doubts_of_cause(const tl_culprit *c)
-{
-    if (c->rank == NULL)
-        return 0;
-    unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
-    if (c->rank->cause == TL_CAUSE_UNKNOWN)
-        return doubts | BIT(TL_DOUBT_UNKNOWN);
-    doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
-    return doubts |
-           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
-}
-
-/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
-static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
-{
-    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers)
-                                                            : 0;
-}
-
-/* Nobody is named though others wait long for one, of which its repair would gain little. */
-static bool waits_are_unexplained(const tl_answers *a)
-{
-    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
-           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
-}
-
-static void find_doubts(tl_answers *a)
-{
-    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
-             clocks = is_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
-    unsigned lost = data & (BIT(TL_DOUBT_MISSING) | BIT(TL_DOUBT_DAMAGED)), rank = steps | data, phase = lost;
-
-    if (a->finding > TL_FOUND_NOBODY) {
-        const tl_culprit *worst = &a->culprits[0];
-        steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
-        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
-                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
-                                                                    : 0);
-        phase |= doubts_of_cause(worst);
-    } else {
-        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);
-        if (a->finding != TL_FOUND_NOBODY)
-            rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
-        if (a->finding == TL_FOUND_NO_WORK)
-            phase = BIT(TL_DOUBT_NO_VERDICT);
-    }
-    a->rank = answer_with(rank);
-    a->phase = answer_with(phase);
-    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks);
-    a->persistence = answer_with(steps | lost);
-}
-
 tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
 {
     *out = (tl_answers){ .together_gain_ns = -1 };
@@ -425,7 +315,7 @@ tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
         return st;
     }
     find_finding(tables, out);
-    find_doubts(out);
+    tl_answers_doubt(out);
     return TL_OK;
 }
 

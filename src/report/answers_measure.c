@@ -163,6 +163,31 @@ static int64_t length_of(const tl_measures *m, const tl_step_cost *step)
     return step->length_ns < mean_ns / 2 ? mean_ns : step->length_ns;
 }
 
+/* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
+ * behind the last. */
+static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
+{
+    const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
+                   *blame = tl_tables_get(m->tables, &tl_blame_schema);
+    int64_t sum = 0, outside_ns = 0;
+
+    if (c->nmembers != 1 || m->nsteps == 0)
+        return c->gain_ns;
+    for (size_t i = first_of(blame, c->members[0]); i < blame->n; i++) {
+        const tl_blame *row = tl_table_row(blame, i);
+        if (row->to_rank != c->members[0])
+            break;
+        outside_ns = tl_ns_add(outside_ns, row->step < 0 ? tl_ns_add(row->direct_ns, row->indirect_ns) : 0);
+    }
+    for (size_t i = first_of(steps, c->members[0]); i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i);
+        if (row->rank != c->members[0])
+            break;
+        sum = tl_ns_add(sum, row->flagged ? row->gain_ns : 0);
+    }
+    return outside_ns > 0 && sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
+}
+
 static void measure_steps(tl_measures *m, tl_culprit *c)
 {
     for (size_t s = 0; s <= m->nsteps; s++) {
@@ -183,7 +208,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
         return;
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
-    c->step_cost_ns = c->gain_ns >= 0 ? c->gain_ns / (int64_t)c->nflagged : middle->cost_ns;
+    c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
     c->step_ns = length_of(m, middle);
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
         c->step_cost_ns = c->step_ns;

@@ -1,5 +1,7 @@
 /* ask_json.c - the answers as one JSON object; ask.h has its keys. */
+#include "answer_words.h"
 #include "cell.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>
 #include <math.h>
@@ -140,12 +142,22 @@ static const char *const *tables_of(const tl_culprit *c, const char *rank_table)
     return words;
 }
 
+/* Where the ends of a link are not known, all ranks among which it is. */
 static void put_members(writer *j, const char *name, const tl_culprit *c)
 {
+    enum { LISTED_MOST = 1024 };
+    int32_t among[LISTED_MOST];
+    const int32_t *members = c->members;
+    size_t n = c->nmembers;
+
+    if (n == 0 && c->link != NULL) {
+        n = tl_ranks_of_text(c->link->ranks, sizeof c->link->ranks, among, LISTED_MOST);
+        members = among;
+    }
     begin(j, name, '[');
     j->flat = true;
-    for (size_t i = 0; i < c->nmembers; i++)
-        put_int(j, NULL, c->members[i]);
+    for (size_t i = 0; i < n; i++)
+        put_int(j, NULL, members[i]);
     end(j, ']');
     j->flat = false;
 }
@@ -162,11 +174,12 @@ static void put_which_rank(writer *j, const tl_answers *a)
         put_members(j, "ranks", c);
         put_known(j, "gain_ns", c->gain_ns);
         put_share(j, "gain_share", c->gain_ns, a->wall_ns);
-        put_known(j, "together_gain_ns", a->together_gain_ns);
+        put_known(j, "together_gain_ns", a->nculprits > 1 || tl_is_several(c) ? a->together_gain_ns : -1);
         if (c->rank != NULL) {
             put_int(j, "step_cost_ns", c->step_cost_ns);
             put_int(j, "step_ns", c->step_ns);
             put_int(j, "collectives_last", c->rank->late_count);
+            put_int(j, "collectives_judged", a->trust.judged);
         }
         put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);
         put_double(j, "p_value", c->p_value);
@@ -346,6 +359,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks", (int64_t)t->nranks);
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
+    put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
     put_int(j, "steps", (int64_t)t->nsteps);
     put_int(j, "collectives", t->collectives);
     put_int(j, "matched", t->matched);

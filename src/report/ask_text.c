@@ -91,9 +91,11 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
     if (c->rank != NULL) {
         if (tl_is_several(c))
             tl_wrap_piece(&w, "rank %" PRId32, c->rank->rank);
-        tl_wrap_words(&w, tl_is_several(c) ? "alone comes last in" : "it comes last in");
-        tl_wrap_piece(&w, "%s of %s", tl_grouped(c->rank->late_count).text, tl_grouped(q->a->trust.matched).text);
-        tl_wrap_words(&w, "collectives;");
+        if (q->a->trust.judged > 0) {
+            tl_wrap_words(&w, tl_is_several(c) ? "alone comes last in" : "it comes last in");
+            tl_wrap_piece(&w, "%s of %s", tl_grouped(c->rank->late_count).text, tl_grouped(q->a->trust.judged).text);
+            tl_wrap_words(&w, "collectives;");
+        }
         tl_wrap_piece(&w, "z = %.1f", c->rank->z);
     } else {
         tl_wrap_words(&w, "its transfers take");

@@ -78,6 +78,14 @@ void tl_gates_write(const tl_gates *gates, char *out, size_t n)
 
 /* --------------------------------------------------------------------------------------------------------- judging */
 
+/* What it costs.  Whoever is named though its repair gains nothing is named for what others wait, unless several that
+ * hide each other gain something together. */
+static int64_t cost_of(const tl_answers *a, const tl_culprit *c)
+{
+    bool in_turn = a->nculprits > 1 && a->together_gain_ns > 0;
+    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->lost_ns;
+}
+
 /* The largest loss to one culprit of a kind, or to all of them. */
 static double loss_to(const tl_answers *a, bool ranks)
 {
@@ -88,7 +96,7 @@ static double loss_to(const tl_answers *a, bool ranks)
         const tl_culprit *c = &a->culprits[i];
         if ((c->rank != NULL) != ranks)
             continue;
-        double share = tl_answers_share(a, c->gain_ns >= 0 ? c->gain_ns : c->lost_ns);
+        double share = tl_answers_share(a, cost_of(a, c));
         largest = share > largest ? share : largest;
         n++;
     }
@@ -101,12 +109,14 @@ static double share_of_all(const tl_answers *a, int64_t ns)
     return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
 }
 
-double tl_gate_share(tl_gate_kind kind, const tl_answers *a)
+/* The share that a threshold of this kind looks at; NaN: not judged. */
+static double share_of(tl_gate_kind kind, const tl_answers *a)
 {
+    bool unseen = a->finding == TL_FOUND_NOBODY && a->trust.unmarked > 0;
     switch (kind) {
     case TL_GATE_STRAGGLER:
     case TL_GATE_LINK:
-        return a->finding >= TL_FOUND_NOBODY ? loss_to(a, kind == TL_GATE_STRAGGLER) : NAN;
+        return !unseen && a->finding >= TL_FOUND_NOBODY ? loss_to(a, kind == TL_GATE_STRAGGLER) : NAN;
     case TL_GATE_IDLE:
         return share_of_all(a, a->idle_ns);
     case TL_GATE_COMM:
@@ -139,11 +149,12 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
     bool met = false;
 
     for (int kind = 0; kind < TL_NGATES; kind++) {
-        double share = gates->set[kind] ? tl_gate_share((tl_gate_kind)kind, a) : 0;
+        double share = gates->set[kind] ? share_of((tl_gate_kind)kind, a) : 0;
         if (!gates->set[kind])
             continue;
         if (isnan(share))
-            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind], tl_finding_labels[a->finding]);
+            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind],
+                    a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED] : tl_finding_labels[a->finding]);
         if (!(share > gates->most[kind]))
             continue;
         met = true;

@@ -33,7 +33,8 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
     return row->rank == rank && row->device == -1 && row->step == -1 && row->wall_ns > 0 ? row : NULL;
 }
 
-int tl_wall_decimals(const tl_summary *s)
+/* Decimals with which wall times in ms are said: more where the longest of them is short. */
+static int wall_decimals(const tl_summary *s)
 {
     int64_t longest = 0;
     for (size_t i = 0; i < s->nranks; i++) {
@@ -160,7 +161,7 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     }
 
     bool all = s->nranks <= TL_ALL_RANKS_SHOWN;
-    int decimals = tl_wall_decimals(s);
+    int decimals = wall_decimals(s);
     int64_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         int32_t rank = s->ranks[i].rank;

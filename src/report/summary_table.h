@@ -16,9 +16,6 @@ enum { TL_ALL_RANKS_SHOWN = 16, TL_WORST_RANKS_SHOWN = 5, TL_CULPRITS_MARKED = 4
 /* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */
 const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
 
-/* Decimals with which wall times in ms are said: more where the longest of them is short. */
-int tl_wall_decimals(const tl_summary *summary);
-
 /* a as percent of b; 0 where b is 0. */
 double tl_percent(int64_t a, int64_t b);
 

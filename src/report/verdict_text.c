@@ -83,9 +83,14 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
     tl_wrap_end(&w);
 
     say_cause(out, &a->culprits[0]);
-    w = label(out, "others");
-    tl_say_waiters(&w, a);
-    tl_wrap_end(&w);
+    if (a->culprits[0].nwaiters > 0 || a->culprits[0].rank != NULL) {
+        w = label(out, "others");
+        if (a->culprits[0].nwaiters > 0)
+            tl_say_waiters(&w, a);
+        else
+            tl_wrap_words(&w, "nobody is seen to wait");
+        tl_wrap_end(&w);
+    }
     say_gain(out, a);
     if (!isnan(a->culprits[0].path_share)) {
         w = label(out, "path");

@@ -160,6 +160,7 @@ tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err)
         memcpy(a->first_bad, b->first_bad, sizeof a->first_bad);
     }
     if (!a->closed) {
+        a->base_at = b->base_at != UINT64_MAX ? b->base_at : a->base_at;
         a->cut = b->cut;
         a->stopped_at = b->stopped_at;
         a->closed = b->closed;

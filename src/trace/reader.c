@@ -4,12 +4,12 @@
  * once more; what then is no JSON is dropped, counted, and the next entry found.
  */
 #include "tlmpi/trace/reader.h"
+#include "read_report.h"
 #include "repair.h"
 #include "salvage.h"
 #include "take.h"
 #include "tlmpi/trace/source.h"
 #include "tlmpi/trace/split.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 /* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
@@ -36,16 +36,6 @@ typedef struct reading {
         bool fractional_ts;
     } before;
 } reading;
-
-/* Remembers the first thing that is wrong with the file. */
-static void note_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)
-{
-    if (report->first_bad_byte >= 0 && (uint64_t)report->first_bad_byte <= offset)
-        return;
-    report->first_bad_byte = (int64_t)offset;
-    snprintf(report->first_bad, sizeof report->first_bad, "byte %llu of the text: %.150s; %.50s",
-             (unsigned long long)offset, expected, done);
-}
 
 /* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
 static size_t probe(void *arg, const char *p)
@@ -98,7 +88,7 @@ static bool is_document(const reading *r, const tl_piece *piece)
 static void drop(tl_read_report *report, uint64_t fault, const char *expected)
 {
     report->dropped++;
-    note_bad(report, fault, expected, "dropped that entry");
+    tl_report_bad(report, fault, expected, "dropped that entry");
 }
 
 static void remember(reading *r)
@@ -175,10 +165,10 @@ static void take_entry(reading *r, const tl_piece *piece)
     }
     if (mended) {
         report->repaired++;
-        note_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
+        tl_report_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
     } else if (taken == TL_TAKEN_REPAIRED) {
         report->repaired++;
-        note_bad(report, piece->offset, why, "kept that entry");
+        tl_report_bad(report, piece->offset, why, "kept that entry");
     }
 }
 
@@ -190,9 +180,9 @@ static void take_loose(reading *r, const tl_piece *piece)
     if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
     if (piece->text.p[0] == '{')
-        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
     else
-        note_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
+        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
 }
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
@@ -220,7 +210,7 @@ static bool read_block(reading *r, tl_source *source)
 /* What has been read was none of this trace's. */
 static void forget(reading *r)
 {
-    const tl_read_report none = { .first_bad_byte = -1, .no_memory = r->trace->report.no_memory };
+    const tl_read_report none = { .first_bad_byte = -1, .base_at = UINT64_MAX, .no_memory = r->trace->report.no_memory };
 
     tl_events_free(&r->trace->events);
     r->trace->report = none;
@@ -243,8 +233,8 @@ static void read_entries(reading *r, tl_source *source)
             break;
         case TL_PIECE_BAD:
             report->dropped++;
-            note_bad(report, piece.fault, "expected an entry of traceEvents, found something else",
-                     "passed over it to the next entry");
+            tl_report_bad(report, piece.fault, "expected an entry of traceEvents, found something else",
+                          "passed over it to the next entry");
             break;
         case TL_PIECE_BROKEN:
             drop(report, piece.fault, NO_JSON);
@@ -279,32 +269,6 @@ static uint64_t first_byte(const tl_read_range *range)
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
 }
 
-/* What ended the bytes early also explains what has been wrong with the text: a flipped bit in compressed data makes other text of
- * it long before it shows. */
-static void note_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
-{
-    const char *text = tl_source_reason(source, fault);
-    long long byte = (long long)report->first_bad_byte;
-
-    if (byte < 0) {
-        report->first_bad_byte = (int64_t)report->text_bytes;
-        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", text);
-    } else {
-        snprintf(report->first_bad, sizeof report->first_bad,
-                 "%.140s; wrong from byte %lld of the text on, kept every whole entry", text, byte);
-    }
-}
-
-void tl_report_meta(tl_read_report *report, const tl_meta *meta)
-{
-    if (!meta->bad_base)
-        return;
-    report->repaired++;
-    if (report->first_bad_byte < 0)
-        note_bad(report, 0, "expected a baseTimeNanoseconds from 0 to 2^61, found something else",
-                 meta->has_base ? "took the one before it" : "took times as they stand");
-}
-
 /* What the end of the file says about the whole. */
 static void read_end(reading *r, const tl_source *source)
 {
@@ -313,34 +277,14 @@ static void read_end(reading *r, const tl_source *source)
 
     if (!r->split.found)
         forget(r);
-    report->gzip = tl_source_is_gzip(source);
-    report->file_bytes = tl_source_file_size(source);
     report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
-    report->entries = r->split.nentries;
-    report->has_events = r->split.found;
-    report->cut = !r->split.complete && !r->split.stopped;
-    report->bare = r->split.bare;
-    report->closed = r->split.closed;
-    report->first_entry = r->split.first_entry;
-    report->stopped_at = r->split.last_start;
-    report->array_begin = r->split.array_begin;
-    report->array_end = r->split.array_end;
-    report->whole_to = r->split.fault_at == UINT64_MAX ? r->split.whole_to : 0;
-    tl_split_closing(&r->split, report->closing, sizeof report->closing - 1);
-    report->source_fault = r->source_error.status != TL_OK;
-    if (report->source_fault)
-        note_source(report, source, &r->source_error);
-    report->source_fault |= r->split.nested;    /* a piece cannot tell whose array that is */
-    if (r->split.fault_at != UINT64_MAX) {
-        report->source_fault = true;
-        note_bad(report, r->split.fault_at, r->split.fault, "read around it what can be told");
-    }
+    tl_report_end(report, &r->split, source, &r->source_error);
     /* More entries behind one without end: it is not the file that has been cut. */
     if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
-        note_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
+        tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
     if (report->cut)
-        note_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
-                 "kept every whole entry before it");
+        tl_report_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
+                      "kept every whole entry before it");
     if (r->options->range != NULL) {            /* the whole document is joined first */
         r->trace->doc = r->split.doc;
         r->trace->ndoc = r->split.ndoc;
@@ -351,9 +295,9 @@ static void read_end(reading *r, const tl_source *source)
     tl_status st = tl_document_read(&r->split, &r->trace->meta, &err);
     if (st == TL_ENOMEM) {
         report->no_memory = true;
-    } else if (st != TL_OK && !report->cut) {
+    } else if (st != TL_OK && !report->cut && r->split.full_at == UINT64_MAX) {
         report->source_fault = true;
-        note_bad(report, 0, err.text, "kept what was read before it");
+        tl_report_bad(report, 0, err.text, "kept what was read before it");
     }
     tl_report_meta(report, &r->trace->meta);
 }
@@ -365,6 +309,7 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
 
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
+    out->report.base_at = UINT64_MAX;
     if (options->more && options->range != NULL)        /* pieces are joined without it */
         return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with all arguments", path);
     tl_status st = tl_source_open(path, &source, err);

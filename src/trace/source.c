@@ -229,7 +229,7 @@ static void note_gzip_fault(tl_source *s, uint64_t text, const char *what)
 {
     if (s->fault.status == TL_OK)
         (void)tl_fail(&s->fault, TL_EINPUT, "%s: %s byte %llu of the file, after %llu bytes of text", s->path, what,
-                      (unsigned long long)tl_source_file_bytes(s), (unsigned long long)text);
+                      (unsigned long long)(s->read_bytes - have(s)), (unsigned long long)text);
 }
 
 /* Between members: passes over padding.  True when another member begins; false at the end, and where something else
@@ -363,11 +363,6 @@ bool tl_source_is_gzip(const tl_source *s)
 uint64_t tl_source_text_bytes(const tl_source *s)
 {
     return s->text_bytes;
-}
-
-uint64_t tl_source_file_bytes(const tl_source *s)
-{
-    return s->read_bytes - have(s);
 }
 
 uint64_t tl_source_file_size(const tl_source *s)

@@ -14,6 +14,8 @@ void tl_split_init(tl_split *s)
                      .last_start = UINT64_MAX,
                      .fault_at = UINT64_MAX,
                      .misplaced_at = UINT64_MAX,
+                     .full_at = UINT64_MAX,
+                     .base_at = UINT64_MAX,
                      .restart_at = UINT64_MAX,
                      .array_end = UINT64_MAX };
 }

@@ -59,11 +59,11 @@ static int lose(tl_split *s, const char *expected)
 
 /* -------------------------------------------------------------------------------------------------------- the text */
 
-/* One byte more of the text around the array; what does not fit is passed over. */
+/* The byte at scan, c or in its stead c, to the text around the array; what does not fit is passed over. */
 static bool keep(tl_split *s, char c)
 {
     if (s->ndoc >= TL_DOC_MAX) {
-        s->doc_full = true;
+        s->full_at = s->full_at == UINT64_MAX ? offset_of(s, s->scan) : s->full_at;
         return true;
     }
     if (s->ndoc == s->doc_cap && !tl_grow((void **)&s->doc, &s->doc_cap, s->ndoc + 1, 1))
@@ -74,11 +74,13 @@ static bool keep(tl_split *s, char c)
 
 static bool take_byte(tl_split *s)
 {
-    char c = s->buf[s->scan++];
+    char c = s->buf[s->scan];
 
     if (!tl_split_is_space(c))
         s->solid = c;
-    return keep(s, c);
+    bool kept = keep(s, c);
+    s->scan++;
+    return kept;
 }
 
 /* ------------------------------------------------------------------------------------------------ where it is JSON */
@@ -170,6 +172,8 @@ static int value_has_begun(tl_split *s, char c)
     uint64_t depth = s->outer.depth - bracket;
     bool events = c == '[' && key_is(s, "traceEvents");
 
+    if (depth == 1 && key_is(s, "baseTimeNanoseconds"))
+        s->base_at = offset_of(s, s->scan - 1);
     if (depth != 1 && s->misplaced_at == UINT64_MAX && is_of_document(s, c))
         s->misplaced_at = s->key_at;
     if (events && depth == 1) {

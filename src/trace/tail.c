@@ -95,7 +95,8 @@ static tl_text find(tl_text t, const char *key, const char *begins)
     return found;
 }
 
-void tl_tail_parse(tl_text t, tl_meta *meta)
+/* What a text says, the end of a trace. */
+static void parse(tl_text t, tl_meta *meta)
 {
     tl_text info = find(t, "\"distributedInfo\"", "{"), base = find(t, "\"baseTimeNanoseconds\"", "\"0123456789");
 
@@ -156,6 +157,6 @@ void tl_tail_read(const char *path, tl_source *source, tl_text behind, tl_meta *
     if (buf == NULL)
         return;
     size_t n = tl_source_is_gzip(source) ? inflated_tail(source, behind, buf) : plain_tail(path, buf);
-    tl_tail_parse((tl_text){ buf, n }, meta);
+    parse((tl_text){ buf, n }, meta);
     free(buf);
 }

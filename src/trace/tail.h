@@ -11,7 +11,4 @@
  * is out, *meta stays as it is. */
 void tl_tail_read(const char *path, tl_source *source, tl_text behind, tl_meta *meta);
 
-/* The same of a text: the end of a trace. */
-void tl_tail_parse(tl_text tail, tl_meta *meta);
-
 #endif

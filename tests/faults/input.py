@@ -203,6 +203,31 @@ def repaired_alone(checks, program):
         checks.that(row.get("repaired") == 1 and row.get("intervals") == EVENTS, "a repaired entry alone: is counted", row)
 
 
+def bytes_told(checks, program):
+    """What is wrong with the text around the events is said with its own byte."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        made = {}
+        for rank, bad in enumerate(("-5", '"soon"', "null", "2305843009213693952", "[1]"), 1):
+            made[rank] = document(rank).replace("1700000000000000000", bad), bad, "baseTimeNanoseconds"
+            made[rank + 10] = document(rank + 10).replace(TAIL, '\n], "baseTimeNanoseconds": %s}\n' % bad), bad, "baseTimeNanoseconds"
+        long = document(20).replace('"x"', '"%s"' % ("x" * (64 << 20)))
+        entries = long.index("\n], ") + 1 - long.index("[\n") - 1
+        made[20] = long, None, "64 MiB"
+        for rank, (text, _, _) in made.items():
+            write(data, rank, text)
+        run = Run(program, [data], out)
+        rows = run.ranks()
+        for rank, (text, bad, word) in made.items():
+            row, what = rows.get(rank, {}), "rank %d, %s" % (rank, word)
+            at = text.rindex(bad + (", " if rank < 10 else "}")) if bad else (64 << 20) + entries
+            checks.that(row.get("first_bad_byte") == at, what + ": its byte", row.get("first_bad_byte"), at)
+            checks.that(word in row.get("error", "") and "byte %d of" % at in row["error"], what + ": the words", row.get("error"))
+            checks.that("expected" in row["error"] and ";" in row["error"], what + ": what was expected, what was done", row["error"])
+
+
 def spans(text):
     """[start, end) of each event in a document."""
     at, found = len(head(0)), []
@@ -531,6 +556,7 @@ def main():
         texts(checks, program, options)
     heads(checks, program)
     repaired_alone(checks, program)
+    bytes_told(checks, program)
     cut_texts(checks, program)
     gzips(checks, program)
     files(checks, program)

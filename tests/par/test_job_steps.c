@@ -1,4 +1,4 @@
-/* test_job_steps.c - how long steps are, and whether the first one is like the others.
+/* test_job_steps.c - how long steps are, and whether the first and the last one are like the others.
  *
  * A drawing has a line for each rank, a column a millisecond: digits are collectives of that step, dots nothing, dashes
  * collectives of no step.  The k-th of a line is matched with the k-th of the others. */
@@ -33,6 +33,7 @@ static void draw_rows(const char *const *lines)
                                            .start_ns = (int64_t)from * MS,
                                            .end_ns = (int64_t)to * MS,
                                            .step = line[from] == '-' ? -1 : line[from] - '0',
+                                           .peer = -1,
                                            .fits = 1 };
         }
     }
@@ -102,12 +103,34 @@ static void all_have_begun_where_each_is_known_half_a_step_before(void)
     CU_ASSERT_FALSE(begun()); /* nobody knows whom they met */
 }
 
+static void recordings_end_in_turn_where_some_have_more_of_the_last_step(void)
+{
+    ROWS("......1.1......2.2......3.3..-", ".......1.1.....2.2......3.3...");
+    list(20);
+    CU_ASSERT_FALSE(tl_job_ends_in_turn(steps, nsteps, rows, nrows));
+    ROWS("......1.1......2.2......3.3...", "......1.1......2.2......3.....");
+    list(20);
+    CU_ASSERT_TRUE(tl_job_ends_in_turn(steps, nsteps, rows, nrows));
+    ROWS("......1.1......2.2......3.3...", "......1.1......2.2............");
+    list(20);
+    CU_ASSERT_TRUE(tl_job_ends_in_turn(steps, nsteps, rows, nrows));
+    ROWS("......1.1......2.2......3.3...", "......1.1......2........3.3...");
+    list(20);
+    CU_ASSERT_FALSE(tl_job_ends_in_turn(steps, nsteps, rows, nrows)); /* not in the last */
+    ROWS("......1.1......2.2......3.3...", "......1.1......2.2......3.....");
+    list(20);
+    for (size_t i = 0; i < nrows; i++)
+        rows[i].group = rows[i].rank;
+    CU_ASSERT_FALSE(tl_job_ends_in_turn(steps, nsteps, rows, nrows)); /* groups do as much as they like */
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_step_ends_with_its_last_collective),
         TEST(the_first_step_begins_where_what_was_before_it_ends),
         TEST(all_have_begun_where_each_is_known_half_a_step_before),
+        TEST(recordings_end_in_turn_where_some_have_more_of_the_last_step),
     };
     return unit_main("the steps of a job", tests, COUNT(tests));
 }

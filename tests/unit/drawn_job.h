@@ -160,4 +160,10 @@ static inline void job_free(drawn_job *j)
     free(j);
 }
 
+/* Time as columns of a drawing. */
+static inline double columns(int64_t ns)
+{
+    return (double)ns / (double)COLUMN;
+}
+
 #endif

@@ -150,6 +150,37 @@ static void a_delay_goes_on_through_a_rank_without_a_trace(void)
     half_free(h);
 }
 
+/* Groups T and U have two collectives in step 1.  Of step 0, in which recordings begin, rank 0 has one of two: which of
+ * them it is, is a guess. */
+static void nobody_need_stand_in_where_a_step_is_not_whole(void)
+{
+    static const setting steps = { four, 4, "CBGHIFMNKJ012L", all_but_1 }; /* letters ascend in time */
+    for (int whole = 0; whole < 2; whole++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("host:      acgikm..........",
+                            "compute 7: A...............",
+                            "comm 9:    ..CC....II.KK...",
+                            "comm 10:   ......GG......MM", NULL));
+        job_rank(j, 0, draw("host:      abfgjlm.........",
+                            "compute 7: A...............",
+                            "comm 9:    ..BB.FF.JJ.LL...",
+                            "comm 10:   ......GG......MM", NULL));
+        job_rank(j, 0, draw("host:      abfhjln.........",
+                            "compute 7: A...............",
+                            "comm 9:    ..BB.FF.JJ.LL...",
+                            "comm 10:   ......HH......NN", NULL));
+        half_job *h = half(j, &steps);
+        tl_absent_input in = input_of(h);
+        for (size_t i = 0; i < in.nmeetings; i++)
+            h->meetings[i].step = j->letters[i] >= 'I';
+        in.whole_steps = whole == 1;
+        CU_ASSERT_EQUAL_FATAL(tl_absent_find(&in, &h->absent, NULL), TL_OK);
+        CU_ASSERT_EQUAL_FATAL(h->absent.n, 1);
+        CU_ASSERT_EQUAL(h->absent.nseats, whole == 1 ? 4 : 5); /* H, I, K and N; and C */
+        half_free(h);
+    }
+}
+
 /* 1 comes to E three columns later than rank 0's delay explains. */
 static void a_rank_without_a_trace_may_be_late_itself(void)
 {
@@ -289,6 +320,7 @@ static void without_memory_nobody_stands_in(void)
 
 static const unit_test tests[] = {
     TEST(a_delay_goes_on_through_a_rank_without_a_trace),
+    TEST(nobody_need_stand_in_where_a_step_is_not_whole),
     TEST(a_rank_without_a_trace_may_be_late_itself),
     TEST(a_longer_transfer_is_nobody_without_a_trace),
     TEST(who_meets_nobody_with_a_trace_waits_for_nobody),

@@ -47,6 +47,27 @@ static void a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_t
     job_free(j);
 }
 
+/* Half of what it gains is behind the last mark, where the others wait for it as well. */
+static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->gain_ns = step->flagged ? 25 * MS : 0;
+    }
+    tl_blame behind = { .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1,
+                        .direct_ns = 200 * MS };
+    put_row(j, &tl_blame_schema, &behind);
+    CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 400 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
+    job_free(j);
+}
+
 static void the_largest_gain_comes_first(void)
 {
     answer_job *j = job_of(8, 8);
@@ -374,6 +395,22 @@ static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t 
     return doubts;
 }
 
+/* Rank 3 of 4 lost its marks: what it does more is compared with nothing. */
+static void a_rank_without_steps_is_a_grave_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    replay(j, 800 * MS, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 0);
+    while (steps->n > 0 && ((const tl_step *)tl_table_row(steps, steps->n - 1))->rank == 3)
+        steps->n--;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 1u << TL_DOUBT_UNMARKED);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_LOW);
+    steps->n = 0; /* nobody has any: steps are told by what returns */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 0);
+    job_free(j);
+}
+
 static void what_is_missing_is_a_doubt(void)
 {
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.05), 0);
@@ -474,6 +511,22 @@ static void clocks_may_hide_somebody(void)
     job_free(j);
 }
 
+static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_clock clock = { .rank = 0, .offset_ns = -500000, .sigma_ns = 10 };
+    put_row(j, &tl_clock_schema, &clock);
+    count_check(j, TL_CHECK_INCONCLUSIVE, 9, 16);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_STRAGGLER);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
 static void who_holds_how_much_of_the_critical_path(void)
 {
     answer_job *j = job_of(4, 8);
@@ -538,6 +591,7 @@ static void without_memory_there_is_no_answer(void)
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
+    TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),
@@ -552,6 +606,7 @@ static const unit_test tests[] = {
     TEST(nobody_is_an_answer),
     TEST(where_nothing_can_be_told_the_answer_says_why),
     TEST(steps_are_needed_for_confidence),
+    TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),
@@ -559,6 +614,7 @@ static const unit_test tests[] = {
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
     TEST(clocks_may_hide_somebody),
+    TEST(clocks_that_hide_most_arrivals_speak_against_a_culprit),
     TEST(who_holds_how_much_of_the_critical_path),
     TEST(times_from_nowhere_do_no_harm),
     TEST(without_memory_there_is_no_answer),

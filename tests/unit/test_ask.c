@@ -38,6 +38,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     replay(j, 800 * MS, 0.012);
     row->p_value = 0.0001;
     row->late_count = 15;
+    verdict_of(j, 0)->late_count = 2;
     row->z = 48.37;
     CU_ASSERT_STRING_EQUAL(asked(j),
                            "Which rank holds the job up?\n"
@@ -45,7 +46,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                            "  costs 25.0 ms of a step of 100 ms\n"
                            "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                            "  simulated\n"
-                           "  Evidence: it comes last in 15 of 16 collectives; z = 48.4 (tlmpi show\n"
+                           "  Evidence: it comes last in 15 of 17 collectives; z = 48.4 (tlmpi show\n"
                            "  traces.h5 straggler)\n"
                            "  Confidence: high\n"
                            "\n"
@@ -182,7 +183,7 @@ static void programs_get_numbers(void)
                  "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
                  "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
                  "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
-                 "      \"collectives_last\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
+                 "      \"collectives_last\": 15,\n      \"collectives_judged\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
                  "\"path_share\": null\n    },\n"
                  "    \"tables\": [\"straggler\"]\n  },\n");
     expect(text, "\"answer\": \"host_late\"");
@@ -192,6 +193,18 @@ static void programs_get_numbers(void)
     expect(text, "\"ranks\": [0, 1, 3]");
     expect(text, "\"answer\": \"persistent\"");
     expect(text, "\"model_error\": 0.0078125,");
+    job_free(j);
+}
+
+static void a_link_without_known_ends_names_the_ranks_among_which_it_is(void)
+{
+    answer_job *j = job_of(8, 8);
+    tl_slow_link_row link = { .rank = -1, .peer = -1, .kind = TL_ALL_REDUCE, .gain_ns = 80 * MS, .ranks = "1-7/2" };
+    replay(j, 800 * MS, 0);
+    put_row(j, &tl_slow_link_row_schema, &link);
+    const char *text = print(j, tl_print_answers_json, "x");
+    expect(text, "\"verdict\": \"slow_link\"");
+    expect(text, "\"kind\": \"link\",\n      \"ranks\": [1, 3, 5, 7],\n      \"rank\": null,");
     job_free(j);
 }
 
@@ -224,6 +237,7 @@ static const unit_test tests[] = {
     TEST(the_file_is_a_word_for_a_shell),
     TEST(the_critical_path_is_evidence),
     TEST(programs_get_numbers),
+    TEST(a_link_without_known_ends_names_the_ranks_among_which_it_is),
     TEST(what_is_not_known_is_null),
 };
 

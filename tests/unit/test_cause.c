@@ -13,6 +13,7 @@ enum { NRANKS = 4, ROWS_MOST = 128 };
 typedef struct story {
     tl_cause_row rows[ROWS_MOST];
     size_t n;
+    int64_t gain_us; /* of the suspect's repair; 0: not known */
 } story;
 
 static tl_cause_row *row_of(story *s, int32_t rank, tl_detail_kind kind, tl_part part, uint64_t name, int64_t us)
@@ -58,7 +59,7 @@ static void span(story *s, uint64_t name, int64_t us, uint32_t depth, tl_part st
 static tl_cause_found found(story *s)
 {
     tl_cause_found out;
-    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, 0, NRANKS - 1, &out));
+    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, 0, NRANKS - 1, s->gain_us * US, &out));
     return out;
 }
 
@@ -218,6 +219,19 @@ static void a_wait_that_peers_do_not_have_is_a_drain(void)
     }
 }
 
+/* Who waits as often as its peers and is idle behind that for longer needs longer to launch again. */
+static void what_is_idle_behind_waits_that_all_have_is_the_hosts(void)
+{
+    for (uint32_t own = 3; own <= 4; own++) {
+        story s = { .n = 0 };
+        part(&s, TL_PART_SYNC, 900, 300);
+        part(&s, TL_PART_HOST, 400, 200);
+        for (int32_t rank = 0; rank < NRANKS; rank++)
+            row_of(&s, rank, TL_DETAIL_WAIT, TL_PART_SYNC, 9, rank == 0 ? 300 : 100)->count = rank == 0 ? own : 3;
+        CU_ASSERT_EQUAL(found(&s).cause, own == 3 ? TL_CAUSE_HOST_LATE : TL_CAUSE_SYNC_DRAIN);
+    }
+}
+
 static void of_waits_before_one_gap_the_longest_counts(void)
 {
     story s = { .n = 0 };
@@ -239,6 +253,62 @@ static void two_of_a_size_are_mixed(void)
     tl_cause_found f = found(&s);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_MIXED);
     CU_ASSERT_DOUBLE_EQUAL(f.share, 500.0 / 900, 1e-9);
+}
+
+/* A copy of 100 us keeps its host from launching ahead, as its peers' do while they wait: what is idle behind it gains
+ * nothing more.  Two causes gain what both are. */
+static void a_lost_lead_is_no_cause(void)
+{
+    for (int i = 0; i < 3; i++) {
+        story s = { .n = 0, .gain_us = i == 0 ? 105 : i == 1 ? 180 : 0 };
+        part(&s, TL_PART_COMPUTE, 1000, 1001);
+        part(&s, TL_PART_H2D, 200, 100);
+        part(&s, TL_PART_HOST, 380, 300);
+        part(&s, TL_PART_COMM, 100, 280);
+        tl_cause_found f = found(&s);
+        CU_ASSERT_EQUAL(f.cause, i == 0 ? TL_CAUSE_H2D : TL_CAUSE_MIXED);
+        CU_ASSERT_DOUBLE_EQUAL(f.share, i == 0 ? 100. / 105 : 100. / 180, 1e-2);
+    }
+}
+
+/* So does a host that waits for its data; of what little is known nothing follows. */
+static void who_waits_for_data_loses_its_lead_too(void)
+{
+    for (int i = 0; i < 2; i++) {
+        story s = { .n = 0, .gain_us = 110 };
+        part(&s, TL_PART_INPUT, i == 0 ? 120 : 40, 20);
+        part(&s, TL_PART_HOST, 430, 300);
+        part(&s, TL_PART_COMM, 100, i == 0 ? 330 : 250);
+        CU_ASSERT_EQUAL(found(&s).cause, i == 0 ? TL_CAUSE_INPUT : TL_CAUSE_HOST_LATE);
+    }
+}
+
+/* What the host did is not cut for the sake of a little work, however little its repair gains beside another's. */
+static void little_work_takes_no_lead(void)
+{
+    story s = { .n = 0, .gain_us = 20 };
+    part(&s, TL_PART_COMPUTE, 1020, 1000);
+    part(&s, TL_PART_HOST, 500, 300);
+    part(&s, TL_PART_COMM, 100, 320);
+    CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_HOST_LATE);
+}
+
+/* A host that launches no faster than its device works is behind by one delay in ten intervals of the step; its peers
+ * wait for it in ten collectives.  The repair gains the one. */
+static void a_delay_that_is_met_again_is_one(void)
+{
+    for (int i = 0; i < 4; i++) {
+        story s = { .n = 0, .gain_us = i < 3 ? 100 : 600 };
+        bool copy = i % 2 == 0, hidden = i == 1;
+        part(&s, TL_PART_COMPUTE, 1000, 1000);
+        part(&s, TL_PART_H2D, copy ? 150 : 50, 50);
+        part_of_host(&s, TL_PART_INPUT, copy ? 20 : hidden ? 30 : 120, 20, copy ? 40 : 140, 40);
+        part(&s, TL_PART_HOST, 1400, 500);
+        part(&s, TL_PART_COMM, 100, 1100);
+        tl_cause_found f = found(&s);
+        CU_ASSERT_EQUAL(f.cause, i == 3 ? TL_CAUSE_HOST_LATE : copy ? TL_CAUSE_H2D : TL_CAUSE_INPUT);
+        CU_ASSERT(f.share > 0.8);
+    }
 }
 
 static void what_peers_differ_by_counts_for_nothing(void)
@@ -271,13 +341,13 @@ static void without_surplus_or_peers_nothing_is_found(void)
     tl_cause_found f;
     part(&s, TL_PART_COMPUTE, 1000, 1001);
     CU_ASSERT_FALSE(found(&s).found);
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, 0, NRANKS - 1, &f) && !f.found);
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, 0, NRANKS - 1, 0, &f) && !f.found);
     part(&s, TL_PART_HOST, 500, 0);
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, 0, 0, &f) && !f.found);
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, 0, 0, 0, &f) && !f.found);
     tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, &f));
+    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, 0, &f));
     tl_mem_fail_after(2);
-    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, &f));
+    CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, 0, &f));
     tl_mem_fail_after(0);
 }
 
@@ -292,8 +362,13 @@ static const unit_test tests[] = {
     TEST(idle_time_is_what_the_host_did),
     TEST(what_peers_do_under_cover_is_no_cause),
     TEST(a_wait_that_peers_do_not_have_is_a_drain),
+    TEST(what_is_idle_behind_waits_that_all_have_is_the_hosts),
     TEST(of_waits_before_one_gap_the_longest_counts),
     TEST(two_of_a_size_are_mixed),
+    TEST(a_lost_lead_is_no_cause),
+    TEST(who_waits_for_data_loses_its_lead_too),
+    TEST(little_work_takes_no_lead),
+    TEST(a_delay_that_is_met_again_is_one),
     TEST(what_peers_differ_by_counts_for_nothing),
     TEST(the_devices_own_idle_time_is_no_cause_beside_another),
     TEST(without_surplus_or_peers_nothing_is_found),

@@ -447,6 +447,29 @@ static void ranks_that_end_apart_by_less_than_they_take_have_one_clock(void)
     }
 }
 
+/* Four ranks whose clocks agree are done 5 ms apart with their gradients, which take 30 ms, and together with their
+ * norm, which takes 20 us.  Where there are gradients alone, nobody knows better. */
+static void brief_collectives_outweigh_long_ones(void)
+{
+    for (int norm = 0; norm < 2; norm++) {
+        begin(4, 0, (const int64_t[]){ 0, -5 * MS, -10 * MS, -15 * MS });
+        for (size_t i = 4; i-- > 0;) { /* in order of rank and group */
+            tl_clock_edge gradients = j.edges[i], *own = &j.edges[norm == 1 ? 2 * i : i];
+            gradients.took_ns = 30 * MS;
+            own[0] = own[norm] = gradients;
+            if (norm == 1) {
+                own[1].group = 1;
+                own[1].ahead_ns = (int64_t)i * 1000;
+                own[1].took_ns = 20000;
+            }
+        }
+        j.nedges = norm == 1 ? 8 : 4;
+        solve(TL_CLOCK_AUTO);
+        for (size_t i = 0; i < 4; i++)
+            CU_ASSERT_EQUAL(row(i)->applied, norm == 0 && row(i)->offset_ns != 0);
+    }
+}
+
 /* On one host ends lie up to 49 us apart for other reasons; and what is scattered widely is believed later. */
 static void nothing_below_fifty_microseconds_or_three_sigma_is_applied(void)
 {
@@ -560,6 +583,7 @@ int main(void)
         TEST(ranks_of_a_host_share_its_clock),
         TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
         TEST(ranks_that_end_apart_by_less_than_they_take_have_one_clock),
+        TEST(brief_collectives_outweigh_long_ones),
         TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
         TEST(what_is_sent_both_ways_ties_hosts),
         TEST(what_is_sent_one_way_leaves_a_transfer_in_doubt),

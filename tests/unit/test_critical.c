@@ -32,11 +32,6 @@ static tl_path path_of(drawn_job *j)
     return path;
 }
 
-static double columns(int64_t ns)
-{
-    return (double)ns / (double)COLUMN;
-}
-
 static void the_path_turns_to_whoever_came_last(void)
 {
     drawn_job *j = job_new();

@@ -217,14 +217,35 @@ static void words_elsewhere_are_no_keys(void)
     tl_trace_free(&t);
 }
 
-static void a_base_time_that_is_none_is_said(void)
+/* The byte that is told is marked by what stands there: the value, or what is wrong before it. */
+static void a_base_time_that_is_none_is_said_with_its_byte(void)
 {
-    tl_trace t = read_text("{\"baseTimeNanoseconds\": \"soon\", \"traceEvents\": [" K("a", 1) "]}");
-    CU_ASSERT_EQUAL(t.events.n, 1);
-    CU_ASSERT_FALSE(t.meta.has_base);
-    CU_ASSERT_EQUAL(t.report.repaired, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "baseTimeNanoseconds"));
-    tl_trace_free(&t);
+    static const struct {
+        const char *text, *at;
+        size_t events;
+    } cases[] = {
+        { "{\"baseTimeNanoseconds\": \"soon\", \"traceEvents\": [" K("a", 1) "]}", "\"soon\"", 1 },
+        { "\xEF\xBB\xBF \n{\"a\": {\"baseTimeNanoseconds\": 1}, \"baseTimeNanoseconds\" : -5, \"traceEvents\": [" K("a", 1) "]}",
+          "-5", 1 },
+        { "{\"traceEvents\": [" K("a", 1) "," K("b", 2) "], \"b\": [1], \"baseTimeNanoseconds\": null}", "null", 2 },
+        { "{\"traceEvents\": [" K("a", 1) "], \"baseTimeNanoseconds\": {\"x\": 1}, \"traceName\": \"n\"}", "{\"x\"", 1 },
+        { "{\"bad\": NaN, \"also\": \"\x01\xff\", \"traceEvents\": [" K("a", 1) "], \"baseTimeNanoseconds\": NaN}", "NaN}", 1 },
+        { "{\"baseTimeNanoseconds\": -5, \"traceEvents\": [" K("a", 1) "], \"baseTimeNanoseconds\": -6}", "-6", 1 },
+        { "{\"baseTimeNanoseconds\": -5, \"traceEvents\": [" K("a", 1) ", 17]}", "-5", 1 },
+        { "{\"traceEvents\": [" K("a", 1) ", 17], \"baseTimeNanoseconds\": -5}", "17", 1 },
+        { "{\"x\": {\"traceEvents\": [" K("no", 1) "]}, \"baseTimeNanoseconds\": [7], \"traceEvents\": [" K("a", 1) "]}", "[7]", 1 },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tl_trace t = read_text(cases[i].text);
+        CU_ASSERT_EQUAL(t.events.n, cases[i].events);
+        CU_ASSERT_FALSE(t.meta.has_base);
+        CU_ASSERT_EQUAL(t.report.repaired, 1);
+        CU_ASSERT_EQUAL(t.report.first_bad_byte, strstr(cases[i].text, cases[i].at) - cases[i].text);
+        bool told = strstr(t.report.first_bad, "baseTimeNanoseconds") != NULL;
+        CU_ASSERT_EQUAL(told, strcmp(cases[i].at, "17") != 0);
+        tl_trace_free(&t);
+    }
 }
 
 /* The end of a trace, or its beginning, in the middle of it: the entries on both sides are read. */
@@ -455,7 +476,7 @@ int main(void)
         TEST(a_missing_bracket_in_the_head_is_put_back),
         TEST(a_damaged_tail_loses_neither_rank_nor_base),
         TEST(words_elsewhere_are_no_keys),
-        TEST(a_base_time_that_is_none_is_said),
+        TEST(a_base_time_that_is_none_is_said_with_its_byte),
         TEST(a_text_with_its_own_ends_inside_is_read_to_its_end),
         TEST(a_torn_entry_is_not_believed),
         TEST(device_work_is_a_complete_event),

@@ -132,6 +132,19 @@ static void waits_have_the_idle_time_behind_them(void)
     drawing_free(d);
 }
 
+/* Else the waits of some steps stand under one name, and those of others under another. */
+static void what_rounding_ends_too_soon_still_is_around_its_call(void)
+{
+    drawing *d = draw("host:                       a......................b..", /**/
+                      "compute 7:                  .AAAAAAAA...............BB",
+                      "op aten::item:              ..======..................",
+                      "call cudaStreamSynchronize: ...======.................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").count, 1);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaStreamSynchronize").count, 0);
+    drawing_free(d);
+}
+
 static void communication_may_hide_the_beginning_of_a_pause(void)
 {
     drawing *d = draw("host:                      ab...........................................c..", /**/
@@ -204,6 +217,7 @@ static const unit_test tests[] = {
     TEST(a_name_within_itself_counts_once),
     TEST(idle_time_of_the_device_itself_is_no_names),
     TEST(waits_have_the_idle_time_behind_them),
+    TEST(what_rounding_ends_too_soon_still_is_around_its_call),
     TEST(communication_may_hide_the_beginning_of_a_pause),
     TEST(who_only_may_wait_has_waited_if_the_device_ran_dry_in_the_call),
     TEST(what_stands_for_a_part_takes_the_hosts_time_under_cover_too),

@@ -94,6 +94,34 @@ static void several_count_together(void)
     job_free(j);
 }
 
+/* Named for the waits, which the replay does not explain: 30 ms in 4 steps of 800 ms. */
+static void a_gain_of_nothing_lets_the_wait_count(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 4, 30 * MS, 0);
+    const char *said;
+    CU_ASSERT_TRUE(met(j, "straggler>14%", &said));
+    CU_ASSERT_STRING_EQUAL(said, "tlmpi: --fail-on straggler>14%: 15.0 % (rank 1)\n");
+    CU_ASSERT_FALSE(met(j, "straggler>16%", NULL));
+    job_free(j);
+}
+
+static void nobody_among_ranks_without_steps_is_not_judged(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    const char *said;
+    replay(j, 800 * MS, 0);
+    CU_ASSERT_FALSE(met(j, "straggler>1%", &said));
+    CU_ASSERT_STRING_EQUAL(said, "");
+    while (steps->n > 0 && ((const tl_step *)tl_table_row(steps, steps->n - 1))->rank == 3)
+        steps->n--;
+    CU_ASSERT_FALSE(met(j, "straggler>1%", &said));
+    CU_ASSERT_STRING_EQUAL(said, "tlmpi: --fail-on straggler: not judged: steps_unmarked\n");
+    job_free(j);
+}
+
 static void without_a_simulation_the_wait_counts(void)
 {
     answer_job *j = job_of(4, 8);
@@ -136,6 +164,8 @@ static void what_cannot_be_judged_is_not_met_and_told(void)
 static const unit_test tests[] = {
     TEST(thresholds_are_read_and_written),           TEST(what_is_no_threshold_is_refused),
     TEST(a_gain_above_the_threshold_is_too_much),    TEST(several_count_together),
+    TEST(a_gain_of_nothing_lets_the_wait_count),
+    TEST(nobody_among_ranks_without_steps_is_not_judged),
     TEST(without_a_simulation_the_wait_counts),      TEST(idle_and_comm_are_those_of_all_ranks),
     TEST(what_cannot_be_judged_is_not_met_and_told),
 };

@@ -310,6 +310,33 @@ static void a_slow_ring_lets_its_ranks_go_one_after_another(void)
     }
 }
 
+/* Four pairs reduce in step with each other: all end within some 30 us, each pair within one.  When all reduce the norm
+ * they end within one: it is not the clocks.  Where they never do that, the pairs may be hosts.  In a ring each is
+ * steady with the one before it and the one behind. */
+static void groups_in_step_are_told_by_how_steadily_they_end(void)
+{
+    enum { TOLD, NO_NORM, RING, CASES };
+    for (int what = 0; what < CASES; what++) {
+        begin();
+        for (int32_t r = 0; r < 8; r++) {
+            member(r, 900, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 20; k++) {
+                int64_t pair = (int64_t)(k * (uint64_t)(r / 2 * 7 + 3) * 2654435761U >> 8 & 63) * 1000;
+                int64_t place = (int64_t)(k * 40503U >> 4 & 31) * 1000 * r;
+                saw(2 * r, k, (int64_t)k * 10000000 + (what == RING ? place : pair) + r % 2 * 12000);
+            }
+            member(r, 901, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 10; k++)
+                saw(2 * r + 1, what == NO_NORM ? 1000 + (uint64_t)r * 100 + k : k, (int64_t)k * 20000000 + r * 500);
+        }
+        decide();
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, what == TOLD ? "0,1" : "0-7");
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[14].group)->ranks, what == TOLD ? "6,7" : "0-7");
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, "0-7");
+        tl_table_free(&j.groups);
+    }
+}
+
 static void two_collectives_in_common_contradict_nothing(void)
 {
     begin();
@@ -455,6 +482,7 @@ int main(void)
         TEST(those_who_do_not_end_together_are_parted),
         TEST(who_comes_when_others_have_left_is_of_another_group),
         TEST(a_late_one_is_missed_by_others_though_its_mate_waits),
+        TEST(groups_in_step_are_told_by_how_steadily_they_end),
         TEST(stages_that_are_always_the_same_time_apart_are_no_group),
         TEST(a_slow_ring_lets_its_ranks_go_one_after_another),
         TEST(two_collectives_in_common_contradict_nothing),

@@ -169,6 +169,27 @@ static void what_is_gathered_ahead_waits_for_no_work(void)
     job_free(o.job);
 }
 
+/* As above, but the last could have begun long before, and begins as soon as the work launched before it has ended. */
+static void who_gathers_ahead_may_wait_for_work_now_and_then(void)
+{
+    one o = program_of(draw("host:      gahbk..........",
+                            "compute 7: ..AAAABBBB.....",
+                            "comm 9:    GGHH......KKK..", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 3);
+    CU_ASSERT_EQUAL(o.p->comms[1].work, TL_NONE);
+    CU_ASSERT_NOT_EQUAL_FATAL(o.p->comms[2].work, TL_NONE);
+    CU_ASSERT_EQUAL(o.p->entries[o.p->comms[2].work].chain, TL_CHAIN_WORK);
+    CU_ASSERT_EQUAL(o.p->comms[2].lag_ns, 0);
+    job_free(o.job);
+
+    /* A column later it was not the work that let it go. */
+    o = program_of(draw("host:      gahbk..........",
+                        "compute 7: ..AAAABBBB.....",
+                        "comm 9:    GGHH.......KKK.", NULL));
+    CU_ASSERT_EQUAL(o.p->comms[2].work, TL_NONE);
+    job_free(o.job);
+}
+
 static void a_comm_may_wait_for_another(void)
 {
     one o = program_of(draw("host:      ars..........",
@@ -203,6 +224,40 @@ static void a_host_that_waits_is_as_late_as_its_device(void)
     CU_ASSERT_EQUAL(waits, 1);
     CU_ASSERT_EQUAL(p->segments[1].host_ns, (2 + 1) * COLUMN + 1000); /* up to the wait, and from it to c */
     job_free(j);
+}
+
+/* The host waits for stream 7, which waits for p on stream 9 (no kernel of its own tells so): the wait ends with p, long
+ * after b, or where there is no b.  Where b ends as late, b will do; and what ends before the wait does by more than a host
+ * takes to go on was not waited for. */
+static void a_stream_may_wait_for_another(void)
+{
+    static const struct {
+        const char *host, *compute, *comm;
+        bool for_comm;
+    } cases[] = {
+        { "host:      abp.......c..", "compute 7: AABB.......CC", "comm 9:    ...PPPPPPP...", true },
+        { "host:      ..p.......c..", "compute 7: ...........CC", "comm 9:    ...PPPPPPP...", true },
+        { "host:      abp.......c..", "compute 7: AABBBBBBB..CC", "comm 9:    ...PPPPPPP...", false },
+        { "host:      abp.......c..", "compute 7: AABB.......CC", "comm 9:    ...PP........", false },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        drawn_job *j = job_new();
+        size_t waits = 0;
+        job_rank(j, 0, draw(cases[i].host, cases[i].compute, cases[i].comm, NULL));
+        job_wait(j, 0, 3, 10, TL_WAIT_STREAM);
+        j->waits[0].v[0].device = 0;
+        j->waits[0].v[0].stream = 7;
+        job_program(j, 0);
+        const tl_program *p = &j->programs[0];
+        for (size_t e = 0; e < p->nentries; e++)
+            if (p->entries[e].wait != 0) {
+                waits++;
+                CU_ASSERT_EQUAL(p->entries[e].comm != TL_NONE, cases[i].for_comm);
+                CU_ASSERT_EQUAL(p->entries[e].on != TL_NONE, !cases[i].for_comm);
+            }
+        CU_ASSERT_EQUAL(waits, 1);
+        job_free(j);
+    }
 }
 
 /* A step begins when the wait at the end of the one before it is over, or a rounding before. */
@@ -443,6 +498,34 @@ static void launches_that_were_held_are_a_few_waits(void)
     many_free(&m);
 }
 
+/* A device that waits for other ranks works off its queue now slowly, now fast, and the lead with it; the queue is as
+ * full as ever. */
+static void a_full_queue_that_is_worked_off_faster_is_full(void)
+{
+    enum { N = 400, DEPTH = 100 };
+    many m = many_kernels(N, 10 * US);
+    tl_host_waits waits = { 0 };
+    int64_t now = 0, sum = 0;
+    for (size_t i = 0; i < N; i++) {
+        m.kernels[i].kind = TL_COMPUTE;
+        m.kernels[i].start_ns = i > 0 ? m.kernels[i - 1].end_ns : 10 * US;
+        m.kernels[i].end_ns = m.kernels[i].start_ns + (i < N / 2 ? 100 : 20) * US;
+        m.launches[i].start_ns = now;
+        now += 3 * US;
+        if (i >= DEPTH && m.kernels[i - DEPTH].end_ns > now)
+            now = m.kernels[i - DEPTH].end_ns;
+        m.launches[i].end_ns = now;
+        sum += now - m.launches[i].start_ns - 3 * US;
+        now += 2 * US;
+    }
+    CU_ASSERT_EQUAL(tl_host_waits_find(&m.view, &waits, NULL), TL_OK);
+    for (size_t i = 0; i < waits.n; i++)
+        sum -= waits.v[i].end_ns - waits.v[i].start_ns;
+    CU_ASSERT(waits.n > 0 && sum == 0);
+    tl_host_waits_free(&waits);
+    many_free(&m);
+}
+
 static void who_loses_its_lead_was_not_held(void)
 {
     many m = many_kernels(400, 10 * US);
@@ -574,8 +657,10 @@ static const unit_test tests[] = {
     TEST(work_that_was_launched_before_a_collective_does_not_wait_for_it),
     TEST(one_stream_is_in_order),
     TEST(what_is_gathered_ahead_waits_for_no_work),
+    TEST(who_gathers_ahead_may_wait_for_work_now_and_then),
     TEST(a_comm_may_wait_for_another),
     TEST(a_host_that_waits_is_as_late_as_its_device),
+    TEST(a_stream_may_wait_for_another),
     TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
     TEST(without_launches_the_device_alone_tells),
@@ -587,6 +672,7 @@ static const unit_test tests[] = {
     TEST(a_copy_that_its_call_outlasts_was_waited_for),
     TEST(recorded_waits_begin_with_their_call),
     TEST(launches_that_were_held_are_a_few_waits),
+    TEST(a_full_queue_that_is_worked_off_faster_is_full),
     TEST(who_loses_its_lead_was_not_held),
     TEST(no_wait_of_several_launches_spans_that_of_a_collective),
     TEST(who_waits_for_room_goes_on_when_work_makes_it),

@@ -363,13 +363,15 @@ static void pieces_are_proven_or_refused(void)
     int proven = 0, refused = 0;
 
     for (int round = 0; round < 400; round++) {
-        char text[16384] = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+        char text[16384] = "{\"schemaVersion\": 1, ";
+        strcat(text, round % 4 == 1 ? "\"baseTimeNanoseconds\": -5, \"traceEvents\": [\n" : "\"traceEvents\": [\n");
         unsigned n = 1 + unit_below(&seed, 40);
         for (unsigned e = 0; e < n; e++) {
             strcat(text, e > 0 ? ",\n  " : "");
             strcat(text, entries[unit_below(&seed, round < 200 ? 2 : COUNT(entries))]);
         }
-        strcat(text, "], \"traceName\": \"t\", \"deviceProperties\": [{\"id\": 0, \"name\": \"a\"}, {\"id\": 1}]}");
+        strcat(text, "], \"traceName\": \"t\", \"deviceProperties\": [{\"id\": 0, \"name\": \"a\"}, {\"id\": 1}]");
+        strcat(text, round % 4 == 2 ? ", \"baseTimeNanoseconds\": null}" : "}");
         size_t size = strlen(text), npieces = 2 + unit_below(&seed, 3);
         uint64_t from[4] = { 0 };
         for (size_t i = 1; i < npieces; i++)
@@ -382,6 +384,7 @@ static void pieces_are_proven_or_refused(void)
             CU_ASSERT_STRING_EQUAL(joined.meta.trace_name, "t");
             CU_ASSERT_EQUAL(joined.meta.ndevices, whole.meta.ndevices);
             CU_ASSERT_EQUAL(joined.report.text_bytes, whole.report.text_bytes);
+            CU_ASSERT_STRING_EQUAL(joined.report.first_bad, whole.report.first_bad);
         } else {
             refused++;
         }

@@ -528,6 +528,178 @@ static void memory_may_run_out_anywhere(void)
     tl_slow_links_free(&links);
 }
 
+/* Sizes that nobody knows.  A line is a group of two ranks, the first of which stands before it; groups may share
+ * ranks. */
+typedef struct unsized {
+    uint32_t first;
+    const char *line;
+    uint8_t kind;
+} unsized;
+
+static void draw_unsized(const unsized *of, size_t n, const int32_t *roles, bool roles_known)
+{
+    static int32_t group[ENDS_MAX];
+    static const bool pair[ENDS_MAX] = { false };
+    begin();
+    for (uint32_t s = 0; of[0].line[s] != 0; s++)
+        for (size_t g = 0; g < n; g++) {
+            tl_link_collective *c = meet(of[g].first, 2, s, (of[g].line[s] - '0') * (int64_t)UNIT_NS);
+            c->bytes = -1;
+            c->kind = of[g].kind;
+            group[input.ncollectives - 1] = (int32_t)g;
+        }
+    const tl_link_like_input likes = { ends, collectives, group, pair, input.ncollectives, roles, roles_known };
+    CU_ASSERT_FATAL(tl_link_likes_set(&likes));
+    find();
+}
+
+static void groups_of_one_stage_do_the_same_whatever_its_size(void)
+{
+    static const unsized of[] = { { 0, "2222222222", TL_ALL_REDUCE }, { 2, "3333333333", TL_ALL_REDUCE } };
+    static const int32_t one[4] = { 0 }, two[4] = { 0, 0, 1, 1 };
+    draw_unsized(of, COUNT(of), one, true);
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT(links.of[0].ends[0] == 2 && links.of[0].evidence == TL_LINK_BY_GROUPS);
+    draw_unsized(of, COUNT(of), one, false); /* there may be stages that do not show */
+    CU_ASSERT_EQUAL(links.n, 0);
+    draw_unsized(of, COUNT(of), two, true); /* there are */
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+/* The first and the last stage have more weights than others, but not three times as many. */
+static void stages_send_about_as_much_as_other_stages(void)
+{
+    static const int32_t roles[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
+    for (int slow = 0; slow < 2; slow++) {
+        const unsized of[] = { { 0, "3333333333", TL_ALL_REDUCE },
+                               { 2, "2222222222", TL_ALL_REDUCE },
+                               { 4, slow == 1 ? "6666666666" : "5555555555", TL_ALL_REDUCE },
+                               { 6, "1111111111", TL_ALL_REDUCE } };
+        draw_unsized(of, COUNT(of), roles, true);
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)slow);
+        CU_ASSERT(slow == 0 || (links.of[0].ends[0] == 4 && links.of[0].elsewhere_ns == 2 * UNIT_NS));
+    }
+    const unsized now_and_then[] = { { 0, "2222222222", TL_ALL_REDUCE },
+                                     { 2, "1111331111", TL_ALL_REDUCE },
+                                     { 4, "2222222222", TL_ALL_REDUCE } };
+    draw_unsized(now_and_then, COUNT(now_and_then), roles, true);
+    CU_ASSERT_EQUAL_FATAL(links.n, 1);
+    CU_ASSERT(links.of[0].ends[0] == 2 && links.of[0].evidence == TL_LINK_BY_STEPS);
+    const unsized two[] = { { 0, "1111111111", TL_ALL_REDUCE }, { 2, "9999999999", TL_ALL_REDUCE } };
+    draw_unsized(two, COUNT(two), roles, true); /* which of them is unlike others? */
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+/* 0-1 and 2-3 do one thing, 1-2 another, of which there are as many. */
+static void who_is_in_two_groups_does_different_things_in_them(void)
+{
+    static const unsized of[] = { { 0, "1111111111", TL_ALL_REDUCE },
+                                  { 2, "1111111111", TL_ALL_REDUCE },
+                                  { 1, "9999999999", TL_ALL_REDUCE } };
+    static const int32_t roles[4] = { 0 };
+    draw_unsized(of, COUNT(of), roles, true);
+    CU_ASSERT_EQUAL(links.n, 0);
+}
+
+static void what_each_sends_to_each_is_of_a_size_of_its_own(void)
+{
+    for (int loose = 0; loose < 2; loose++) {
+        const unsized of[] = { { 0, "5555555555", loose == 1 ? TL_ALL_TO_ALL : TL_ALL_REDUCE },
+                               { 2, "1111111111", loose == 1 ? TL_ALL_TO_ALL : TL_ALL_REDUCE } };
+        static const int32_t roles[4] = { 0 };
+        draw_unsized(of, COUNT(of), roles, true);
+        CU_ASSERT_EQUAL(links.n, (size_t)(loose == 0));
+    }
+}
+
+/* Two of ten steps of one of eight groups: chance may do that to somebody, but not make them many times as long. */
+static void chance_does_not_make_transfers_many_times_as_long(void)
+{
+    for (int much = 0; much < 2; much++) {
+        DRAW(2, "2222222222", "2222222222", "2222222222", "2222222222", "2222222222", "2222222222", "2222222222",
+             much == 1 ? "2228222822" : "2223222322");
+        for (uint32_t g = 0; g < 2; g++) /* others have such steps */
+            for (int64_t i = 0; i < 2; i++) {
+                tl_link_collective *c = &collectives[(size_t)(2 * g + 1) * 8 + (g * 2 + (size_t)i)];
+                for (uint32_t k = 0; k < c->n; k++)
+                    ends[c->first + k].end_ns += UNIT_NS;
+            }
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)much);
+        CU_ASSERT(much == 0 || links.of[0].ends[0] == 14);
+    }
+}
+
+/* Three hosts of four ranks reduce 30 times; somebody of each comes last in turn.  Host 1 is done 70 us after the
+ * others: behind slow wires, which hold the ring up by that in each of its 22 passes, or by its clock. */
+static void draw_hosts(bool known, bool wires, bool clock, int64_t later_ns)
+{
+    static const int32_t host[12] = { 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2 };
+    begin();
+    for (uint32_t i = 0; i < 30; i++) {
+        int64_t at = (int64_t)i * STEP_NS / 3, ns = 10 * UNIT_NS + (wires ? 22 * later_ns : 0) + i * 7 % 5 * 1000;
+        tl_link_collective *c = meet(0, 12, i / 3, 0);
+        for (uint32_t k = 0; k < 12; k++) {
+            tl_link_end *e = &ends[c->first + k];
+            int64_t off = clock && host[k] == 1 ? 2 * later_ns : 0;
+            int64_t start = at + (k == i * 5 % 12 ? 300000 : k * 20000);
+            int64_t end = at + 300000 + ns - (wires && host[k] != 1 ? later_ns : 0);
+            /* The ends have been taken for the clock. */
+            int64_t taken_off = host[k] == 1 ? off + (wires ? later_ns : 0) : 0;
+            *e = (tl_link_end){ start + off - taken_off, end + off - taken_off, end + off, k };
+        }
+    }
+    input.host = known ? host : NULL;
+    find();
+}
+
+static void who_came_last_tells_slow_wires_from_a_clock(void)
+{
+    for (int i = 0; i < 4; i++) {
+        bool known = i % 2 == 1, clock = i / 2 == 1;
+        draw_hosts(known, true, clock, 70000);
+        CU_ASSERT_EQUAL_FATAL(links.n, 1);
+        const tl_slow_link *link = &links.of[0];
+        CU_ASSERT(link->evidence == TL_LINK_BY_LAST && link->found.pattern == TL_PATTERN_PERSISTENT);
+        CU_ASSERT(link->nends == 2 && link->ends[0] == 4 && link->ends[1] == 7);
+        CU_ASSERT(link->elsewhere_ns > 9 * UNIT_NS && link->elsewhere_ns < 11 * UNIT_NS);
+        draw_hosts(known, false, clock, 70000);
+        CU_ASSERT_EQUAL(links.n, 0);
+        draw_hosts(known, true, clock, 40000); /* healthy rings let hosts go so far apart */
+        CU_ASSERT_EQUAL(links.n, 0);
+    }
+}
+
+static void memory_may_run_out_over_hosts_and_likes(void)
+{
+    static const int32_t roles[12] = { 0 };
+    static int32_t group[ENDS_MAX];
+    static const bool pair[ENDS_MAX] = { false };
+    tl_status st = TL_ENOMEM;
+    bool whole = false;
+
+    for (size_t n = 1; !whole && n < 1000; n++) {
+        draw_hosts(false, true, false, 70000);
+        for (size_t c = 0; c < input.ncollectives; c++)
+            collectives[c].bytes = -1;
+        const tl_link_like_input likes = { ends, collectives, group, pair, input.ncollectives, roles, true };
+        tl_mem_fail_after(n);
+        whole = tl_link_likes_set(&likes);
+        tl_mem_fail_after(0);
+    }
+    CU_ASSERT(whole);
+    for (size_t n = 1; st != TL_OK && n < 1000; n++) {
+        tl_error err;
+        tl_slow_links_free(&links);
+        tl_mem_fail_after(n);
+        st = tl_slow_links_find(&input, &links, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(links.n == 1 && links.of[0].evidence == TL_LINK_BY_LAST);
+}
+
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
     TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
@@ -550,13 +722,20 @@ static const unit_test tests[] = {
     TEST(a_ring_needs_no_sizes),
     TEST(what_goes_between_two_stages_is_compared_with_its_like),
     TEST(places_in_the_step_stand_for_sizes),
+    TEST(groups_of_one_stage_do_the_same_whatever_its_size),
+    TEST(stages_send_about_as_much_as_other_stages),
+    TEST(who_is_in_two_groups_does_different_things_in_them),
+    TEST(what_each_sends_to_each_is_of_a_size_of_its_own),
+    TEST(chance_does_not_make_transfers_many_times_as_long),
     TEST(clocks_that_are_off_are_no_ring),
+    TEST(who_came_last_tells_slow_wires_from_a_clock),
     TEST(what_ranks_of_one_host_are_apart_is_no_clock),
     TEST(a_ring_that_has_no_pair_is_healthy),
     TEST(clocks_of_devices_do_not_hide_a_ring),
     TEST(a_pair_tells_of_a_ring_no_wider_than_healthy_ones),
     TEST(nothing_is_nothing),
     TEST(memory_may_run_out_anywhere),
+    TEST(memory_may_run_out_over_hosts_and_likes),
 };
 
 int main(void)

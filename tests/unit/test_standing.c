@@ -16,7 +16,7 @@ static bool flagged[RANKS_MAX * STEPS_MAX];
 
 static tl_costs draw_costs(const char *const *lines)
 {
-    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]), false };
+    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]), false, false };
     for (; lines[c.nunits] != NULL; c.nunits++)
         for (size_t i = 0; i < c.nsteps; i++) {
             char digit = lines[c.nunits][i];
@@ -151,6 +151,23 @@ static void a_first_step_that_nothing_is_missing_of_is_like_the_others(void)
     CU_ASSERT_FALSE(tl_stands_out(&of[0]));
 }
 
+/* Where some have more of the last step than others. */
+static void how_recordings_end_is_no_event(void)
+{
+    tl_error err;
+    for (int in_turn = 0; in_turn < 2; in_turn++) {
+        tl_costs c = draw_costs((const char *const[]){ "..........", ".........8", "..1.......", NULL });
+        c.in_turn = in_turn;
+        p_value[0] = p_value[1] = p_value[2] = 0.5;
+        CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+        CU_ASSERT_EQUAL(tl_stands_out(&of[1]), !in_turn);
+        c = draw_costs((const char *const[]){ "....8.....", ".........6", "..1.......", NULL }); /* nor noise */
+        c.in_turn = in_turn;
+        CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
+        CU_ASSERT_EQUAL(tl_stands_out(&of[0]), in_turn);
+    }
+}
+
 /* Labels tell that it is the last more often than others; what that costs is in all steps, and next to nothing. */
 static void labels_do_not_make_an_event_of_one_step(void)
 {
@@ -238,6 +255,7 @@ int main(void)
         TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
         TEST(how_a_recording_begins_is_no_event),
+        TEST(how_recordings_end_is_no_event),
         TEST(a_first_step_that_nothing_is_missing_of_is_like_the_others),
         TEST(labels_do_not_make_an_event_of_one_step),
         TEST(what_surely_was_late_in_the_first_step_is_an_event),

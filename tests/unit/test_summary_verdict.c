@@ -216,6 +216,14 @@ static void without_a_verdict_the_loss_is_said_all_the_same(void)
     job_free(j);
 }
 
+static void where_nobody_is_seen_to_wait_none_are_counted(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 0, 200 * MS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "\n  others  nobody is seen to wait\n"));
+    job_free(j);
+}
+
 /* Names of a trace: long, without an end, with bytes that are none of a terminal. */
 static void whatever_the_names_the_lines_fit(void)
 {
@@ -242,6 +250,7 @@ static const unit_test tests[] = {
     TEST(no_rank_stands_out_is_an_answer_with_the_loss_behind_it),
     TEST(ranks_without_a_trace_are_not_acquitted),
     TEST(without_a_verdict_the_loss_is_said_all_the_same),
+    TEST(where_nobody_is_seen_to_wait_none_are_counted),
     TEST(whatever_the_names_the_lines_fit),
 };
 

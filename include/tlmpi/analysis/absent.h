@@ -7,7 +7,8 @@
  * Who belongs to which group is known of all ranks.  A rank that others meet in two groups or more, or send to and
  * receive from, carries delays from one to the other.  It does what ranks of its role do that have groups like its own:
  * the program of one of them stands for it, its comms in the collectives of the absent rank's groups, the k-th of a step
- * in place of the k-th.
+ * in place of the k-th.  In steps in which recordings begin or end some of them may be missing, and which is the k-th is a
+ * guess.
  */
 #ifndef TLMPI_ANALYSIS_ABSENT_H
 #define TLMPI_ANALYSIS_ABSENT_H
@@ -45,6 +46,7 @@ typedef struct tl_absent_input {
     const int32_t *named,
         *named_roles; /* [nnamed]: numbers of ranks, ascending, with and without a trace, whose roles are known */
     size_t nnamed;
+    bool whole_steps; /* stand in where a step has as many of a way as one in the middle, and nowhere else */
 } tl_absent_input;
 
 /* An absent rank in one meeting. */

@@ -36,8 +36,11 @@ typedef struct tl_cause_found {
 } tl_cause_found;
 
 /* rows: of the rank and its peers, in any order; sorted here by (kind, part of parts, name, rank); no two with the same
- * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  False when memory is out.
- */
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause_found *found);
+ * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  gain_ns: what the job
+ * gains when the rank is repaired; 0: not known.  Where work of the device is most of what the rank has more, and all
+ * together are more than that, the rest is the lead of its host, which it has lost over that work: peers that wait for
+ * it launch ahead meanwhile.  The same holds where one copy, or one thing that the host is known to have done, makes up
+ * most of what the repair gains: idle time beyond that is the same delay, met again.  False when memory is out. */
+bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found);
 
 #endif

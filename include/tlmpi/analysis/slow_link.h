@@ -8,10 +8,13 @@
  * transfer = last end - last start.  What it should have been is known from
  *
  *     groups   other ranks that do the same: the median of their medians
- *     steps    where there are none: the same ranks in their other steps
+ *     steps    where there are none: the same ranks in their other steps; also where the others may send other amounts,
+ * unless these ranks take three times as long in nearly all steps
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
  * stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as far as the
  * ranks of each tell
+ *     last     where all ranks of a host are done later than others, and transfers are longer when one of them came
+ * last
  *
  * Of a group some of whose ranks have no trace only tails can tell.
  *
@@ -41,9 +44,10 @@ typedef struct tl_link_collective {
     int64_t bytes;     /* size of the message, -1 when unknown: then only stages and tails tell */
     int64_t uncertainty_ns;
     uint64_t stages; /* the same for messages that are of one size even where it is unknown, and over wires of one sort:
-                      * what goes between the same stages of a pipeline, what a group does at one place of each step;
+                      * what goes between the same stages of a pipeline, what groups do at one place of each step;
                       * 0: nothing is known of that */
     uint8_t kind, span; /* tl_collective, tl_node_span */
+    bool unlike;        /* others of its class may send several times as much, or as little */
     bool partial;       /* some of its ranks have no trace: what looks like a transfer may be waiting for them */
 } tl_link_collective;
 
@@ -56,6 +60,20 @@ typedef struct tl_link_input {
     size_t nsteps;
     const int32_t *host; /* by rank, below 0: not known; NULL: of nobody */
 } tl_link_input;
+
+/* Collectives of unknown size, to be told from each other by what their groups do. */
+typedef struct tl_link_like_input {
+    const tl_link_end *ends;
+    tl_link_collective *collectives; /* in order of time */
+    const int32_t *group;            /* [ncollectives] */
+    const bool *pair;                /* [ncollectives]: a send and its receive */
+    size_t ncollectives;
+    const int32_t *roles; /* by rank */
+    bool roles_known;     /* whether stages of a pipeline would show in them */
+} tl_link_like_input;
+
+/* Sets `stages` and `unlike` of collectives of whole groups whose size is not known.  False when memory is out. */
+bool tl_link_likes_set(const tl_link_like_input *input);
 
 typedef struct tl_slow_link {
     uint32_t like;    /* one of its collectives, of the kind and size with the largest surplus */

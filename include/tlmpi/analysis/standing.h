@@ -10,7 +10,7 @@
  *
  * and what it costs has to matter.  Recordings do not begin at the same instant, and what was queued before is not
  * known: the first recorded step is an event for that alone which cannot come from this, unless they all began well
- * before it.
+ * before it.  Where recordings end in turn within the last step, it is none.
  *
  * Units may be ranks or hosts.  A pure function of numbers.
  */
@@ -29,7 +29,8 @@ typedef struct tl_costs {
     const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL:
                               nothing */
     size_t nunits, nsteps;
-    bool begun; /* all recordings had begun long before the first step: it is like the others */
+    bool begun;    /* all recordings had begun long before the first step: it is like the others */
+    bool in_turn;  /* recordings end in turn within the last step: what looks late in it may be what others lack */
 } tl_costs;
 
 typedef enum tl_ground {

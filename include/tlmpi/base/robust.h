@@ -34,8 +34,6 @@ typedef struct tl_random {
     uint64_t state;
 } tl_random;
 
-uint64_t tl_random_next(tl_random *random);
-
 /* One of 0 .. n-1, each as likely as the others to 2^-32; n >= 1 and below 2^32. */
 uint32_t tl_random_below(tl_random *random, uint32_t n);
 

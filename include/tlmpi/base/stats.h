@@ -18,6 +18,9 @@ static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
     return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
 }
 
+/* Puts n numbers in order, smallest first; NULL for none. */
+void tl_ns_sort(int64_t *values, size_t n);
+
 /* The middle of n > 0 values, of two the mean, rounded down.  Puts them in order. */
 int64_t tl_median(int64_t *values, size_t n);
 

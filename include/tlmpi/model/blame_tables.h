@@ -41,9 +41,10 @@ extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL 
 typedef enum tl_link_evidence {
     TL_LINK_BY_GROUPS, /* other ranks that do the same */
     TL_LINK_BY_STEPS,  /* the same ranks in other steps */
-    TL_LINK_BY_TAILS   /* the order in which the ranks of a ring are done */
+    TL_LINK_BY_TAILS,  /* the order in which the ranks of a ring are done */
+    TL_LINK_BY_LAST    /* transfers that are longer where the ranks of one host come last: its wires */
 } tl_link_evidence;
-extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails", NULL */
+extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails", "last", NULL */
 
 #define TL_CELL_EVIDENCE(name) uint8_t name
 #define TL_TYPE_OF_EVIDENCE    TL_TYPE_ENUM
@@ -158,7 +159,8 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, I32, peer, LABEL, "", "rank at the other end; -1 likewise")                                                   \
     F(T, EVIDENCE, evidence, LABEL, "",                                                                                \
       "what tells how long a transfer should take: groups: other ranks that do the same; steps: the same ranks in "    \
-      "other steps; tails: the order in which the ranks of a ring are done")                                           \
+      "other steps; tails: the order in which the ranks of a ring are done; last: transfers are longer where ranks "   \
+      "of one host come last, whose wires are slow (rank and peer: its first and last)")                               \
     F(T, COLL, kind, LABEL, "", "kind of collective with the largest surplus")                                         \
     F(T, I64, bytes, LABEL, "byte", "size of its message")                                                             \
     F(T, I64, transfer_ns, MEASURE, "ns", "median transfer of that kind and size in the flagged steps")                \

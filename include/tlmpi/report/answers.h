@@ -45,6 +45,7 @@ typedef enum tl_doubt {
     TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
+    TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
@@ -79,8 +80,8 @@ typedef struct tl_culprit {
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
     int64_t lost_ns; /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
                       * link: its surplus */
-    int64_t step_cost_ns, step_ns; /* gain_ns for each flagged step, where not simulated the median of lost_ns; and the
-                                    * length of the step in the middle.  0 of a link */
+    int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each; where not simulated the median of
+                                    * lost_ns; and the length of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
@@ -91,9 +92,11 @@ typedef struct tl_culprit {
 typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
+    size_t unmarked;                        /* ranks without marks of steps, though others have some */
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;
+    int64_t judged;                         /* collectives in which it is sure enough who came last: those that count */
     int64_t clocks, shifted;                /* clocks of the job; ranks whose times were shifted */
     bool untied;                            /* nothing compares the clocks of some hosts with others' */
     int64_t clock_uncertainty_ns;           /* how far two of them may be apart; 0 of a single one */

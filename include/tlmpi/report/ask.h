@@ -23,9 +23,11 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         evidence       object of numbers, and a few texts
  *         tables         array: where the evidence stands
  *     evidence of
- *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out), step_cost_ns of step_ns (of a
- *                        rank), collectives_last (in which it came last), z, p_value, path_share; where nobody holds the job
- *                        up, but one stands out most: most_waited_for (rank), most_waited_ns, most_waited_share, p_value
+ *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out, where several are named),
+ *                        step_cost_ns of step_ns (of a rank), collectives_last (in which it came last) of
+ *                        collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
+ *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns,
+ *                        most_waited_share, p_value
  *         which_phase    of a rank: place, cause_share, waited_ns (what others waited for it, by `cause` of table blame); of a
  *                        link: kind, bytes, transfer_ns, should_take_ns, ratio; of nobody: loss_ns, loss_share
  *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, share_of_all_waiting,
@@ -39,8 +41,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    rank_share
  *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
- *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, steps, collectives, matched, clocks,
- *                    clock_uncertainty_ns, clocks_shifted, clocks_compared, simulated, model_error, wall_ns
+ *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, ranks_unmarked (no steps, where others have),
+ *                    steps, collectives, matched, clocks, clock_uncertainty_ns, clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
 

@@ -1,13 +1,14 @@
 /* fail_on.h - thresholds under which a job is good enough: `--fail-on 'straggler>5%,idle>20%'`.
  *
  *     straggler   what the job loses to ranks that hold it up, as a share of its wall time: the largest gain of one, or of all
- *                 that stand out together; where nothing could be simulated, what others waited in the steps concerned
+ *                 that stand out together; where nothing could be simulated, or the simulation gains nothing, what others
+ *                 waited in the steps concerned
  *     link        the same of slow links
  *     idle        devices without work, of the time of all ranks
  *     comm        exposed communication, likewise
  *
- * Where there is no verdict (one rank, nothing matched, inconclusive ...), straggler and link are not judged: such a
- * threshold is not met, and that is told.
+ * Where there is no verdict (one rank, nothing matched, inconclusive, nobody named where ranks have no steps ...),
+ * straggler and link are not judged: such a threshold is not met, and that is told.
  */
 #ifndef TLMPI_REPORT_FAIL_ON_H
 #define TLMPI_REPORT_FAIL_ON_H
@@ -35,9 +36,6 @@ bool tl_gates_read(const char *text, tl_gates *gates);
 
 /* The same text again, 0-terminated. */
 void tl_gates_write(const tl_gates *gates, char *out, size_t n);
-
-/* The share that a threshold of this kind looks at; NaN: not judged. */
-double tl_gate_share(tl_gate_kind kind, const struct tl_answers *answers);
 
 /* Whether any threshold is met.  Says which on `err`, and which were not judged, a line each. */
 bool tl_gates_judge(const tl_gates *gates, const struct tl_answers *answers, FILE *err);

@@ -47,6 +47,7 @@ typedef struct tl_read_report {
     bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
                                  * damaged, though all entries may be whole */
     bool has_events;            /* a traceEvents array (or a bare array of events) was found */
+    uint64_t base_at;           /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
     bool fractional_ts; /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;             /* reading stopped there: memory is out */
 

@@ -34,16 +34,15 @@ tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
 
 bool tl_source_is_gzip(const tl_source *s);
 uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
-uint64_t tl_source_file_bytes(const tl_source *s);      /* bytes of the file consumed so far */
 uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when it was opened */
 
 /* What a path is, for messages: "a file", "a folder", "a pipe", "a socket", "a device". */
 const char *tl_source_word(mode_t mode);
 
-/* NULL is fine. */
 /* The words of a message of this source, without the path that they begin with. */
 const char *tl_source_reason(const tl_source *source, const tl_error *err);
 
+/* NULL is fine. */
 void tl_source_close(tl_source *s);
 
 #endif

@@ -74,7 +74,8 @@ typedef struct tl_split {
     uint64_t base;                  /* offset in the text of buf[0] */
     char *doc;                      /* text around the array */
     size_t ndoc, doc_cap;
-    bool doc_full;                  /* doc has reached TL_DOC_MAX */
+    uint64_t full_at;               /* offset of the first byte for which doc had no room; UINT64_MAX for none */
+    uint64_t base_at;               /* offset of the value of the document's last baseTimeNanoseconds; UINT64_MAX for none */
     bool found;                     /* the array has begun */
     bool closed;                    /* the array has ended */
     bool complete;                  /* the document has ended, too */

@@ -1,0 +1,126 @@
+/* detail_device.c - what a rank's device did, by name, and the time of each step by part. */
+#include "detail_rows.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
+#include <stdlib.h>
+
+static bool add_work(tl_detail_rows *rows)
+{
+    bool whole = true;
+    for (size_t i = 0; whole && i < rows->view->nkernels; i++) {
+        const tl_kernel *k = &rows->view->kernels[i];
+        tl_detail what = { .ns = k->end_ns - k->start_ns, .count = 1 };
+        if (k->name == TL_NO_NAME)
+            continue;
+        if (k->kind == TL_COMM)
+            what.size = rows->view->colls[k->coll].bytes;
+        else
+            what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
+        what.size = what.size > 0 ? what.size : 0;
+        whole = tl_detail_add(rows, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+                              tl_part_of_work(rows->view, k), &what);
+    }
+    return whole;
+}
+
+static bool add_parts(tl_detail_rows *rows, const tl_activity *activity, tl_activity_cursor *cursor, int32_t step,
+                      int64_t from_ns, int64_t to_ns)
+{
+    tl_parts sum = { { 0 } };
+    bool whole = true;
+    tl_activity_add(activity, cursor, from_ns, to_ns, &sum);
+    for (int part = 0; whole && part < TL_NPARTS; part++)
+        if (sum.ns[part] > 0)
+            whole = tl_detail_add(rows, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part,
+                                  &(tl_detail){ .ns = sum.ns[part] });
+    return whole;
+}
+
+/* Of each step the first work of the device's own that was launched there, by start. */
+typedef TL_VEC(uint32_t) step_starts;
+
+static bool find_starts(const tl_rank_view *view, step_starts *starts)
+{
+    const tl_kernel *kernels = view->kernels;
+    tl_map of_step = { 0 };
+    uint32_t at = 0;
+    bool whole = true;
+
+    for (uint32_t i = 0; whole && i < view->nkernels; i++) {
+        if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
+            continue;
+        uint64_t step = (uint64_t)kernels[i].step;
+        if (starts->v == NULL || kernels[starts->v[at]].step != kernels[i].step)
+            at = tl_map_get(&of_step, step);
+        if (starts->v == NULL || at == TL_MAP_NONE) {
+            at = (uint32_t)starts->n;
+            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
+            if (whole)
+                starts->v[starts->n++] = i;
+        } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
+            starts->v[at] = i;
+        }
+    }
+    tl_map_free(&of_step);
+    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
+}
+
+/* The device passes to a step with its first work, and does not go back. */
+static void drop_returns(const tl_rank_view *view, step_starts *starts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < starts->n; i++)
+        if (n == 0 || view->kernels[starts->v[i]].step > view->kernels[starts->v[n - 1]].step)
+            starts->v[n++] = starts->v[i];
+    starts->n = n;
+}
+
+/* busy_to[i]: the last end of the work that starts before start i, and of all for i = n. */
+static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
+{
+    for (uint32_t i = 0; i < view->nkernels; i++) {
+        size_t low = 0, high = starts->n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
+    }
+    for (size_t i = 1; i <= starts->n; i++)
+        busy_to[i] = tl_ns_max(busy_to[i], busy_to[i - 1]);
+}
+
+static bool add_steps(tl_detail_rows *rows, const tl_activity *activity)
+{
+    const tl_kernel *kernels = rows->view->kernels;
+    int64_t from = activity->n > 0 ? activity->start_ns[0] : 0, *busy_to = NULL;
+    tl_activity_cursor cursor = { 0 };
+    step_starts starts = { 0 };
+    bool whole = find_starts(rows->view, &starts);
+
+    drop_returns(rows->view, &starts);
+    if (whole)
+        busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
+    whole = busy_to != NULL;
+    for (size_t i = 0; whole && i <= starts.n; i++)
+        busy_to[i] = from;
+    if (whole)
+        find_ends(rows->view, &starts, busy_to);
+    for (size_t i = 0; whole && i <= starts.n; i++) {
+        int64_t cut = i < starts.n ? tl_ns_min(busy_to[i], kernels[starts.v[i]].start_ns) : busy_to[i];
+        whole = add_parts(rows, activity, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
+        from = cut;
+    }
+    free(busy_to);
+    free(starts.v);
+    return whole;
+}
+
+bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity)
+{
+    return add_work(rows) && add_steps(rows, activity);
+}

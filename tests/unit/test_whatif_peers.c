@@ -1,0 +1,208 @@
+/* test_whatif_peers.c - with whom a rank is compared, and what of its work therefore counts as too long.  A column is 100 us; what
+ * is launched in a column may start in it. */
+#include "drawn_job.h"
+
+/* Rank 2 also meets rank 3, twice: what it does before R cannot be compared piece by piece, what it does after R can. */
+static void a_rank_with_other_collectives_is_compared_by_its_sums_between_those_of_all(void)
+{
+    drawn_job *j = job_new();
+    for (int r = 0; r < 2; r++)
+        job_rank(j, 0, draw("steps:     5555555555555555",
+                            "host:      arb.............",
+                            "compute 7: AAAA..........BB",
+                            "comm 9:    ....RRRRRRRRRR..", NULL));
+    job_rank(j, 0, draw("steps:     5555555555555555",
+                        "host:      axcyrb..........",
+                        "compute 7: AAAA.CCCC.....BB",
+                        "comm 9:    ............RR..",
+                        "comm 10:   ....X....YYY....", NULL));
+    job_rank(j, 1, draw("steps:     5555555555555555",
+                        "host:      xy..............",
+                        "comm 10:   XXXXXYYYYYYY....", NULL));
+    job_ready(j);
+    const tl_whatif_facts *facts = tl_whatif_facts_of(j->whatif);
+    CU_ASSERT_EQUAL(facts->compared, 2);
+    CU_ASSERT_EQUAL(facts->by_sums, 1);
+    CU_ASSERT_EQUAL(facts->uncompared, 1);
+    /* Up to R 8 columns of work against 4: each piece shrinks to half; A ends in 2, C in 5, Y in 8. */
+    double gain = job_gain(j, 2);
+    CU_ASSERT(gain > 3.99 && gain < 4.01);
+    job_free(j);
+}
+
+static void a_rank_alone_in_its_role_is_compared_with_its_other_steps(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     11223344..........",
+                        "host:      abcdefgh..........",
+                        "compute 7: AA..CC..EE....GG..",
+                        "comm 9:    ..BB..DD..FFFF..HH", NULL));
+    job_rank(j, 1, draw("steps:     11223344..........",
+                        "host:      abcdefgh..........",
+                        "compute 7: AA..CC..EEEE..GG..",
+                        "comm 9:    ..BB..DD....FF..HH", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(tl_whatif_facts_of(j->whatif)->by_steps, 8);
+    CU_ASSERT_EQUAL(job_gain(j, 1), 2);
+    CU_ASSERT_EQUAL(job_gain(j, 0), 0);
+    job_free(j);
+}
+
+/* All is marked as step 2, but the recordings of the first two end in it, and that of the last goes on for longest. */
+static void recordings_that_end_in_turn_make_nobody_late(void)
+{
+    drawn_job *j = job_new();
+    for (int r = 0; r < 2; r++)
+        job_rank(j, 0, draw("steps:     22222222222222",
+                            "host:      ar............",
+                            "compute 7: AA............",
+                            "comm 9:    ..RR..........", NULL));
+    job_rank(j, 0, draw("steps:     22222222222222",
+                        "host:      arbs..........",
+                        "compute 7: AA..BB........",
+                        "comm 9:    ..RR..SS......", NULL));
+    job_rank(j, 0, draw("steps:     22222222222222",
+                        "host:      arbsct........",
+                        "compute 7: AA..BB..CC....",
+                        "comm 9:    ..RR..SS..TTTT", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 3)), 0);
+    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+    job_free(j);
+}
+
+/* Three stages of a rank each, the last with kernels of its own.  All do twice as much in step 3, and the last one two columns more than that, of which half
+ * a column is a quarter of what all do more. */
+static void what_all_stages_have_more_of_is_nobodys_surplus(void)
+{
+    drawn_job *j = job_new();
+    for (int32_t r = 0; r < 2; r++)
+        job_rank(j, r, draw("steps:     11223344............",
+                            "host:      abcdefgh............",
+                            "compute 7: AA..CC..EEEE....GG..",
+                            "comm 9:    ..BB..DD....FFFF..HH", NULL));
+    job_rank(j, 2, draw("steps:     11223344............",
+                        "host:      wbxdyfzh............",
+                        "compute 7: WW..XX..YYYYYY..ZZ..",
+                        "comm 9:    ..BB..DD......FF..HH", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), 0);
+    CU_ASSERT_EQUAL(2 * columns(tl_whatif_all_surplus(j->whatif, 2)), 3);
+    job_free(j);
+}
+
+/* The third rank is slow in every step, which its other steps do not show; the first two, stages of their own or two of one,
+ * run the same kernels.  What the last one runs nobody else does. */
+static void a_stage_is_compared_with_stages_that_compute_the_same(void)
+{
+    for (int32_t stages = 1; stages <= 2; stages++) {
+        drawn_job *j = job_new();
+        for (int32_t r = 0; r < 2; r++)
+            job_rank(j, r % stages, draw("steps:     11111111222222222.",
+                                         "host:      ar......ar........",
+                                         "compute 7: AA......AA........",
+                                         "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
+        job_rank(j, 2, draw("steps:     11111111222222222.",
+                            "host:      ar......ar........",
+                            "compute 7: AAAAAA..AAAAAAA...",
+                            "comm 9:    ......RR.......RR.", NULL));
+        job_rank(j, 3, draw("steps:     11111111222222222.",
+                            "host:      acr.....acr.......",
+                            "compute 7: AAACC...AAACC.....",
+                            "comm 9:    .....RRR.....RRRR.", NULL));
+        job_ready(j);
+        /* 7 columns to 5, which the last stage needs anyway; the hosts begin step 2 when they do */
+        CU_ASSERT_EQUAL(job_gain(j, 2), 2);
+        CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+        CU_ASSERT_EQUAL(job_gain(j, 0), 0);
+        job_free(j);
+    }
+}
+
+/* Behind the last step rank 2 did two columns more than the others until the end of both recordings, or four more because its
+ * own goes on for four. */
+static void who_is_recorded_for_longer_did_not_do_more(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        drawn_job *j = job_new();
+        for (int r = 0; r < 2; r++)
+            job_rank(j, 0, draw("steps:     22222222.......",
+                                "host:      arbs.......c...",
+                                "compute 7: AA..BB.....CC..",
+                                "comm 9:    ..RR..SS.......", NULL));
+        job_rank(j, 0, draw("steps:     22222222.......",
+                            "host:      arbs.....c.....",
+                   longer ? "compute 7: AA..BB...CCCCCC"
+                          : "compute 7: AA..BB...CCCC..",
+                            "comm 9:    ..RR..SS.......", NULL));
+        job_ready(j);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 2)), 2);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
+        job_free(j);
+    }
+}
+
+/* The first stage copies to its device what nobody else needs. */
+static void a_stage_that_alone_is_fed_is_not_slow(void)
+{
+    drawn_job *j = job_new();
+    for (int32_t r = 0; r < 3; r++)
+        job_rank(j, r, draw("steps:     11111111222222222.",
+                            "host:      ar......ar........",
+                            "compute 7: AA......AA........",
+                            "comm 9:    ..RRRRRR..RRRRRRR.", NULL));
+    job_rank(j, 3, draw("steps:                  11111111222222222.",
+                        "host:                   mar.....mar.......",
+                        "memcpy 7 Memcpy HtoD:   MMMM....MMMMM.....",
+                        "compute 7:              ....AA.......AA...",
+                        "comm 9:                 ......RR.......RR.", NULL));
+    job_ready(j);
+    CU_ASSERT_EQUAL(job_gain(j, 3), 0);
+    job_free(j);
+}
+
+/* The recording begins in step 1, and what S is only one of the two has on record: they are compared all the same. */
+static void what_was_launched_before_the_recording_may_be_anything(void)
+{
+    static const uint8_t kinds[] = { TL_ALL_REDUCE, TL_COLL_UNKNOWN, TL_ALL_GATHER };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BB...CC.",
+                            "comm 9:    ..RR..SSS..T", NULL));
+        job_rank(j, 0, draw("steps:     ....22222222",
+                            "host:      arbsct......",
+                            "compute 7: AA..BBBB.CC.",
+                            "comm 9:    ..RR....S..T", NULL));
+        for (size_t k = 0; k < j->ranks[0]->view.nkernels; k++)
+            if (j->ranks[0]->kernels[k].correlation == 's')
+                j->ranks[0]->kernels[k].collective = kinds[i];
+        job_ready(j);
+        uint8_t repaired[] = { 0, 1 };
+        tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
+        tl_parts sum;
+        tl_whatif_surplus(j->whatif, 1, 0, &sum);
+        CU_ASSERT_EQUAL(sum.ns[TL_PART_COMPUTE], 0); /* none in step 2 */
+        double gain = job_gain(j, 1);
+        CU_ASSERT_EQUAL(gain, kinds[i] == TL_ALL_GATHER ? 0 : 2);
+        job_free(j);
+    }
+}
+
+static const unit_test tests[] = {
+    TEST(a_rank_with_other_collectives_is_compared_by_its_sums_between_those_of_all),
+    TEST(a_rank_alone_in_its_role_is_compared_with_its_other_steps),
+    TEST(who_is_recorded_for_longer_did_not_do_more),
+    TEST(what_was_launched_before_the_recording_may_be_anything),
+    TEST(recordings_that_end_in_turn_make_nobody_late),
+    TEST(what_all_stages_have_more_of_is_nobodys_surplus),
+    TEST(a_stage_is_compared_with_stages_that_compute_the_same),
+    TEST(a_stage_that_alone_is_fed_is_not_slow),
+};
+
+int main(void)
+{
+    return unit_main("whatif_peers", tests, COUNT(tests));
+}
