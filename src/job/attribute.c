@@ -101,7 +101,10 @@ typedef struct attributing {
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
-    int32_t *roles; /* of each rank */
+    int32_t *marked; /* those with marks of steps */
+    size_t nmarked;
+    tl_steps_from where_none; /* whose steps are those of the others */
+    int32_t *roles;           /* of each rank */
     size_t nranks;
     int32_t *named, *named_roles; /* those, and the ranks without a trace that they send to or receive from */
     size_t nnamed;
@@ -113,17 +116,62 @@ typedef struct attributing {
 
 static bool list_ranks(attributing *a)
 {
-    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
+    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema),
+                   *steps = tl_tables_get(a->tables, &tl_step_schema);
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
-    if (a->ranks == NULL || a->late_counts == NULL)
+    a->marked = tl_malloc((steps->n + 1) * sizeof *a->marked);
+    if (a->ranks == NULL || a->late_counts == NULL || a->marked == NULL)
         return false;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_step *row = tl_table_row(steps, i);
+        if (a->nmarked == 0 || a->marked[a->nmarked - 1] != row->rank)
+            a->marked[a->nmarked++] = row->rank;
+    }
     for (size_t i = 0; i < table->n; i++) {
         const tl_rank *row = tl_table_row(table, i);
         if (row->intervals > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
             a->ranks[a->nranks++] = row->rank;
     }
     return true;
+}
+
+static bool is_marked(const attributing *a, int32_t rank)
+{
+    return tl_index_of(a->marked, a->nmarked, rank) < a->nmarked;
+}
+
+/* Steps that are not marked. */
+static tl_status number_steps(attributing *a, tl_late_row *rows, tl_programs *programs, tl_error *err)
+{
+    size_t nsteps = 0;
+    bool follow = false, whole = true, some = false;
+    for (size_t r = 0; r < a->nranks; r++)
+        some = some || !is_marked(a, a->ranks[r]);
+    if (a->nmarked == 0)
+        whole = tl_unmarked_number(rows, a->nrows, programs, &nsteps);
+    else if (some)
+        whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, programs, &follow);
+    a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
+    return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
+}
+
+/* What the steps of each rank come from; of those that follow others', where they meet them. */
+static void tell_steps(const attributing *a, tl_table *stragglers)
+{
+    for (size_t i = 0; i < stragglers->n; i++) {
+        tl_straggler *row = tl_table_row(stragglers, i);
+        row->steps_from = (uint8_t)(is_marked(a, row->rank)          ? TL_STEPS_MARKED
+                                    : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
+                                                                    : a->where_none);
+    }
+    for (size_t i = 0; a->where_none == TL_STEPS_MET && i < a->nrows; i++) {
+        size_t r = tl_index_of(a->ranks, a->nranks, a->rows[i].rank);
+        if (r == a->nranks || !a->rows[i].fits || a->rows[i].step < 0)
+            continue;
+        tl_straggler *row = tl_table_row(stragglers, r);
+        row->steps_from = row->steps_from == TL_STEPS_NONE ? TL_STEPS_MET : row->steps_from;
+    }
 }
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -344,6 +392,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK)
         st = tl_verdict_make(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     if (st == TL_OK)
+        tell_steps(a, stragglers);
+    if (st == TL_OK)
         st = tl_job_links_find(&links, &input, a->rows, a->nrows, a->tables, err);
     if (st == TL_OK)
         st = tl_gains_find(gains, &gained, err);
@@ -367,7 +417,6 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
 {
     attributing a = { .tables = tables };
     tl_programs all_programs = { 0 };
-    size_t unmarked = 0;
     void *all = NULL;
 
     tl_status st = tl_collect_rows(rows->v, rows->n, sizeof *rows->v, &all, &a.nrows, NULL, err);
@@ -378,9 +427,8 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
     if (st == TL_OK && tl_par_proc() == 0) {
         a.rows = all;
         st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
-        if (st == TL_OK && tl_tables_get(tables, &tl_step_schema)->n == 0 &&
-            !tl_unmarked_number(all, a.nrows, &all_programs, &unmarked))
-            st = tl_fail_memory(err, "the steps of the job");
+        if (st == TL_OK)
+            st = number_steps(&a, all, &all_programs, err);
         if (st == TL_OK)
             st = charge(&a, err);
         if (st == TL_OK)
@@ -388,10 +436,11 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks, unmarked > 0 }, tables, err);
+        st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);
+    free(a.marked);
     free(a.roles);
     free(a.named);
     free(a.named_roles);

@@ -72,16 +72,19 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
     return -1;
 }
 
-/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else. */
-static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, int32_t suspect, bool any,
+/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that is
+ * told by steps only those are compared that are. */
+static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, const tl_straggler *suspect, bool any,
                          int32_t *peers)
 {
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
         for (size_t i = 0; i < stragglers->n; i++) {
             const tl_straggler *row = tl_table_row(stragglers, i);
-            if (row->rank != suspect && (with_stragglers || !is_straggler(row)) &&
-                (any || role_of(in, row->rank) == role_of(in, suspect)))
+            if (suspect->steps_from == TL_STEPS_MARKED && row->steps_from != TL_STEPS_MARKED)
+                continue;
+            if (row->rank != suspect->rank && (with_stragglers || !is_straggler(row)) &&
+                (any || role_of(in, row->rank) == role_of(in, suspect->rank)))
                 peers[n++] = row->rank;
         }
     if (n <= PEERS_MOST)
@@ -98,12 +101,12 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
-    a->steps = tl_malloc((steps->n + 1) * sizeof *a->steps);
+    a->steps = tl_malloc((steps->n + 2) * sizeof *a->steps);
     a->others = tl_malloc((steps->n + 1) * sizeof *a->others);
     if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
     a->ranks[0] = row->rank;
-    a->nranks = 1 + list_peers(in, stragglers, row->rank, false, a->ranks + 1);
+    a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
     *lost_ns = 0;
     for (int flagged = 1; a->nsteps == 0 && flagged >= 0; flagged--)
         for (size_t i = 0; i < steps->n; i++) {
@@ -118,14 +121,18 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
         if (step->rank == row->rank && !step->flagged && row->pattern != TL_PATTERN_NONE)
             a->others[a->nothers++] = step->step;
     }
-    if (in->unmarked) { /* what ranks did is told by marks alone: all of it together */
-        a->steps[0] = -1;
-        a->nsteps = 1;
-        a->nothers = 0;
+    if (row->steps_from != TL_STEPS_MARKED) { /* what it did is told by marks alone: all of it together */
+        a->nsteps = a->nothers = 0;
+        for (size_t i = 0; i < steps->n; i++) {
+            const tl_blame_step *step = tl_table_row(steps, i);
+            if (step->rank == row->rank && step->step >= 0)
+                a->steps[a->nsteps++] = step->step;
+        }
+        a->steps[a->nsteps++] = -1;
     }
     if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
         a->nothers = 0;
-        a->nranks = 1 + list_peers(in, stragglers, row->rank, true, a->ranks + 1);
+        a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);
     }
     return true;
 }

@@ -11,7 +11,6 @@ typedef struct tl_cause_input {
     const int32_t *ranks; /* ascending */
     const int32_t *roles; /* of each: those of one role are peers */
     size_t nranks;
-    bool unmarked; /* the steps are those of unmarked.h, which no rank's details know of */
 } tl_cause_input;
 
 /* Collective.  details: of the ranks that this proc has read.  On proc 0 the table straggler gets causes, their shares

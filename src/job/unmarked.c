@@ -1,8 +1,13 @@
 /* unmarked.c - see unmarked.h.
  *
+ * Where nobody marks steps:
+ *
  *     the rank that takes part in most, in order of launch    a b . . . c | a b . . . c | a b . . . c
  *     steps begin with what its longest pause precedes                    0             1
  *     what it has no part in is of the step of the next that its lowest rank has known
+ *
+ * Where some do, a collective that one of them is in has a step; of one without the ranks that mark none know by the
+ * next that they are in.
  *
  * In order of launch: what runs on several streams starts in any.  A collective is of one step for all its ranks; what
  * a rank does up to it is, too.
@@ -33,6 +38,15 @@ typedef struct numbering {
     part *parts;   /* in order of launch */
     tl_map row_of; /* (rank, uid) */
 } numbering;
+
+static void numbering_free(numbering *n)
+{
+    tl_map_free(&n->row_of);
+    free(n->collective_of);
+    free(n->step_of);
+    free(n->first);
+    free(n->parts);
+}
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
 {
@@ -246,10 +260,39 @@ bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, 
     } else {
         *nsteps = 0;
     }
-    tl_map_free(&n.row_of);
-    free(n.collective_of);
-    free(n.step_of);
-    free(n.first);
-    free(n.parts);
+    numbering_free(&n);
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------- some ranks mark steps */
+
+/* What a rank with marks launched outside of them is of none; what only ranks without marks are in may be of any. */
+static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
+{
+    bool any = false;
+    for (size_t i = 0; i < n->nrows; i++) {
+        const tl_late_row *row = &n->rows[i];
+        int32_t *step = &n->step_of[n->collective_of[i]];
+        bool marks = tl_index_of(marked, nmarked, row->rank) < nmarked;
+        any = any || (!marks && row->fits && row->step >= 0);
+        if (*step < 0 && (row->step >= 0 || marks))
+            *step = row->step >= 0 ? row->step : -1;
+    }
+    return any;
+}
+
+bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, tl_programs *programs,
+                        bool *follow)
+{
+    numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
+
+    bool whole = nrows < UINT32_MAX && list_parts(&n);
+    *follow = whole && take_marked(&n, marked, nmarked);
+    if (*follow) {
+        spread(&n);
+        for (size_t p = 0; p < programs->of.n; p++)
+            number_segments(&n, &programs->of.v[p]);
+    }
+    numbering_free(&n);
     return whole;
 }

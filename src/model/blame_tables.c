@@ -50,6 +50,14 @@ const char *const tl_pattern_labels[] = {
     NULL,
 };
 
+const char *const tl_steps_from_labels[] = {
+    [TL_STEPS_MARKED] = "marks",
+    [TL_STEPS_MET] = "others",
+    [TL_STEPS_RETURNED] = "return",
+    [TL_STEPS_NONE] = "nothing",
+    NULL,
+};
+
 const char *const tl_link_evidence_labels[] = {
     [TL_LINK_BY_GROUPS] = "groups",
     [TL_LINK_BY_STEPS] = "steps",

@@ -241,6 +241,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s rank%s no marks of steps, so that what %s more is not found",
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",
                       t->unmarked == 1 ? "it does" : "they do");
+    case TL_DOUBT_FOLLOWING:
+        return phrase("%s rank%s no marks of steps: %s taken from the collectives in which %s others",
+                      tl_grouped((int64_t)t->following).text, t->following == 1 ? " has" : "s have",
+                      t->following == 1 ? "its steps are" : "their steps are",
+                      t->following == 1 ? "it meets" : "they meet");
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
     case TL_DOUBT_GAIN:

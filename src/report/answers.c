@@ -32,6 +32,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_MISSING] = "ranks_missing",
     [TL_DOUBT_DAMAGED] = "traces_damaged",
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
+    [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_MIXED] = "mixed_cause",
@@ -119,19 +120,21 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     }
 }
 
-/* Ranks that communicate, but have no marks of steps, where others have. */
-static size_t count_unmarked(tl_tables *tables)
+/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
+static void count_unmarked(tl_tables *tables, tl_trust *t)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_straggler_schema);
-    size_t at = 0, n = 0;
+    size_t at = 0;
 
     for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
-        int32_t rank = ((const tl_straggler *)tl_table_row(ranks, i))->rank;
+        const tl_straggler *row = tl_table_row(ranks, i);
+        int32_t rank = row->rank;
         while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
             at++;
-        n += at == steps->n || ((const tl_step *)tl_table_row(steps, at))->rank != rank;
+        if (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank)
+            continue;
+        *(row->steps_from == TL_STEPS_MET ? &t->following : &t->unmarked) += 1;
     }
-    return n;
 }
 
 static void look_at_replay(tl_tables *tables, tl_answers *out)
@@ -163,7 +166,7 @@ static void find_trust(tl_tables *tables, tl_answers *out)
     tl_trust *t = &out->trust;
 
     count_ranks(tables, t);
-    t->unmarked = count_unmarked(tables);
+    count_unmarked(tables, t);
     t->stood_in = t->missing > 0 ? count_stood_in(tables) : 0;
     for (size_t i = 0; i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);

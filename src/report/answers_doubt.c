@@ -35,7 +35,7 @@ static unsigned doubts_of_steps(const tl_trust *t)
 static unsigned doubts_of_data(const tl_trust *t)
 {
     unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
-    doubts |= t->unmarked > 0 ? BIT(TL_DOUBT_UNMARKED) : 0;
+    doubts |= (t->unmarked > 0 ? BIT(TL_DOUBT_UNMARKED) : 0) | (t->following > 0 ? BIT(TL_DOUBT_FOLLOWING) : 0);
     if (t->matched < t->collectives / 2 + t->collectives % 2)
         doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
     else if (t->matched < t->collectives - t->collectives / 10)

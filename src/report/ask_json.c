@@ -360,6 +360,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
     put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
+    put_int(j, "ranks_with_steps_of_others", (int64_t)t->following);
     put_int(j, "steps", (int64_t)t->nsteps);
     put_int(j, "collectives", t->collectives);
     put_int(j, "matched", t->matched);

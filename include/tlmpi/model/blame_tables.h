@@ -37,6 +37,15 @@ typedef enum tl_pattern {
 } tl_pattern;
 extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL */
 
+/* What the steps of a rank in blame_step come from. */
+typedef enum tl_steps_from {
+    TL_STEPS_MARKED,   /* ProfilerStep# */
+    TL_STEPS_MET,      /* it has none: collectives in which it meets ranks that have */
+    TL_STEPS_RETURNED, /* no trace has any: the order in which collectives return */
+    TL_STEPS_NONE      /* nothing tells */
+} tl_steps_from;
+extern const char *const tl_steps_from_labels[]; /* "marks", "others", "return", "nothing", NULL */
+
 /* What tells how long a transfer should have been. */
 typedef enum tl_link_evidence {
     TL_LINK_BY_GROUPS, /* other ranks that do the same */
@@ -58,6 +67,9 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_CELL_PATTERN(name)  uint8_t name
 #define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
 #define TL_LABELS_OF_PATTERN   tl_pattern_labels
+#define TL_CELL_STEPS_FROM(name)  uint8_t name
+#define TL_TYPE_OF_STEPS_FROM     TL_TYPE_ENUM
+#define TL_LABELS_OF_STEPS_FROM   tl_steps_from_labels
 
 /* Waits in collectives, charged to those who came late. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
@@ -202,6 +214,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time that the job would save over the traced steps were the rank like "                                    \
       "its peers, now and then late by chance as they are")                                                            \
     F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+    F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
+      "what tells its steps: marks: its own ProfilerStep#; others: it has none, and they "                             \
+      "are those of the collectives in which it meets ranks that have; return: no trace has any, and a step is after " \
+      "what collectives return; nothing: its time is in no step")                                                      \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 

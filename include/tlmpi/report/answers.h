@@ -46,6 +46,7 @@ typedef enum tl_doubt {
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
+    TL_DOUBT_FOLLOWING,      /* steps of ranks are those of the collectives in which they meet ranks that mark some */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
@@ -92,7 +93,8 @@ typedef struct tl_culprit {
 typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
-    size_t unmarked;                        /* ranks without marks of steps, though others have some */
+    size_t unmarked;                        /* ranks without marks of steps, which meet none of those that have some */
+    size_t following;                       /* ranks without, whose steps are those of the ranks that they meet */
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;
