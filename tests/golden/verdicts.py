@@ -89,19 +89,45 @@ def noisy(work, name, *options):
     check(f"{name}: the gain in the mean", 0.9 <= sum(ratios) / len(ratios) <= 1.1, ratios)
 
 
+def unmark(folder, *ranks):
+    """Takes the marks of steps out of these ranks' traces; of all where none is said."""
+    for name in os.listdir(folder):
+        if not name.startswith("rank") or (ranks and int(name.split("-")[1].split(".")[0]) not in ranks):
+            continue
+        path = os.path.join(folder, name)
+        with (gzip.open(path, "rt") if name.endswith(".gz") else open(path)) as f:
+            trace = json.load(f)
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("ProfilerStep")]
+        with (gzip.open(path, "wt") if name.endswith(".gz") else open(path, "w")) as f:
+            json.dump(trace, f)
+
+
+def one_unmarked(work, kind, *options):
+    """A rank that alone has no marks, and is late in some steps: they are told by the others'."""
+    folder = os.path.join(work, "job")
+    truth = make(folder, "--seed", "7", "--steps", "12", *options, "--fault", "host_late", "--fault-rank", "3", "--fault-cost",
+                 "0.15", "--fault-pattern", "bounded", "--fault-steps", "4-7")
+    unmark(folder, 3)
+    path = analyse(work, folder)
+    rows = table(path, "straggler")
+    row, gain = rows[3], truth["fault"]["gain_ns"]
+    check(f"one unmarked, {kind}: it is named, and no other", named(rows) == [3], named(rows))
+    check(f"one unmarked, {kind}: what tells its steps", row["steps_from"] == "others", row["steps_from"])
+    check(f"one unmarked, {kind}: cause and steps", (row["cause"], row["pattern"], row["first_step"], row["last_step"]) ==
+          ("host_late", "bounded", "4", "7"), row)
+    check(f"one unmarked, {kind}: the gain", abs(int(row["gain_ns"]) - gain) <= 0.15 * gain, f"{row['gain_ns']}, not {gain}")
+    check(f"one unmarked, {kind}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
+    truth = make(folder, "--seed", "7", "--steps", "12", *options)
+    unmark(folder, 3)
+    check(f"one unmarked, healthy {kind}: nobody", not named(table(analyse(work, folder), "straggler")))
+
+
 def unmarked(work, kind, *options):
     """Steps that nobody marks are found, from 0 on, and what was wrong in some of them is."""
     folder = os.path.join(work, "job")
     truth = make(folder, "--seed", "7", "--steps", "12", "--first-step", "0", *options, "--fault", "throttled", "--fault-rank",
                  "2", "--fault-cost", "0.2", "--fault-pattern", "bounded", "--fault-steps", "4-7")
-    for name in os.listdir(folder):
-        if name.startswith("rank"):
-            path = os.path.join(folder, name)
-            with (gzip.open(path, "rt") if name.endswith(".gz") else open(path)) as f:
-                trace = json.load(f)
-            trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("ProfilerStep")]
-            with (gzip.open(path, "wt") if name.endswith(".gz") else open(path, "w")) as f:
-                json.dump(trace, f)
+    unmark(folder)
     path = analyse(work, folder)
     rows = table(path, "straggler")
     check(f"unmarked {kind}: its rank is named, and no other", named(rows) == [2], named(rows))
@@ -189,6 +215,7 @@ def main():
             check(f"a healthy {kind} job: nobody", named(rows) == [], named(rows))
         for kind in kinds:
             unmarked(work, kind, *JOBS[kind])
+            one_unmarked(work, kind, *JOBS[kind])
         nameless(work)
         noisy(work, "two noisy ranks", "--ranks", "2")
         noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")

@@ -62,6 +62,69 @@ static void where_nothing_differs_each_is_a_step(void)
     CU_ASSERT_EQUAL(number("222222222222"), 12);
 }
 
+/* --------------------------------------------------------------------------------------------- some ranks mark steps */
+
+enum { WITH, WITHOUT, NRANKS };
+
+/* A line a rank, one that marks steps and one that marks none; a column a collective that the rank is in, by the step of
+ * its mark, '?' where it has none, '-' before its first, '.' where it takes no part. */
+static tl_late_row met[MOST];
+static tl_segment segments_of[NRANKS][MOST];
+
+static bool follow(const char *with, const char *without)
+{
+    static tl_comm comms[NRANKS][MOST];
+    static tl_rank_program v[NRANKS];
+    const char *const lines[NRANKS] = { with, without };
+    const int32_t marked[] = { WITH };
+    uint32_t n[NRANKS] = { 0 }, nrows = 0;
+    bool follows;
+
+    for (uint32_t i = 0; with[i] != 0; i++)
+        for (int32_t r = 0; r < NRANKS; r++) {
+            if (lines[r][i] == '.')
+                continue;
+            int32_t step = with[i] >= '0' && with[i] <= '9' ? with[i] - '0' : -1;
+            comms[r][n[r]] = (tl_comm){ .host = n[r], .work = TL_NONE, .kernel = i, .segment = n[r] };
+            segments_of[r][n[r]++] = (tl_segment){ .step = r == WITH ? step : -1 };
+            met[nrows++] = (tl_late_row){ .collective = i, .rank = r, .step = step, .uid = i, .fits = 1 };
+        }
+    for (int32_t r = 0; r < NRANKS; r++)
+        v[r] = (tl_rank_program){
+            .rank = r,
+            .program = { .comms = comms[r], .ncomms = n[r], .segments = segments_of[r], .nsegments = n[r] },
+        };
+    tl_programs programs = { .of = { .v = v, .n = NRANKS } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_follow(met, nrows, marked, COUNT(marked), &programs, &follows));
+    return follows;
+}
+
+static void a_rank_without_marks_has_the_steps_of_those_it_meets(void)
+{
+    static const int32_t steps[] = { -1, 4, 4, 5, 5, 6 };
+    CU_ASSERT(follow("-44556", "??????"));
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
+        CU_ASSERT_EQUAL(segments_of[WITH][i].step, steps[i]);
+    }
+}
+
+static void what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them(void)
+{
+    static const int32_t steps[] = { 4, 5, 5, 5, -1 };
+    CU_ASSERT(follow("4..5.", "?????"));
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
+    CU_ASSERT_EQUAL(met[6].step, -1); /* behind the last of these nobody knows */
+}
+
+static void who_meets_nobody_with_marks_has_no_steps(void)
+{
+    CU_ASSERT_FALSE(follow("44..55", "..??.."));
+    CU_ASSERT_EQUAL(segments_of[WITHOUT][0].step, -1);
+    CU_ASSERT_EQUAL(segments_of[WITH][0].step, 4);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -69,6 +132,9 @@ int main(void)
         TEST(a_kernel_more_makes_no_other_step),
         TEST(the_first_steps_may_do_more),
         TEST(where_nothing_differs_each_is_a_step),
+        TEST(a_rank_without_marks_has_the_steps_of_those_it_meets),
+        TEST(what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them),
+        TEST(who_meets_nobody_with_marks_has_no_steps),
     };
     return unit_main("unmarked", tests, COUNT(tests));
 }

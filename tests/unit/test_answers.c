@@ -406,6 +406,10 @@ static void a_rank_without_steps_is_a_grave_doubt(void)
         steps->n--;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 1u << TL_DOUBT_UNMARKED);
     CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_LOW);
+    ((tl_straggler *)tl_table_row(tl_tables_get(&j->tables, &tl_straggler_schema), 3))->steps_from = TL_STEPS_MET;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & (1u << TL_DOUBT_UNMARKED | 1u << TL_DOUBT_FOLLOWING),
+                    1u << TL_DOUBT_FOLLOWING); /* others tell them */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_MEDIUM);
     steps->n = 0; /* nobody has any: steps are told by what returns */
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 0);
     job_free(j);
