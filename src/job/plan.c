@@ -4,6 +4,7 @@
  * learn its rank; proc 0 decides and tells all.
  */
 #include "plan.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -349,7 +350,15 @@ static int by_row_rank(const void *key, const void *row)
     return (rank > other) - (rank < other);
 }
 
-tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *err)
+/* Recordings of one job that follow upon one another are at least their length apart; half of it is sure. */
+static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_t n)
+{
+    for (size_t i = 0; inventory->nruns > 1 && i < n; i++)
+        rows[i].duplicates = (int32_t)tl_inventory_duplicates(inventory, rows[i].rank,
+                                                              tl_ns_between(rows[i].last_ns, rows[i].first_ns) / 2);
+}
+
+tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err)
 {
     tl_inventory *inventory = &plan->inventory;
 
@@ -363,6 +372,7 @@ tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *
         in->rank = row->rank;
         in->world_size = row->world_size;
     }
+    count_duplicates(inventory, rows, n);
     return tl_inventory_learn(inventory, err);
 }
 

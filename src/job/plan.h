@@ -38,8 +38,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands behind the events or in a
- * pipe, is known now.  TL_ENOMEM. */
-tl_status tl_plan_learn(tl_plan *plan, const tl_rank *rows, size_t n, tl_error *err);
+ * pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
+tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err);
 
 void tl_plan_free(tl_plan *plan);
 

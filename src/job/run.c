@@ -234,8 +234,8 @@ static tl_status gather_ranks(job *j, tl_error *err)
     tl_status st = gather(j, TL_SCOPE_RANK, err);
 
     if (st == TL_OK && is_first()) {
-        const tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
-        st = tl_plan_learn(&j->plan, (const tl_rank *)(const void *)ranks->rows, ranks->n, err);
+        tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
+        st = tl_plan_learn(&j->plan, (tl_rank *)(void *)ranks->rows, ranks->n, err);
     }
     return tl_par_agree(st, err);
 }

@@ -106,7 +106,9 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
 
-    tl_wrap_words(w, a->trust.missing > 0 ? "No rank that has a trace holds the job up." : "No rank holds the job up.");
+    tl_wrap_words(w, a->trust.workless > 0  ? "No rank whose trace shows device work holds the job up."
+                     : a->trust.missing > 0 ? "No rank that has a trace holds the job up."
+                                            : "No rank holds the job up.");
     if (most == NULL) {
         tl_wrap_words(w, "No rank waits for another in a collective.");
         return;

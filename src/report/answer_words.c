@@ -237,6 +237,16 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have");
     case TL_DOUBT_DAMAGED:
         return phrase("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
+    case TL_DOUBT_SIZES:
+        return phrase("some traces tell of a job of %" PRId32 " rank%s, others of one of %" PRId32
+                      ", as where two jobs are mixed",
+                      t->other_world, t->other_world == 1 ? "" : "s", t->world);
+    case TL_DOUBT_DUPLICATES:
+        return phrase("of %zu rank%s there is more than one trace of the same time, as where two jobs are mixed",
+                      t->duplicates, t->duplicates == 1 ? "" : "s");
+    case TL_DOUBT_NO_WORK:
+        return phrase("the trace%s of %zu rank%s no device work", t->workless == 1 ? "" : "s", t->workless,
+                      t->workless == 1 ? " shows" : "s show");
     case TL_DOUBT_UNMARKED:
         return phrase("%s rank%s no marks of steps, so that what %s more is not found",
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",

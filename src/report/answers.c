@@ -31,6 +31,9 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_CLOCKS] = "clocks",
     [TL_DOUBT_MISSING] = "ranks_missing",
     [TL_DOUBT_DAMAGED] = "traces_damaged",
+    [TL_DOUBT_SIZES] = "sizes_differ",
+    [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
+    [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
@@ -77,10 +80,17 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
     const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
     int64_t world = 0, inside = 0;
 
+    t->world = t->other_world = -1;
     for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
         world = row->world_size > world ? row->world_size : world;
+        if (row->world_size >= 0) {
+            t->other_world = t->world < 0 || row->world_size < t->other_world ? row->world_size : t->other_world;
+            t->world = row->world_size > t->world ? row->world_size : t->world;
+        }
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
+        t->workless += row->status == TL_RANK_NO_GPU;
+        t->duplicates += row->duplicates > 0;
     }
     for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);

@@ -4,7 +4,7 @@
 #define BIT(doubt) (1u << (doubt))
 
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                              BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
+                              BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
 static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1;
 
@@ -35,6 +35,8 @@ static unsigned doubts_of_steps(const tl_trust *t)
 static unsigned doubts_of_data(const tl_trust *t)
 {
     unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
+    doubts |= (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0) |
+              (t->duplicates > 0 ? BIT(TL_DOUBT_DUPLICATES) : 0) | (t->workless > 0 && t->nranks > 0 ? BIT(TL_DOUBT_NO_WORK) : 0);
     doubts |= (t->unmarked > 0 ? BIT(TL_DOUBT_UNMARKED) : 0) | (t->following > 0 ? BIT(TL_DOUBT_FOLLOWING) : 0);
     if (t->matched < t->collectives / 2 + t->collectives % 2)
         doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
@@ -106,7 +108,9 @@ void tl_answers_doubt(tl_answers *a)
 {
     unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
              clocks = tl_answers_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
-    unsigned lost = data & (BIT(TL_DOUBT_MISSING) | BIT(TL_DOUBT_DAMAGED)), rank = steps | data, phase = lost;
+    unsigned lost = data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
+                             BIT(TL_DOUBT_FOLLOWING)),
+             rank = steps | data, phase = lost;
 
     if (a->finding > TL_FOUND_NOBODY) {
         const tl_culprit *worst = &a->culprits[0];

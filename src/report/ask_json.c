@@ -359,6 +359,10 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks", (int64_t)t->nranks);
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
+    put_int(j, "ranks_without_device_work", (int64_t)t->workless);
+    put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
+    put_int(j, "world_size", t->world);
+    put_int(j, "world_size_least", t->other_world);
     put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
     put_int(j, "ranks_with_steps_of_others", (int64_t)t->following);
     put_int(j, "steps", (int64_t)t->nsteps);

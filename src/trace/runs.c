@@ -18,6 +18,7 @@
  */
 #include "input.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,4 +328,29 @@ done:
     free(d.unknown);
     free(d.runs);
     return st;
+}
+
+/* ------------------------------------------------------------------------------------------ at one and the same time */
+
+static bool is_timed(const tl_input *t, int64_t rank)
+{
+    return t->kind == TL_INPUT_TRACE && t->rank == rank && t->begin_ns != t->mtime_ns;
+}
+
+size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns)
+{
+    const tl_input *own = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run == inventory->run && is_timed(&inventory->inputs.v[i], rank))
+            own = &inventory->inputs.v[i];
+    for (size_t i = 0; own != NULL && i < inventory->inputs.n; i++) {
+        const tl_input *t = &inventory->inputs.v[i];
+        if (t->run == inventory->run || !is_timed(t, rank))
+            continue;
+        int64_t apart_ns = tl_ns_between(t->begin_ns, own->begin_ns);
+        n += apart_ns != 0 && apart_ns < within_ns && apart_ns > -within_ns; /* at the same instant: a copy */
+    }
+    return n;
 }

@@ -385,14 +385,35 @@ static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t 
     replay(j, 800 * MS, 0);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = p_value;
     tl_quality *check = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
-    tl_rank *rank = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
     check->count = matched;
     check->of = of;
-    rank->world_size = world;
-    rank->status = status;
+    for (size_t r = 0; r < 4; r++)
+        ranks[r].world_size = world;
+    ranks[3].status = status;
     unsigned doubts = answers_of(j)->rank.doubts;
     job_free(j);
     return doubts;
+}
+
+/* Whatever is found of them is found of several jobs. */
+static void ranks_of_two_jobs_are_a_grave_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    replay(j, 800 * MS, 0);
+    ranks[1].world_size = -1; /* it does not tell */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ranks[2].world_size = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_SIZES, 1u << TL_DOUBT_SIZES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(j->answers.phase.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_LOW);
+    ranks[2].world_size = 4;
+    ranks[0].duplicates = 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_DUPLICATES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
 }
 
 /* Rank 3 of 4 lost its marks: what it does more is compared with nothing. */
@@ -423,6 +444,7 @@ static void what_is_missing_is_a_doubt(void)
     CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_HARDLY_MATCHED);
     CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.05), 1u << TL_DOUBT_MISSING);
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.05), 1u << TL_DOUBT_DAMAGED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.05), 1u << TL_DOUBT_NO_WORK);
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
 }
 
@@ -610,6 +632,7 @@ static const unit_test tests[] = {
     TEST(nobody_is_an_answer),
     TEST(where_nothing_can_be_told_the_answer_says_why),
     TEST(steps_are_needed_for_confidence),
+    TEST(ranks_of_two_jobs_are_a_grave_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),

@@ -298,6 +298,21 @@ static void no_memory_is_said_and_nothing_leaks(void)
     CU_ASSERT(failed > 5 && failed < tried);
 }
 
+static void two_traces_of_one_rank_at_one_time_are_counted(void)
+{
+    runs_are("0a 1a | 0b 1b", 2, 1);
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(70000000000)), 1);
+    runs_are("0a 1a 1b", 2, 0);
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 1);
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 0, INT64_C(10000000000)), 0);
+    runs_are("0a 1a1b", 2, 0); /* a copy */
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
+    runs_are("0a 1a 1b", 2, 0);
+    of("006b")->mtime_ns = of("006b")->begin_ns; /* nobody knows when it began */
+    CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -316,6 +331,7 @@ int main(void)
     CU_ADD_TEST(s, only_traces_take_part);
     CU_ADD_TEST(s, a_rank_whose_trace_cannot_be_read_is_not_missing);
     CU_ADD_TEST(s, missing_ranks_are_counted_and_some_are_listed);
+    CU_ADD_TEST(s, two_traces_of_one_rank_at_one_time_are_counted);
     CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();

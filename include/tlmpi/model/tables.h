@@ -56,6 +56,8 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, I64, filtered, SOURCE, "", "whole entries that no analysis asked for")                                           \
     F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                             \
     F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                               \
+    F(T, I32, duplicates, SOURCE, "", "other traces that say they are this rank and were recorded at the same time, so that "  \
+                                      "they are of another job; left out")                                                \
     F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                          \
     F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                              \
     F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, behind ...")              \

@@ -45,6 +45,9 @@ typedef enum tl_doubt {
     TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
+    TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job, so that they may be of several */
+    TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
+    TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,      /* steps of ranks are those of the collectives in which they meet ranks that mark some */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
@@ -93,6 +96,9 @@ typedef struct tl_culprit {
 typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
+    size_t workless;                        /* ranks whose trace has no device work */
+    size_t duplicates;                      /* ranks of which there is another trace of the same time */
+    int32_t world, other_world;             /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;                        /* ranks without marks of steps, which meet none of those that have some */
     size_t following;                       /* ranks without, whose steps are those of the ranks that they meet */
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */

@@ -90,6 +90,11 @@ tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
 /* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
 tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
 
+/* Traces of other runs that say they are this rank, and began nearer than `within_ns` to that of the run that is taken:
+ * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant, are
+ * left out.  0 where it is not known when they began. */
+size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns);
+
 void tl_inventory_free(tl_inventory *inventory);
 
 /* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for what is open
