@@ -166,10 +166,13 @@ static void find_events(const looking *l, size_t unit, double ratio, tl_standing
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
     double least = ratio * noise > event_share ? ratio * noise : event_share;
     out->nevents = 0;
-    out->first_event = n;
+    out->first_event = out->left_out = n;
     for (size_t s = 0; s < n; s++)
         if (l->in->flagged[unit * n + s] && l->share[unit * n + s] >= least) {
-            out->nevents += share_of_event(l, unit, s) >= least;
+            bool counts = share_of_event(l, unit, s) >= least;
+            out->nevents += counts;
+            if (!counts && (out->left_out == n || l->share[unit * n + s] > l->share[unit * n + out->left_out]))
+                out->left_out = s;
             out->first_event = s < out->first_event ? s : out->first_event;
             out->last_event = s;
         }
@@ -192,7 +195,7 @@ static void look_for_events(const looking *l, size_t unit, tl_standing *out)
 static tl_standing look_at(looking *l, size_t unit)
 {
     size_t n = l->in->nsteps;
-    tl_standing out = { .ground = TL_GROUND_NONE, .p = NAN };
+    tl_standing out = { .ground = TL_GROUND_NONE, .p = NAN, .left_out = n };
 
     for (size_t s = 0; s < n; s++) {
         l->scratch[s] = worst_of_others(l, unit, s);

@@ -249,6 +249,7 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
         .last_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->last].number : -1,
         .p_value = p->p_value,
         .slowdown = 1,
+        .left_out_step = -1,
     };
 
     for (size_t s = 0; s < in->nsteps; s++) {

@@ -222,6 +222,10 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
                      "stands out in %zu of %zu steps, but without it the job would take as long, as simulated",
                      found->nflagged, in->nsteps);
         }
+        if (row->verdict == TL_VERDICT_OK && found->left_out < in->nsteps) {
+            row->left_out_step = in->steps[found->left_out].number;
+            row->left_out_ns = (int64_t)llround(w.cost_ns[i * in->nsteps + found->left_out]);
+        }
         /* Other steps in which it was the last are like those of any rank. */
         if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
             row->pattern != TL_PATTERN_DRIFTING) {

@@ -248,9 +248,9 @@ static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer,
 {
     tl_wrap_piece(w, "%s%s", tl_confidence_labels[answer->confidence], more || answer->doubts != 0 ? " -" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
-        tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
+        tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
         if (more || answer->doubts >> doubt > 1)
             memcpy(words.text + strlen(words.text), ";", 2);
         tl_say_phrase(w, words);

@@ -36,6 +36,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
+    [TL_DOUBT_LEFT_OUT] = "step_left_out",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_MIXED] = "mixed_cause",
@@ -296,7 +297,7 @@ static void find_finding(tl_tables *tables, tl_answers *out)
     out->why = out->finding == TL_FOUND_NO_VERDICT && open != NULL ? open->reason : NULL;
 }
 
-/* The rank that others waited for most. */
+/* The rank that others waited for most, and that with the largest loss that nobody is named for. */
 static void find_most(tl_tables *tables, tl_answers *out)
 {
     const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema),
@@ -307,6 +308,8 @@ static void find_most(tl_tables *tables, tl_answers *out)
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
         if (row->blame_ns > 0 && (out->most == NULL || row->blame_ns > out->most->blame_ns))
             out->most = row;
+        if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
+            out->left_out = row;
     }
     for (size_t i = 0; out->most != NULL && i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i);

@@ -6,14 +6,14 @@
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                               BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, least_hidden = 0.01;
 
 bool tl_answers_blurred(const tl_answers *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
     if (a->trust.untied) /* which may be any time */
         return a->trust.blurred > a->trust.matched / 100;
-    return a->trust.blurred > 0 && hidden >= 0.01 * (double)a->wall_ns;
+    return a->trust.blurred > 0 && hidden >= least_hidden * (double)a->wall_ns;
 }
 
 static tl_answer answer_with(unsigned doubts)
@@ -30,6 +30,14 @@ static tl_answer answer_with(unsigned doubts)
 static unsigned doubts_of_steps(const tl_trust *t)
 {
     return t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0;
+}
+
+/* As much as what clocks may hide. */
+static unsigned doubts_of_ends(const tl_answers *a)
+{
+    return a->left_out != NULL && (double)a->left_out->left_out_ns >= least_hidden * (double)a->wall_ns
+               ? BIT(TL_DOUBT_LEFT_OUT)
+               : 0;
 }
 
 static unsigned doubts_of_data(const tl_trust *t)
@@ -106,7 +114,7 @@ static bool waits_are_unexplained(const tl_answers *a)
 
 void tl_answers_doubt(tl_answers *a)
 {
-    unsigned steps = doubts_of_steps(&a->trust), data = doubts_of_data(&a->trust),
+    unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust),
              clocks = tl_answers_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
     unsigned lost = data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                              BIT(TL_DOUBT_FOLLOWING)),

@@ -366,6 +366,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
     put_int(j, "ranks_with_steps_of_others", (int64_t)t->following);
     put_int(j, "steps", (int64_t)t->nsteps);
+    put_int(j, "left_out_ns", a->left_out != NULL ? a->left_out->left_out_ns : 0);
     put_int(j, "collectives", t->collectives);
     put_int(j, "matched", t->matched);
     put_int(j, "clocks", t->clocks);

@@ -125,6 +125,8 @@ static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
     CU_ASSERT_FALSE(tl_stands_out(&of[0]));
+    CU_ASSERT_EQUAL(of[0].left_out, 0); /* but it is known what is left out */
+    CU_ASSERT_EQUAL(of[1].left_out, 10);
     LOOK(0.001, "#111111111", "..........", ".........."); /* though labels tell of the others */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
     LOOK(0.001, "#11112....", "..........", "..........");
@@ -145,6 +147,7 @@ static void a_first_step_that_nothing_is_missing_of_is_like_the_others(void)
     CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
     CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
     CU_ASSERT(of[1].nevents == 1 && of[1].first_event == 0 && of[1].last_event == 0);
+    CU_ASSERT_EQUAL(of[1].left_out, 10);
     c = draw_costs((const char *const[]){ "....8.....", "6.........", "..1.......", NULL }); /* and noise */
     c.begun = true;
     CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
@@ -161,6 +164,7 @@ static void how_recordings_end_is_no_event(void)
         p_value[0] = p_value[1] = p_value[2] = 0.5;
         CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);
         CU_ASSERT_EQUAL(tl_stands_out(&of[1]), !in_turn);
+        CU_ASSERT_EQUAL(of[1].left_out, in_turn ? 9 : 10);
         c = draw_costs((const char *const[]){ "....8.....", ".........6", "..1.......", NULL }); /* nor noise */
         c.in_turn = in_turn;
         CU_ASSERT_EQUAL_FATAL(tl_standing_of(&c, of, &err), TL_OK);

@@ -214,6 +214,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time that the job would save over the traced steps were the rank like "                                    \
       "its peers, now and then late by chance as they are")                                                            \
     F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+    F(T, I32, left_out_step, MEASURE, "",                                                                              \
+      "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings that "\
+      "begin or end in turn look so; -1: there is none")                                                               \
+    F(T, I64, left_out_ns, MEASURE, "ns", "what it costs in that step; else 0")                                        \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, and they "                             \
       "are those of the collectives in which it meets ranks that have; return: no trace has any, and a step is after " \

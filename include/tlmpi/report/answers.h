@@ -50,6 +50,7 @@ typedef enum tl_doubt {
     TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,      /* steps of ranks are those of the collectives in which they meet ranks that mark some */
+    TL_DOUBT_LEFT_OUT,       /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
@@ -144,6 +145,7 @@ typedef struct tl_answers {
     int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
     const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
                                              * NULL: the clocks are it */
+    const tl_straggler *left_out;           /* of the ranks that are not named that with the largest left_out_ns; NULL */
     int64_t together_gain_ns;               /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;                    /* wall time of the rank with the longest */
     int64_t wall_ns; /* of the traced window: replayed where that is to be trusted, else measured_ns */
