@@ -5,6 +5,7 @@
  */
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/tables.h"
 #include <string.h>
 
 static const char *const meanings[TL_NCHECKS] = {
@@ -32,6 +33,8 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_CLOCKS] = "clocks of the job, of ranks; worst: the largest offset found",
     [TL_CHECK_SHIFTED] = "ranks whose times were shifted; worst: by how much",
     [TL_CHECK_INFERRED] = "groups that no metadata names",
+    [TL_CHECK_UNCHARGED] = "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective",
+    [TL_CHECK_UNSTEPPED] = "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
 
 static tl_quality row_of(int check)
@@ -49,6 +52,13 @@ static void add(tl_quality *row, bool holds, int64_t ns)
         row->worst_ns = ns;
 }
 
+/* A sum of ns, and the largest of them. */
+static void add_waits(tl_quality *row, int64_t ns)
+{
+    row->count = tl_ns_sum(row->count, ns);
+    row->worst_ns = ns > row->worst_ns ? ns : row->worst_ns;
+}
+
 static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
@@ -64,6 +74,11 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
         add(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
     if (c->n > 1)
         add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
+    if (c->n > 1 && fits)
+        add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
+    if (c->skew_class == TL_SKEW_INCONCLUSIVE)
+        add_waits(&rows[TL_CHECK_UNCHARGED], c->wait_sum_ns);
+    rows[TL_CHECK_UNCHARGED].of = tl_ns_sum(rows[TL_CHECK_UNCHARGED].of, c->wait_sum_ns);
     rows[TL_CHECK_BALANCE].count = tl_ns_sum(rows[TL_CHECK_BALANCE].count, c->wait_sum_ns);
 }
 
@@ -115,6 +130,8 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         if (c->before_launch_ns > rows[TL_CHECK_BEFORE_LAUNCH].worst_ns)
             rows[TL_CHECK_BEFORE_LAUNCH].worst_ns = c->before_launch_ns;
     }
+    if (tl_tables_get(job, &tl_step_schema)->n == 0)
+        rows[TL_CHECK_UNSTEPPED].count = 0;
     rows[TL_CHECK_BEFORE_LAUNCH].of = rows[TL_CHECK_BY_SEQ].of;
     for (size_t i = 0; i < groups->n; i++)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);

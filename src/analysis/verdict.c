@@ -269,6 +269,20 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
     return tl_table_append(straggler, &row, 1);
 }
 
+void tl_verdict_sum_all(const tl_table *blame, tl_table *straggler)
+{
+    for (size_t i = 0; i < straggler->n; i++) {
+        tl_straggler *row = tl_table_row(straggler, i);
+        row->blame_ns = 0;
+        for (size_t b = first_charge_of(blame, row->rank); b < blame->n; b++) {
+            const tl_blame *charge = tl_table_row(blame, b);
+            if (charge->to_rank != row->rank)
+                break;
+            row->blame_ns += charge_of(charge);
+        }
+    }
+}
+
 tl_status tl_verdict_make(const tl_verdict_input *in, tl_table *blame_step, tl_table *straggler, tl_error *err)
 {
     size_t n = in->nranks * in->nsteps + 1;

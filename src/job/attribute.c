@@ -437,6 +437,8 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
+    if (st == TL_OK && tl_par_proc() == 0)
+        tl_verdict_sum_all(tl_tables_get(tables, &tl_blame_schema), tl_tables_get(tables, &tl_straggler_schema));
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);

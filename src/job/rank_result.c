@@ -102,6 +102,20 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
     }
 }
 
+/* An entry that is left out is one that is lost. */
+static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
+{
+    char words[128];
+    if (view->nlost_steps == 0)
+        return;
+    row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
+    if (row->error[0] != 0)
+        return;
+    snprintf(words, sizeof words, "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
+             view->nlost_steps);
+    text_cell(row->error, sizeof row->error, words);
+}
+
 static int64_t first_start(tl_tables *tables)
 {
     const tl_table *intervals = tl_tables_get(tables, &tl_interval_schema);
@@ -179,6 +193,8 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         describe_view(&linked.view, row);
+    if (st == TL_OK)
+        describe_lost_steps(&linked.view, row);
     tl_linked_free(&linked);
     return st;
 }

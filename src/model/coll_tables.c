@@ -63,6 +63,8 @@ const char *const tl_check_labels[] = {
     [TL_CHECK_CLOCKS] = "clocks",
     [TL_CHECK_SHIFTED] = "clocks_applied",
     [TL_CHECK_INFERRED] = "group_inferred",
+    [TL_CHECK_UNCHARGED] = "wait_inconclusive",
+    [TL_CHECK_UNSTEPPED] = "collective_outside_steps",
     NULL,
 };
 

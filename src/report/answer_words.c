@@ -223,6 +223,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_PARTLY_MATCHED:
         return phrase("only %s of %s collectives matched", tl_grouped(t->matched).text,
                       tl_grouped(t->collectives).text);
+    case TL_DOUBT_OUTSIDE:
+        return phrase("%s of %s matched collectives are in no marked step, where nobody is judged",
+                      tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:
         if (t->untied)
             return phrase("nothing compares the clocks of hosts, which blurs %s collectives",

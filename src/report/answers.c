@@ -28,6 +28,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_CHANCE] = "chance",
     [TL_DOUBT_HARDLY_MATCHED] = "hardly_matched",
     [TL_DOUBT_PARTLY_MATCHED] = "partly_matched",
+    [TL_DOUBT_OUTSIDE] = "outside_steps",
     [TL_DOUBT_CLOCKS] = "clocks",
     [TL_DOUBT_MISSING] = "ranks_missing",
     [TL_DOUBT_DAMAGED] = "traces_damaged",
@@ -190,6 +191,7 @@ static void find_trust(tl_tables *tables, tl_answers *out)
     t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
     t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
     t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
+    t->outside = check_of(quality, TL_CHECK_UNSTEPPED)->count;
     t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
     look_at_clocks(tables, t);
     look_at_replay(tables, out);
@@ -303,11 +305,21 @@ static void find_most(tl_tables *tables, tl_answers *out)
     const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema),
                    *steps = tl_tables_get(tables, &tl_blame_step_schema);
 
+    size_t at = 0;
+    int64_t most_blame_ns = 0;
+
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
+        int64_t in_steps_ns = 0;
+        while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
+            at++;
+        for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
+            in_steps_ns = tl_ns_add(in_steps_ns, s->blame_ns);
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
-        if (row->blame_ns > 0 && (out->most == NULL || row->blame_ns > out->most->blame_ns))
+        if (in_steps_ns > most_blame_ns) {
             out->most = row;
+            most_blame_ns = in_steps_ns;
+        }
         if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
             out->left_out = row;
     }

@@ -29,7 +29,8 @@ static tl_answer answer_with(unsigned doubts)
 
 static unsigned doubts_of_steps(const tl_trust *t)
 {
-    return t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0;
+    return (t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0) |
+           (t->outside > t->matched / 10 ? BIT(TL_DOUBT_OUTSIDE) : 0);
 }
 
 /* As much as what clocks may hide. */

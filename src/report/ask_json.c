@@ -369,6 +369,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "left_out_ns", a->left_out != NULL ? a->left_out->left_out_ns : 0);
     put_int(j, "collectives", t->collectives);
     put_int(j, "matched", t->matched);
+    put_int(j, "outside_steps", t->outside);
     put_int(j, "clocks", t->clocks);
     put_int(j, "clock_uncertainty_ns", t->clock_uncertainty_ns);
     put_int(j, "clocks_shifted", t->shifted);

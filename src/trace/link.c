@@ -190,7 +190,8 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
-    bool whole = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps) && tl_comm_collect(&evidence);
+    bool whole = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
+                 tl_comm_collect(&evidence);
     out->view.steps = out->steps;
     whole = whole && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];

@@ -8,24 +8,26 @@
 #include "link_step.h"
 #include <stdlib.h>
 
-/* The k of "ProfilerStep#k", white space around the '#' allowed; -1 for other names. */
+enum { NO_MARK = -1, TOO_LARGE = -2 };
+
+/* The k of "ProfilerStep#k", white space around the '#' allowed. */
 static int32_t number_of(tl_text name)
 {
     int64_t number = 0;
     size_t i = 12, digits = 0;
 
     if (!tl_text_starts(name, "ProfilerStep"))
-        return -1;
+        return NO_MARK;
     while (i < name.n && name.p[i] == ' ')
         i++;
     if (i >= name.n || name.p[i++] != '#')
-        return -1;
+        return NO_MARK;
     while (i < name.n && name.p[i] == ' ')
         i++;
     for (; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++)
         if ((number = number * 10 + (name.p[i] - '0')) > INT32_MAX)
-            return -1;
-    return digits > 0 ? (int32_t)number : -1;
+            return TOO_LARGE;
+    return digits > 0 ? (int32_t)number : NO_MARK;
 }
 
 static int by_number(const void *a, const void *b)
@@ -44,18 +46,19 @@ static int by_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **steps, size_t *n)
+bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **steps, size_t *n, size_t *nlost)
 {
     const tl_events *e = &trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     TL_VEC(tl_step_window) marks = { 0 };
 
     *steps = NULL;
-    *n = 0;
+    *n = *nlost = 0;
     for (size_t i = 0; i < e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
+        *nlost += number == TOO_LARGE;
         if (number < 0)
             continue;
         if (!tl_vec_room(&marks)) {

@@ -67,4 +67,7 @@ bool tl_gain_matters(const tl_verdict_input *input, int32_t first_step, int32_t 
 tl_status tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,
                            tl_table *straggler, tl_error *err);
 
+/* Last: blame_ns of each row with what others waited for the rank outside of steps, too, of which no verdict is made. */
+void tl_verdict_sum_all(const tl_table *blame, tl_table *straggler);
+
 #endif

@@ -89,7 +89,8 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
 #define TL_BLAME_STEP_FIELDS(F, T)                                                                                     \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
-    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
+      "rank-seconds that others waited for it in the step; what they waited outside of steps is in blame alone")       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
       "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
@@ -131,7 +132,9 @@ extern const char *const tl_scenario_labels[];
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
-    F(T, I64, gain_ns, MEASURE, "ns", "unchanged - time_ns")                                                           \
+    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
+      "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
+      "was ahead of his peers is like them, of links who was slower for another reason")                               \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
       "unchanged: unchanged / ideal; else none")                                                                       \
@@ -191,7 +194,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
 #define TL_STRAGGLER_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
-    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
+      "rank-seconds that others waited for it, in all steps and outside of them: the sum of its rows in blame")        \
     F(T, I64, late_count, MEASURE, "", "collectives in which it came last")                                            \
     F(T, F64, z, MEASURE, "", "robust z of its charge over all steps, among the ranks of its role")                    \
     F(T, F64, share_steps, MEASURE, "", "flagged steps / all steps (table blame_step)")                                \

@@ -70,6 +70,8 @@ typedef enum tl_quality_check {
     TL_CHECK_CLOCKS,
     TL_CHECK_SHIFTED,           /* ranks */
     TL_CHECK_INFERRED,          /* groups */
+    TL_CHECK_UNCHARGED,         /* ns of waits */
+    TL_CHECK_UNSTEPPED,         /* collectives */
     TL_NCHECKS
 } tl_quality_check;
 extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */

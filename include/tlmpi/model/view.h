@@ -103,6 +103,7 @@ typedef struct tl_rank_view {
     const tl_sync *syncs;       size_t nsyncs;      /* likewise */
     const tl_launch *launches;  size_t nlaunches;   /* by (start, uid) */
     const tl_step_window *steps;       size_t nsteps;      /* by start; windows do not overlap */
+    size_t nlost_steps;                 /* marks left out: no step has so large a number */
     const tl_coll *colls;       size_t ncolls;      /* in the order of their kernels */
     const tl_group *groups;     size_t ngroups;     /* process groups, in order of first use */
     const tl_names *names;

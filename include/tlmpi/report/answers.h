@@ -42,6 +42,7 @@ typedef enum tl_doubt {
     TL_DOUBT_CHANCE,         /* p is above 0.05 */
     TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives */
     TL_DOUBT_PARTLY_MATCHED, /* less than 90 % */
+    TL_DOUBT_OUTSIDE,        /* more than 10 % of the collectives are in no step, though there are marks */
     TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
@@ -105,6 +106,7 @@ typedef struct tl_trust {
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;
+    int64_t outside;                        /* matched, in no step, though some rank marks steps */
     int64_t judged;                         /* collectives in which it is sure enough who came last: those that count */
     int64_t clocks, shifted;                /* clocks of the job; ranks whose times were shifted */
     bool untied;                            /* nothing compares the clocks of some hosts with others' */

@@ -45,7 +45,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    traces of the same time), world_size and world_size_least (as traces tell; -1: none does),
  *                    ranks_unmarked (no steps, where others have), ranks_with_steps_of_others (no marks: steps of the
  *                    collectives in which they meet ranks that have), steps, left_out_ns (the most that a rank that is not
- *                    named costs in a first or last step alone), collectives, matched, clocks, clock_uncertainty_ns,
+ *                    named costs in a first or last step alone), collectives, matched,
+ *                    outside_steps (of these: in no step, though ranks mark steps), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
