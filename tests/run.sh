@@ -159,6 +159,7 @@ product()
     stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
     stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
     stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
+    stage faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
     stage first-run first_run
 }
 

@@ -178,6 +178,7 @@ static void steps_are_windows_of_the_hosts_marks(void)
             GPU("kernel", "orphan", 21, 1, 2, 7) "," GPU("kernel", "outside", 40, 1, 3, 7),
         "");
     CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
+    CU_ASSERT_EQUAL(v->nlost_steps, 1); /* no step has so large a number */
     CU_ASSERT_EQUAL(v->steps[0].number, 4);
     CU_ASSERT_EQUAL(v->steps[0].end_ns, 20000);
     CU_ASSERT_EQUAL(v->steps[1].end_ns, 28000);

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""doubts.py TLMPI MAKE_TRACE - what speaks against an answer is said: simulated jobs whose traces are edited, so that they
+are those of several jobs, lack marks or device work, or lose time where nobody is judged.
+"""
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from traces import Checks
+
+
+class Job:
+    """A simulated job: its traces, to be edited, and what the program says of them."""
+
+    def __init__(self, program, make_trace, folder, *options):
+        self.program, self.traces, self.out = program, os.path.join(folder, "traces"), os.path.join(folder, "out")
+        shutil.rmtree(self.traces, ignore_errors=True)
+        subprocess.run([make_trace, "-o", self.traces, "--no-truth", "--ranks", "8", "--steps", "8", *options], check=True)
+
+    def edit(self, rank, change):
+        path = os.path.join(self.traces, f"rank-{rank}.json")
+        with open(path, encoding="utf-8") as f:
+            trace = json.load(f)
+        change(trace)
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(trace, f)
+
+    def analyse(self, *options):
+        done = subprocess.run([self.program, "-f", "-o", self.out, *options, self.traces], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False)
+        return done.stdout.decode("utf-8")
+
+    def answers(self):
+        self.analyse("-q")
+        return json.loads(self.show("ask", "--json"))
+
+    def show(self, command, *options):
+        done = subprocess.run([self.program, command, self.out + ".h5", *options], stdout=subprocess.PIPE, check=True)
+        return done.stdout.decode("utf-8")
+
+    def table(self, name):
+        return list(csv.DictReader(io.StringIO(self.show("show", name, "--format", "csv"))))
+
+
+def is_mark(event):
+    return event["name"].startswith("ProfilerStep#")
+
+
+def keep(trace, wanted):
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if wanted(e)]
+
+
+def two_jobs(checks, job):
+    def world(trace):
+        trace["distributedInfo"]["world_size"] = 4
+
+    for rank in range(3):
+        job.edit(rank, world)
+    said = job.answers()
+    checks.that("sizes_differ" in said["which_rank"]["doubts"], "sizes of two jobs", said["which_rank"])
+    checks.that(all(said[q]["confidence"] == "low" for q in ("which_rank", "which_phase", "others_waiting", "persistent")),
+                "sizes of two jobs: nothing is sure", said)
+    checks.that("job of 4 ranks, others of one of 8" in " ".join(job.show("ask").split()), "sizes of two jobs: the words")
+
+
+def two_traces_of_a_rank(checks, job):
+    job.edit(7, lambda trace: trace["distributedInfo"].update(rank=6))
+    said = job.answers()
+    checks.that("duplicate_ranks" in said["which_rank"]["doubts"] and said["which_rank"]["confidence"] == "low",
+                "two traces of a rank", said["which_rank"])
+
+
+def no_device_work(checks, job):
+    job.edit(3, lambda trace: keep(trace, lambda e: e.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")))
+    said = job.answers()
+    checks.that(said["which_rank"]["doubts"] == ["ranks_without_device_work"], "no device work", said["which_rank"])
+    checks.that("No rank whose trace shows device work holds the job up." in " ".join(job.analyse().split()),
+                "no device work: the words")
+
+
+def first_step(checks, job):
+    said = job.answers()
+    checks.that(said["verdict"] == "none" and said["which_rank"]["doubts"] == ["step_left_out"], "a slow first step", said)
+    row = job.table("straggler")[3]
+    checks.that(row["left_out_step"] == "1" and 4e6 < int(row["left_out_ns"]) < 5e6, "a slow first step: what it costs", row)
+
+
+def outside_of_steps(checks, job):
+    for rank in range(8):
+        job.edit(rank, lambda trace: keep(trace, lambda e: not (is_mark(e) and int(e["name"].split("#")[1]) < 4)))
+    said = job.answers()
+    checks.that("outside_steps" in said["which_rank"]["doubts"], "half of it outside of steps", said["which_rank"])
+    waits = sum(int(r["wait_sum_ns"]) for r in job.table("collective"))
+    blame = sum(int(r["direct_ns"]) + int(r["indirect_ns"]) for r in job.table("blame"))
+    ranks = sum(int(r["blame_ns"]) for r in job.table("straggler"))
+    steps = sum(int(r["blame_ns"]) for r in job.table("blame_step"))
+    checks.that(waits == blame == ranks > steps > 0, "outside of steps: the books balance", waits, blame, ranks, steps)
+    quality = {r["check"]: r for r in job.table("quality")}
+    checks.that(quality["collective_outside_steps"]["count"] == "6", "outside of steps: how many collectives",
+                quality["collective_outside_steps"])
+    checks.that(int(quality["wait_inconclusive"]["of"]) == waits, "outside of steps: all waits are counted",
+                quality["wait_inconclusive"])
+
+
+def large_numbers(checks, job):
+    def enlarge(trace):
+        for event in filter(is_mark, trace["traceEvents"]):
+            event["name"] = "ProfilerStep#%d" % (2**31 - 4 + int(event["name"].split("#")[1]))
+
+    for rank in range(8):
+        job.edit(rank, enlarge)
+    text = " ".join(job.analyse().split())
+    checks.that("found larger ones; left out 5 marks" in text, "steps beyond 2^31", text)
+    checks.that("traces_damaged" in json.loads(job.show("ask", "--json"))["which_rank"]["doubts"], "steps beyond 2^31: a doubt")
+
+
+def one_without_marks(checks, job):
+    job.edit(3, lambda trace: keep(trace, lambda e: not is_mark(e)))
+    said = job.answers()
+    checks.that(said["which_rank"]["answer"] == 3 and said["which_rank"]["doubts"] == ["steps_of_others"],
+                "a late rank without marks", said["which_rank"])
+    job.edit(4, lambda trace: keep(trace, lambda e: not is_mark(e) and "nccl" not in e["name"]))
+    said = job.answers()
+    checks.that("steps_unmarked" in said["which_rank"]["doubts"] or said["trust"]["ranks_unmarked"] == 1,
+                "one that meets nobody either", said["which_rank"])
+
+
+CASES = (
+    (two_jobs, ()), (two_traces_of_a_rank, ()), (no_device_work, ()),
+    (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
+                  "--fault-cost", "0.8")),
+    (outside_of_steps, ()), (large_numbers, ()),
+    (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
+)
+
+
+def main():
+    program, make_trace = (os.path.abspath(p) for p in sys.argv[1:3])
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="tlmpi-test.") as folder:
+        for case, options in CASES:
+            case(checks, Job(program, make_trace, folder, *options))
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()
