@@ -69,7 +69,14 @@ static bool reserve(tl_composing *c)
 
 static bool compose(tl_composing *c)
 {
-    if (!reserve(c) || !tl_compose_work(c) || !tl_compose_points(c))
+    if (!reserve(c))
+        return false;
+    if (tl_is_stage(c->b->view)) {
+        c->step_of = tl_malloc((c->b->nlocal + 1) * sizeof *c->step_of);
+        if (c->step_of == NULL)
+            return false;
+    }
+    if (!tl_compose_work(c) || !tl_compose_kinds(c) || !tl_compose_points(c))
         return false;
     size_t n = c->works.n;
     c->entry_of_work = tl_malloc((n + 1) * sizeof *c->entry_of_work);
@@ -98,6 +105,7 @@ tl_status tl_program_make(const tl_rank_view *view, const tl_activity *activity,
     tl_shares_free(&c.shares);
     free(c.works.v);
     free(c.points);
+    free(c.step_of);
     free(c.entry_of_work);
     free(c.entry_of_comm);
     free(c.gate_of_work);
@@ -111,6 +119,7 @@ void tl_program_free(tl_program *p)
     free(p->comms);
     free(p->segments);
     free(p->shares);
+    free(p->kinds);
     *p = (tl_program){ 0 };
 }
 

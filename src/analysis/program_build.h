@@ -77,6 +77,12 @@ static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
 /* How many comms, in the order of `ended`, had ended at an instant. */
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
 
+/* program_kinds.c: what a kernel computes: the same for the same name and grid on every rank, 0 where it computes nothing. */
+uint64_t tl_kernel_does(const tl_rank_view *view, const tl_kernel *k);
+
+/* program_kinds.c: whether the rank sends to another or receives. */
+bool tl_is_stage(const tl_rank_view *view);
+
 /* A time of the host on the clock of the device. */
 static inline int64_t tl_on_device(const tl_building *b, int64_t host_ns)
 {

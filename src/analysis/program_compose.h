@@ -40,6 +40,7 @@ typedef struct tl_composing {
     size_t ended; /* how many comms have ended, by `ended` of the building */
     tl_host_point *points;
     size_t npoints;
+    int32_t *step_of;        /* by local work: the step it was launched in; NULL: nobody asks */
     uint32_t *entry_of_work; /* by stretch */
     uint32_t *entry_of_comm; /* by comm: its launch; TL_NONE */
     uint32_t *gate_of_work;  /* by stretch: its host point, TL_NONE */
@@ -56,6 +57,9 @@ bool tl_compose_work(tl_composing *c);
 /* Fills points: where waits of the host end, where segments do, and the launches that gate stretches.  False when
  * memory is out. */
 bool tl_compose_points(tl_composing *c);
+
+/* program_kinds.c: fills the kinds of c->out, where step_of tells.  False when memory is out. */
+bool tl_compose_kinds(tl_composing *c);
 
 /* The stretch that ends with the last of so many pieces of work. */
 uint32_t tl_stretch_until(const tl_composing *c, uint32_t until);

@@ -12,7 +12,6 @@
  * idle for SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
  */
 #include "program_compose.h"
-#include "tlmpi/base/hash.h"
 
 #define US           INT64_C(1000)
 #define JOIN_NS      (50 * US) /* from the end of a collective to the start of what waited for it */
@@ -75,15 +74,6 @@ static bool worth_a_split(tl_composing *c, int64_t late_ns)
     return true;
 }
 
-/* What a kernel computes, to be summed over a segment: names tell it on every rank. */
-static uint64_t does(const tl_building *b, const tl_kernel *k)
-{
-    const tl_names *names = b->view->names;
-    if (k->kind != TL_COMPUTE || names == NULL || k->name >= names->n)
-        return 0;
-    return tl_hash_mix(names->v[k->name].key, k->blocks);
-}
-
 /* Appends one kernel; free_ns is when all work before it had ended. */
 static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
 {
@@ -123,7 +113,9 @@ static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
         room = k->end_ns - k->start_ns;
     }
     tl_stretch *s = &c->now;
-    c->out->segments[c->segment].does += does(b, k);
+    c->out->segments[c->segment].does += tl_kernel_does(b->view, k);
+    if (c->step_of != NULL)
+        c->step_of[i] = c->out->segments[c->segment].step;
     c->out->segments[c->segment].nkernels += k->kind == TL_COMPUTE;
     s->entry.ns += add;
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;

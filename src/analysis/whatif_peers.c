@@ -412,7 +412,8 @@ bool tl_whatif_compare(tl_whatif *w)
         end_in_turn(&c, blocks + i, to - i);
         whole = compare_role(&c, blocks + i, to - i, kept, &nkept);
     }
-    whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_stages(w, blocks, n);
+    whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_kinds(w, blocks, n) &&
+            tl_whatif_compare_stages(w, blocks, n);
     free(blocks);
     free(c.numbers);
     free(c.common);

@@ -27,6 +27,10 @@ bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
  * all blocks; they are done with.  False when memory is out. */
 bool tl_whatif_compare_stages(tl_whatif *w, tl_block *blocks, size_t n);
 
+/* Compares the kernels that stages of a pipeline have in common: what a whole stage needs too long for, one rank or all,
+ * is no longer expected of it.  Only where the roles are several.  False when memory is out. */
+bool tl_whatif_compare_kinds(tl_whatif *w, const tl_block *blocks, size_t n);
+
 /* Steps of one rank with the same collectives in the same order. */
 bool tl_blocks_alike(const tl_block *a, const tl_block *b);
 

@@ -1,4 +1,4 @@
-/* replay.c - see replay.h.  A program is four arrays and a head, and travels so. */
+/* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
 #include "replay.h"
 #include "letters.h"
 #include "tlmpi/par/par.h"
@@ -28,9 +28,10 @@ tl_status tl_programs_add(tl_programs *programs, const tl_rank_view *view, const
 
 /* ------------------------------------------------------------------------------------------------------ the arrays */
 
-enum { ENTRIES, COMMS, SEGMENTS, SHARES, NARRAYS };
+enum { ENTRIES, COMMS, SEGMENTS, SHARES, KINDS, NARRAYS };
 
-static const size_t element_size[NARRAYS] = { sizeof(tl_entry), sizeof(tl_comm), sizeof(tl_segment), sizeof(tl_share) };
+static const size_t element_size[NARRAYS] = { sizeof(tl_entry), sizeof(tl_comm), sizeof(tl_segment), sizeof(tl_share),
+                                              sizeof(tl_kernel_kind) };
 
 typedef struct head {
     int32_t rank;
@@ -40,7 +41,7 @@ typedef struct head {
 
 static const void *array_of(const tl_program *p, int which)
 {
-    const void *const arrays[NARRAYS] = { p->entries, p->comms, p->segments, p->shares };
+    const void *const arrays[NARRAYS] = { p->entries, p->comms, p->segments, p->shares, p->kinds };
     return arrays[which];
 }
 
@@ -49,7 +50,7 @@ static head head_of(const tl_rank_program *r)
 {
     const tl_program *p = &r->program;
     size_t nsegments = p->segments != NULL ? p->nsegments + 1 : 0;
-    return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares }, p->start_ns, p->end_ns };
+    return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares, p->nkinds }, p->start_ns, p->end_ns };
 }
 
 /* A program into the letter. */
@@ -84,6 +85,8 @@ static bool unpack(tl_letter *in, tl_rank_program *out)
                                            .nsegments = h.n[SEGMENTS] > 0 ? h.n[SEGMENTS] - 1 : 0,
                                            .shares = array[SHARES],
                                            .nshares = h.n[SHARES],
+                                           .kinds = array[KINDS],
+                                           .nkinds = h.n[KINDS],
                                            .start_ns = h.start_ns,
                                            .end_ns = h.end_ns } };
     return whole;

@@ -120,6 +120,36 @@ static void a_stage_is_compared_with_stages_that_compute_the_same(void)
     }
 }
 
+/* Two stages, each with a kernel that the other does not run.  A takes the second one half as long again, in every step: that is
+ * too long.  That D takes longer than C is how the model was cut; so is a second A, which is not comparable. */
+static void stages_are_compared_by_the_kernels_that_they_share(void)
+{
+    for (int more = 0; more < 2; more++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("steps:     1111111111112222222222222",
+                            "host:      acr.........acr..........",
+                            "compute 7: AAAAC.......AAAAC........",
+                            "comm 9:    .....RRRRRR......RRRRRRR.", NULL));
+        job_rank(j, 1, more ? draw("steps:     1111111111112222222222222",
+                                   "host:      a..adr......a..adr.......",
+                                   "compute 7: AA.AAAADDD..AA.AAAADDD...",
+                                   "comm 9:    ..........R...........RR.", NULL)
+                            : draw("steps:     1111111111112222222222222",
+                                   "host:      adr.........adr..........",
+                                   "compute 7: AAAAAADDD...AAAAAADDD....",
+                                   "comm 9:    .........RR..........RRR.", NULL));
+        for (int r = 0; r < 2; r++)
+            for (size_t k = 0; k < j->ranks[r]->view.nkernels; k++)
+                if (j->ranks[r]->kernels[k].kind == TL_COMM)
+                    j->ranks[r]->kernels[k].collective = TL_SEND_RECV;
+        job_ready(j);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), more ? 0 : 4);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
+        CU_ASSERT_EQUAL(job_gain(j, 1), more ? 0 : 2); /* the hosts begin step 2 when they do */
+        job_free(j);
+    }
+}
+
 /* Behind the last step rank 2 did two columns more than the others until the end of both recordings, or four more because its
  * own goes on for four. */
 static void who_is_recorded_for_longer_did_not_do_more(void)
@@ -200,6 +230,7 @@ static const unit_test tests[] = {
     TEST(what_all_stages_have_more_of_is_nobodys_surplus),
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),
+    TEST(stages_are_compared_by_the_kernels_that_they_share),
 };
 
 int main(void)

@@ -88,6 +88,14 @@ typedef struct tl_share {
     tl_part part;
 } tl_share;
 
+/* Kernels that compute the same, in one step: same name, same grid. */
+typedef struct tl_kernel_kind {
+    uint64_t does; /* which */
+    int64_t ns;    /* of all of them */
+    uint32_t n;
+    int32_t step;
+} tl_kernel_kind;
+
 /* Zero-initialise; tl_program_free ends it. */
 typedef struct tl_program {
     tl_entry *entries;   /* in an order in which each comes after those it depends on */
@@ -98,6 +106,8 @@ typedef struct tl_program {
     size_t nsegments;    /* one more in memory: its first_share ends the last one's shares */
     tl_share *shares;
     size_t nshares;
+    tl_kernel_kind *kinds; /* by step, then by what; of ranks that send or receive, up to 32 a step */
+    size_t nkinds;
     int64_t start_ns, end_ns; /* of the recording: first step, launch or kernel to the last end on the device */
 } tl_program;
 

@@ -18,7 +18,7 @@
  * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
  * rank that did not do in a step what most of its role did is compared by its sums between what they share (`by_sums`); a rank
  * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
- * same.
+ * same.  A stage as a whole is compared with others by the kernels that they run equally often.
  *
  * A rank without a trace takes part with the program of one that does the same, repaired; it comes when that program has
  * come there, unless the end of a collective tells that it came earlier or later.  It is in no scenario, and its own end is
