@@ -161,7 +161,26 @@ double tl_percent_of_step(double share)
     return of < 1 ? 100 * of : 100;
 }
 
-static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool in_first, char *reason, size_t n)
+/* A pattern of all steps is told by all that are flagged; else other steps in which it was the last are like those of any
+ * rank, and what counts lies between the events. */
+static bool is_between_events(const tl_standing *found, uint8_t pattern)
+{
+    return found->ground == TL_GROUND_EVENT && pattern != TL_PATTERN_PERSISTENT && pattern != TL_PATTERN_DRIFTING;
+}
+
+static void say_events(const tl_standing *found, bool between, size_t steps, char *reason, size_t n)
+{
+    size_t flagged = between ? found->nbetween : found->nflagged;
+    double percent = tl_percent_of_step(between ? found->share_between : found->share);
+    if (found->nevents < flagged)
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, in %zu far more than any other rank", flagged, steps,
+                 percent, found->nevents);
+    else
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", flagged, steps, percent);
+}
+
+static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, uint8_t pattern, bool in_first, char *reason,
+                      size_t n)
 {
     size_t steps = in->nsteps;
     switch (found->ground) {
@@ -183,8 +202,7 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool
                  tl_percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_EVENT:
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
-                 tl_percent_of_step(found->share));
+        say_events(found, is_between_events(found, pattern), steps, reason, n);
         return TL_VERDICT_STRAGGLER;
     case TL_GROUND_STEADY: /* a test of its own, and no p_value */
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, steadily more than any other rank (t test: p = %.4f)",
@@ -213,7 +231,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             continue;
         }
         const tl_standing *found = &w.found[i];
-        row->verdict = (uint8_t)say(in, found, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
+        row->verdict = (uint8_t)say(in, found, row->pattern, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
                                     sizeof row->reason);
         if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced &&
             (double)row->gain_ns < next_to_nothing * ns) {
@@ -226,9 +244,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             row->left_out_step = in->steps[found->left_out].number;
             row->left_out_ns = (int64_t)llround(w.cost_ns[i * in->nsteps + found->left_out]);
         }
-        /* Other steps in which it was the last are like those of any rank. */
-        if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
-            row->pattern != TL_PATTERN_DRIFTING) {
+        if (is_between_events(found, row->pattern)) {
             row->first_step = in->steps[found->first_event].number;
             row->last_step = in->steps[found->last_event].number;
             row->pattern = (uint8_t)(row->first_step == row->last_step ? TL_PATTERN_ONE_OFF : row->pattern);
