@@ -28,9 +28,10 @@ static const double next_to_nothing = 0.002;
 
 bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
+    double own = e->blame_ns > 0 ? 1 - e->comm_ns / e->blame_ns : 0;
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
-    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
-           e->gain_ns < explained * e->waited_ns && e->blame_ns >= most_of_all * e->all_ns;
+    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns * own >= waited_share * e->steps_ns &&
+           e->gain_ns < explained * e->waited_ns && e->blame_ns * own >= most_of_all * e->all_ns;
 }
 
 /* What stands in the rows, as the test wants it. */
@@ -78,14 +79,14 @@ static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler,
     return row->late_count >= LAST_LEAST && row->late_count * (int64_t)in->nranks >= LAST_TIMES * all;
 }
 
-static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_step, size_t rank)
+static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_step, size_t rank, const bool *flagged)
 {
     const tl_blame_step *steps = tl_table_row(blame_step, 0);
     size_t nsteps = in->nsteps;
-    tl_explaining e = { .all_traced = in->all_traced };
+    tl_explaining e = { .all_traced = in->all_traced, .comm_ns = tl_charged_for_comm(in, rank, flagged) };
     for (size_t s = 0; s < nsteps; s++) {
         const tl_blame_step *own = &steps[rank * nsteps + s];
-        if (!own->flagged)
+        if (!flagged[s])
             continue;
         e.steps_ns += (double)in->steps[s].ns;
         e.waited_ns += (double)own->wall_ns;
@@ -133,13 +134,13 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
     for (size_t r = 0; r < in->nranks; r++) {
         const tl_straggler *row = tl_table_row(straggler, r);
         const tl_blame_step *steps = tl_table_row(blame_step, r * in->nsteps);
-        const tl_explaining e = explain(in, blame_step, r);
+        for (size_t s = 0; s < in->nsteps; s++)
+            w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
+        const tl_explaining e = explain(in, blame_step, r, w->flagged + r * in->nsteps);
         bool waits = in->gain_ns == NULL || tl_is_unexplained(&e, (tl_pattern)row->pattern, row->p_value);
         w->p_value[r] = row->p_value;
-        for (size_t s = 0; s < in->nsteps; s++) {
+        for (size_t s = 0; s < in->nsteps; s++)
             w->cost_ns[r * in->nsteps + s] = (double)(waits ? steps[s].wall_ns : steps[s].gain_ns);
-            w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
-        }
     }
     const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
                              in->sure_ns, in->nranks, in->nsteps, in->begun,
