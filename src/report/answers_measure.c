@@ -243,6 +243,7 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
         int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
         size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        c->indirect_ns = tl_ns_add(c->indirect_ns, row->indirect_ns);
         if (row->cause <= TL_NPARTS)
             c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
         if (at < ranks->n)

@@ -85,6 +85,17 @@ static void parts_of_the_delay_are_named_largest_first(void)
     job_free(j);
 }
 
+/* Who waits for those that wait for it is not known by name. */
+static void others_may_wait_for_those_that_wait(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, -1);
+    expect(asked(j), "  Yes: 3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n");
+    ((tl_blame *)tl_table_row(tl_tables_get(&j->tables, &tl_blame_schema), 0))->indirect_ns = 80 * MS;
+    expect(asked(j), "  Yes: 3 ranks wait for it, and others for these, 800 ms of their time together\n");
+    job_free(j);
+}
+
 static void others_that_hold_the_job_up_are_named_too(void)
 {
     answer_job *j = job_of(8, 8);
@@ -231,6 +242,7 @@ static void what_is_not_known_is_null(void)
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
     TEST(parts_of_the_delay_are_named_largest_first),
+    TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),

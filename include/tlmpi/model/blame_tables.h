@@ -82,14 +82,16 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "", "step of the collective, -1 for none")                                                    \
-    F(T, I32, from_rank, KEY, "", "rank that waited; -1: several, in a group of more than 32 ranks")                   \
+    F(T, I32, from_rank, KEY, "",                                                                                      \
+      "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
+      "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
     F(T, PART, cause, KEY, "",                                                                                         \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
     F(T, I32, waiters, LABEL, "", "ranks that waited, at most")                                                        \
     F(T, I64, direct_ns, MEASURE, "ns", "waited for this rank itself")                                                 \
-    F(T, I64, indirect_ns, MEASURE, "ns", "waited for a rank that had in its turn waited for this one")
+    F(T, I64, indirect_ns, MEASURE, "ns", "others waited for from_rank, which had in its turn waited for this one")
 TL_TABLE(blame, TL_BLAME_FIELDS);
 
 /* What each rank cost the others, step by step. */
