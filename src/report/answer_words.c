@@ -166,6 +166,14 @@ const char *tl_cause_in_words(unsigned cause)
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
 
+tl_phrase tl_cause_share_in_words(const tl_straggler *row)
+{
+    return phrase("(%s%s of %s)", row->cause == TL_CAUSE_MIXED ? "the largest has " : "",
+                  tl_share_in_words(row->cause_share).text,
+                  row->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
+                                                         : "the waits for it in these steps");
+}
+
 static const char *yardstick_of(const tl_slow_link_row *link)
 {
     switch (link->evidence) {

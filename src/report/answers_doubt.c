@@ -91,7 +91,9 @@ static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
         return 0;
-    unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    /* Where all kernels are slower it is none of them. */
+    unsigned doubts =
+        c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
     doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;

@@ -89,9 +89,10 @@ typedef struct tl_culprit {
     int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each; where not simulated the median of
                                     * lost_ns; and the length of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
+    int64_t indirect_ns;           /* of them: others waited for those that waited for it */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
-    size_t nwaiters;               /* ranks that waited; of groups above 32 ranks at least so many */
+    size_t nwaiters;               /* ranks that waited for it itself; of groups above 32 ranks at least so many */
 } tl_culprit;
 
 /* What the verdict rests on. */

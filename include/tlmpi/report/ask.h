@@ -30,8 +30,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        most_waited_share, p_value
  *         which_phase    of a rank: place, cause_share, waited_ns (what others waited for it, by `cause` of table blame); of a
  *                        link: kind, bytes, transfer_ns, should_take_ns, ratio; of nobody: loss_ns, loss_share
- *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, share_of_all_waiting,
- *                        ranks_waiting, ranks
+ *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
+ *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
  *         persistent     steps, steps_flagged, share_steps, p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
