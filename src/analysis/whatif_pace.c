@@ -6,7 +6,8 @@
  *     host, per kernel, us              12         12         40      it launches three times as slowly
  *
  * Like whatif_kinds.c, for what is the same on all ranks of a stage, or where the stage is one rank.  Of a slow host only
- * what its device stood idle for counts.  The waits that are kept are the last ones of the step: there losses are read.
+ * what its device stood idle for counts, and nothing of the first recorded step, of whose beginning nobody knows what
+ * the host did.  The waits that are kept are the last ones of the step: there losses are read.
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -50,7 +51,8 @@ static paced measure(const tl_whatif *w, const tl_block *b)
     }
     for (uint32_t s = w->cells[b->first].first_segment; s < end; s++)
         p.nkernels += program->segments[s].nkernels;
-    p.value[PACE] = p.nkernels > 0 ? tl_portion(tl_ns_max(0, b->host_ns - parts.ns[TL_PART_INPUT]), 1000, (int64_t)p.nkernels) : 0;
+    bool first = b->step <= w->facts.steps[0];
+    p.value[PACE] = p.nkernels > 0 && !first ? tl_portion(tl_ns_max(0, b->host_ns - parts.ns[TL_PART_INPUT]), 1000, (int64_t)p.nkernels) : 0;
     return p;
 }
 
