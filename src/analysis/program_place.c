@@ -156,6 +156,10 @@ static bool find_boundaries(tl_building *b)
     uint32_t *order = tl_malloc((b->ncomm + 1) * sizeof *order);
     int64_t launched = INT64_MIN;
     int32_t step = -1;
+    bool any = false; /* launches are recorded at all */
+
+    for (size_t i = 0; !any && i < b->nlocal; i++)
+        any = tl_launch_of(b, &view->kernels[b->local[i]]) != TL_TIME_UNKNOWN;
 
     b->boundaries = tl_malloc((b->ncomm + ntimes + 1) * sizeof *b->boundaries);
     for (size_t i = 0; order != NULL && i < b->ncomm; i++)
@@ -177,7 +181,8 @@ static bool find_boundaries(tl_building *b)
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
                 int64_t launch = tl_launch_of(b, k);
-                launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
+                if (launch != TL_TIME_UNKNOWN || !any) /* or it was launched before the recording */
+                    launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;
                 at++;

@@ -300,6 +300,20 @@ static void segments_end_with_collectives_and_steps(void)
     job_free(o.job);
 }
 
+/* The device is behind: X was launched before the recording began, in a step before. */
+static void what_was_launched_before_the_recording_is_no_work_of_its_first_step(void)
+{
+    one o = program_of(draw("steps:     55555555566666",
+                            "host:      .a........b...",
+                            "compute 7: XXXXAA....BB..", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 3);
+    CU_ASSERT_EQUAL(o.p->segments[0].step, -1);
+    CU_ASSERT_EQUAL(o.p->segments[0].work_ns, 4 * COLUMN);
+    CU_ASSERT_EQUAL(o.p->segments[1].step, 5);
+    CU_ASSERT_EQUAL(o.p->segments[1].work_ns, 2 * COLUMN);
+    job_free(o.job);
+}
+
 static void without_launches_the_device_alone_tells(void)
 {
     one o = program_of(draw("compute 7: AAABB....CCCCC",
@@ -663,6 +677,7 @@ static const unit_test tests[] = {
     TEST(a_stream_may_wait_for_another),
     TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
+    TEST(what_was_launched_before_the_recording_is_no_work_of_its_first_step),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
     TEST(a_program_grows_with_collectives_not_with_kernels),
