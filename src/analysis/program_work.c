@@ -10,6 +10,8 @@
  * Of all launches of a stretch the one that leaves least room is kept.  A stretch ends where something else depends on
  * it, where a segment ends, before work that waits for a collective, and before work whose late launch left the device
  * idle for SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
+ *
+ * A copy beside the work (program_beside.c) is in no stretch: what waits for its end has that wait in its own g.
  */
 #include "program_compose.h"
 #include "tlmpi/base/hash.h"
@@ -84,6 +86,34 @@ static uint64_t does(const tl_building *b, const tl_kernel *k)
     return tl_hash_mix(names->v[k->name].key, k->blocks);
 }
 
+/* A copy beside the work takes none of the chain's time; who stands behind it stands behind the work before it. */
+static bool pass_by(tl_composing *c, uint32_t i)
+{
+    if (c->open)
+        c->now.until = i + 1;
+    else if (c->works.n > 0)
+        c->works.v[c->works.n - 1].until = i + 1;
+    return !c->b->cut[i] || close_stretch(c);
+}
+
+/* What the last copy beside the work takes longer than that: the recording waits for it. */
+static void append_rest(tl_composing *c)
+{
+    const tl_building *b = c->b;
+    int64_t free_ns = b->nlocal > 0 ? b->busy_until[b->nlocal - 1] : b->end_ns, until = free_ns;
+
+    for (size_t i = 0; i < b->nlocal; i++)
+        until = tl_ns_max(until, b->view->kernels[b->local[i]].end_ns);
+    if (until == free_ns)
+        return;
+    if (!c->open)
+        open_stretch(c, TL_NONE, free_ns, (uint32_t)b->nlocal);
+    tl_shares_work(&c->shares, c->segment, free_ns, until);
+    c->now.entry.ns += until - free_ns;
+    c->now.tail_ns += c->now.launch_ns != TL_TIME_UNKNOWN ? until - free_ns : 0;
+    c->now.end_ns = until;
+}
+
 /* Appends one kernel; free_ns is when all work before it had ended. */
 static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
 {
@@ -145,9 +175,12 @@ bool tl_compose_work(tl_composing *c)
         for (; next < b->nboundaries && (b->boundaries[next].at <= i || i == b->nlocal); next++)
             if (!close_segment(c))
                 return false;
-        if (i < b->nlocal && !append_kernel(c, i, i > 0 ? b->busy_until[i - 1] : b->start_ns))
+        if (i == b->nlocal)
+            break;
+        if (b->beside[i] ? !pass_by(c, i) : !append_kernel(c, i, i > 0 ? b->busy_until[i - 1] : b->start_ns))
             return false;
     }
+    append_rest(c);
     if (!close_segment(c))
         return false;
     for (size_t i = 0; i < c->works.n; i++)
