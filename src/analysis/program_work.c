@@ -130,7 +130,7 @@ static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
         if (!close_stretch(c))
             return false;
-        open_stretch(c, same, free_ns, i);
+        open_stretch(c, same, tl_ns_max(free_ns, b->view->kernels[b->comm[same]].end_ns), i);
     }
     comm = comm != TL_NONE ? comm : same;
     if (comm != TL_NONE)

@@ -1,5 +1,20 @@
-/* test_program_beside.c - copies that run beside the work of a rank.  A column is 100 us. */
+/* test_program_beside.c - copies that run beside the work of a rank, and the order of entries where streams overlap.  A column is
+ * 100 us. */
 #include "drawn_job.h"
+
+/* Every entry comes after the comm that it waits for has all that it waits for itself. */
+static bool in_order(const tl_program *p)
+{
+    for (size_t i = 0; i < p->nentries; i++) {
+        const tl_entry *e = &p->entries[i];
+        if (e->comm == TL_NONE)
+            continue;
+        const tl_comm *c = &p->comms[e->comm];
+        if ((c->work != TL_NONE && c->work >= i) || (c->host != TL_NONE && c->host >= i))
+            return false;
+    }
+    return true;
+}
 
 static int64_t work_of(const tl_program *p)
 {
@@ -75,11 +90,43 @@ static void a_copy_that_the_host_waits_for_is_in_the_chain(void)
     job_free(j);
 }
 
+/* The stretch of l and a ends with l, after p, which stands behind a; the host that waits for p comes after it all the same. */
+static void a_host_waits_for_a_comm_after_the_work_that_this_waited_for(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("host:      lap....b.........",
+                        "compute 8: LLLLLLLLLL......",
+                        "compute 7: .AA........BBBBB",
+                        "compute 7: ................DDDDDDDDD",
+                        "comm 9:    ...PPP..........", NULL));
+    job_wait(j, 0, 3, 6, TL_WAIT_EVENT);
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    CU_ASSERT(p->comms[0].work != TL_NONE);
+    CU_ASSERT(in_order(p));
+    job_free(j);
+}
+
+/* b waits for p, on its own stream, and for q; what it waits for first cannot be over before p was launched. */
+static void work_that_waits_for_two_comms_comes_after_both(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("host:      a....pqb.....",
+                        "compute 7: AA.........BB",
+                        "comm 7:    .....PPP.....",
+                        "comm 9:    ......QQQQQ..", NULL));
+    job_program(j, 0);
+    CU_ASSERT(in_order(&j->programs[0]));
+    job_free(j);
+}
+
 static const unit_test tests[] = {
     TEST(a_copy_beside_the_work_takes_what_others_wait_for_it),
     TEST(kernels_beside_a_copy_end_as_early_without_it),
     TEST(what_the_last_copy_takes_longer_stays),
     TEST(a_copy_that_the_host_waits_for_is_in_the_chain),
+    TEST(a_host_waits_for_a_comm_after_the_work_that_this_waited_for),
+    TEST(work_that_waits_for_two_comms_comes_after_both),
 };
 
 int main(void)
