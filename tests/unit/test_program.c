@@ -203,6 +203,21 @@ static void a_comm_may_wait_for_another(void)
     job_free(o.job);
 }
 
+/* What seems to end just after the other has begun, for both are rounded, was waited for, too. */
+static void a_comm_waits_for_another_that_rounding_ends_late(void)
+{
+    drawing *d = draw("host:      ars..........",
+                      "compute 7: AAA..........",
+                      "comm 9:    ...RRRR......",
+                      "comm 10:   .......SSS...", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].after, 0);
+    job_free(o.job);
+}
+
 static void a_host_that_waits_is_as_late_as_its_device(void)
 {
     drawn_job *j = job_new();
@@ -673,6 +688,7 @@ static const unit_test tests[] = {
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(who_gathers_ahead_may_wait_for_work_now_and_then),
     TEST(a_comm_may_wait_for_another),
+    TEST(a_comm_waits_for_another_that_rounding_ends_late),
     TEST(a_host_that_waits_is_as_late_as_its_device),
     TEST(a_stream_may_wait_for_another),
     TEST(a_wait_belongs_to_the_step_that_it_ends),
