@@ -450,6 +450,7 @@ static void calls_are_known_by_their_names(void)
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("hipDeviceSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cuCtxSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("Context Sync"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaFree"), &kind) && kind == TL_WAIT_FREE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaStreamSynchronize"), &kind) && kind == TL_WAIT_STREAM);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("Stream Sync"), &kind) && kind == TL_WAIT_STREAM);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaEventSynchronize"), &kind) && kind == TL_WAIT_EVENT);
@@ -470,7 +471,13 @@ static void a_copy_that_its_call_outlasts_was_waited_for(void)
     CU_ASSERT_EQUAL_FATAL(waits.n, 1);
     CU_ASSERT_EQUAL(waits.v[0].start_ns, 1 * US);
     CU_ASSERT_EQUAL(waits.v[0].end_ns, 6 * US);
-    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_STREAM);
+    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_STREAM); /* it reads what the stream has computed */
+
+    waits.n = 0;
+    d->kernels[1].name = tl_names_intern(&d->names, "Memcpy HtoD (Pageable -> Device)", 32);
+    CU_ASSERT_EQUAL(tl_host_waits_find(&d->view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(waits.n, 1);
+    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_COPY);
     tl_host_waits_free(&waits);
     drawing_free(d);
 }
