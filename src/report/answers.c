@@ -266,19 +266,23 @@ static void find_path(tl_tables *tables, tl_answers *out)
 
 /* --------------------------------------------------------------------------------------------------------- finding */
 
-static const tl_straggler *first_inconclusive(const tl_table *stragglers)
+/* The one that something was found of, and most; else the first. */
+static const tl_straggler *most_inconclusive(const tl_table *stragglers)
 {
+    const tl_straggler *most = NULL;
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        if (row->verdict == TL_VERDICT_INCONCLUSIVE)
-            return row;
+        if (row->verdict == TL_VERDICT_INCONCLUSIVE &&
+            (most == NULL || (row->pattern != TL_PATTERN_NONE &&
+                              (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
+            most = row;
     }
-    return NULL;
+    return most;
 }
 
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
-    const tl_straggler *open = first_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
+    const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
 
     if (out->job.name == NULL)
         out->finding = TL_FOUND_NO_WORK;

@@ -61,6 +61,10 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
 /* The first check that fails of those that need no clock: kind, dtype, size, a rank twice. */
 tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
+/* Whether its clocks hide who came last: arrivals [first, last] lie within twice what they leave open, unless it is a
+ * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
+bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
+
 /* The rank's place, or NULL: it has no trace. */
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
 
