@@ -68,9 +68,35 @@ def withheld(work):
                   said)
 
 
+# --- how sure offsets are -------------------------------------------------------------------------------------------------
+
+CLOCKS = {"two hosts of four": ["--ranks", "8", "--gpus", "4", "--layers", "2"],
+          "four hosts of eight": ["--ranks", "32", "--gpus", "8", "--layers", "1"],
+          "hosts of two": ["--ranks", "8", "--gpus", "2", "--layers", "2"],
+          "hosts of one": ["--ranks", "8", "--gpus", "1", "--layers", "2"],
+          "sharded": ["--ranks", "8", "--gpus", "4", "--layers", "2", "--shard"],
+          "tensor parallel": ["--ranks", "16", "--gpus", "4", "--tp", "4", "--layers", "1"],
+          "a single collective": ["--ranks", "4", "--gpus", "2", "--layers", "1", "--steps", "1"]}
+
+
+def offsets(work):
+    """Of each pair of hosts the distance that was found is off by no more than the table says that it may be."""
+    folder = os.path.join(work, "job")
+    for name, options in CLOCKS.items():
+        for seed in ("1", "2", "3"):
+            truth = make(folder, "--steps", "5", "--clock-offset-us", "2000", "--seed", seed, *options)
+            rows, share = table(run(work, folder)[0], "clock"), int(options[options.index("--gpus") + 1])
+            off = [int(r["offset_ns"]) - truth["hosts"][int(r["rank"]) // share]["offset_ns"] for r in rows]
+            sure = max(3 * int(r["sigma_ns"]) + int(r["leeway_ns"]) for r in rows)
+            check(f"clocks, {name}, seed {seed}: as sure as is said", max(off) - min(off) <= sure,
+                  f"off by {max(off) - min(off)} ns, said {sure}")
+            check(f"clocks, {name}, seed {seed}: sure to 50 us", sure <= 55000, sure)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         withheld(work)
+        offsets(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 
