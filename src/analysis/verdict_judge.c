@@ -226,11 +226,6 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
     for (size_t i = 0; st == TL_OK && i < straggler->n; i++) {
         tl_straggler *row = tl_table_row(straggler, i);
         double ns = flagged_ns(in, w.flagged + i * in->nsteps);
-        if (in->uncertain) {
-            row->verdict = TL_VERDICT_INCONCLUSIVE;
-            snprintf(row->reason, sizeof row->reason, "most collectives may carry no verdict: see table quality");
-            continue;
-        }
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, row->pattern, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
                                     sizeof row->reason);

@@ -15,6 +15,7 @@ struct tl_gains {
     tl_gain_job job;
     tl_whatif *whatif;
     int64_t unchanged_ns, ideal_ns;
+    int64_t apart_ns; /* so far the clocks that it compares are apart, known and not taken off */
     uint8_t *marked; /* scratch [nranks] */
 };
 

@@ -130,7 +130,9 @@ void tl_answers_doubt(tl_answers *a)
                          : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
                                                                     : 0);
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */
-        rank |= a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
+        unsigned hidden = a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
+        rank |= hidden;
+        phase |= hidden;
         phase |= doubts_of_cause(worst);
     } else {
         rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);

@@ -221,6 +221,8 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
                                          "tell: 20 ends over a second")                                                   \
     F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")            \
+    F(T, I64, leeway_ns, MEASURE, "ns", "what it may be off by, beside, since ranks end a collective in the order in "    \
+                                        "which they sit in its ring: more ends do not make it less")                      \
     F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                   \
     F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                        \
     F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                          \
