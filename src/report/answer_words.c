@@ -258,6 +258,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NO_WORK:
         return phrase("the trace%s of %zu rank%s no device work", t->workless == 1 ? "" : "s", t->workless,
                       t->workless == 1 ? " shows" : "s show");
+    case TL_DOUBT_NO_LAUNCHES:
+        return phrase("the trace%s of %zu rank%s no host, so that what %s device%s idle for is not known",
+                      t->launchless == 1 ? "" : "s", t->launchless, t->launchless == 1 ? " shows" : "s show",
+                      t->launchless == 1 ? "its" : "their", t->launchless == 1 ? " was" : "s were");
     case TL_DOUBT_UNMARKED:
         return phrase("%s rank%s no marks of steps, so that what %s more is not found",
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",

@@ -361,6 +361,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
     put_int(j, "ranks_without_device_work", (int64_t)t->workless);
+    put_int(j, "ranks_without_launches", (int64_t)t->launchless);
     put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
     put_int(j, "world_size", t->world);
     put_int(j, "world_size_least", t->other_world);

@@ -450,6 +450,22 @@ static void ranks_of_two_jobs_are_a_grave_doubt(void)
     job_free(j);
 }
 
+/* Of device work alone nobody can say what the device waited for. */
+static void traces_without_launches_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    replay(j, 800 * MS, 0);
+    ranks[1].intervals = 10;
+    ranks[1].no_launch = 9; /* launched before the recording */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ranks[1].no_launch = 10;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
 /* Rank 3 of 4 lost its marks: what it does more is compared with nothing. */
 static void a_rank_without_steps_is_a_grave_doubt(void)
 {
@@ -671,7 +687,8 @@ static const unit_test tests[] = {
     TEST(steps_are_needed_for_confidence),
     TEST(a_step_that_is_left_out_is_a_doubt),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
-    TEST(a_rank_without_steps_is_a_grave_doubt),
+    TEST(traces_without_launches_are_a_doubt),
+        TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),
