@@ -688,7 +688,7 @@ static const unit_test tests[] = {
     TEST(a_step_that_is_left_out_is_a_doubt),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
     TEST(traces_without_launches_are_a_doubt),
-        TEST(a_rank_without_steps_is_a_grave_doubt),
+    TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),

@@ -42,7 +42,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
  *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, ranks_without_device_work, ranks_duplicate (more
- *                    traces of the same time), ranks_without_launches (device work alone), world_size and world_size_least (as traces tell; -1: none does),
+ *                    traces of the same time), ranks_without_launches (device work alone), world_size and
+ *                    world_size_least (as traces tell; -1: none does),
  *                    ranks_unmarked (no steps, where others have), ranks_with_steps_of_others (no marks: steps of the
  *                    collectives in which they meet ranks that have), steps, left_out_ns (the most that a rank that is not
  *                    named costs in a first or last step alone), collectives, matched,
