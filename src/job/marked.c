@@ -38,7 +38,7 @@ static bool count_votes(const tl_late_row *rows, size_t nrows, votes *all)
             if (whole)
                 all->v[all->n++] = (vote){ row->rank, 0 };
         }
-        if (whole)
+        if (whole && all->v != NULL)
             all->v[at].agrees += row->own_step == row->step ? 1 : -1;
     }
     tl_map_free(&of);
