@@ -13,6 +13,9 @@ enum { SUSPECTS_MOST = 8, PEERS_MOST = 64 };
 /* Fewer steps than so many tell little of what is usual: then other stages do. */
 enum { OTHERS_LEAST = 3 };
 
+/* In place of the steps that are asked for: all there are, and what is in none. */
+enum { ALL_STEPS = INT32_MIN };
+
 /* One suspect, as proc 0 asks for it. */
 typedef struct asking {
     int32_t *ranks; /* the suspect, and its peers */
@@ -101,7 +104,7 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
-    a->steps = tl_malloc((steps->n + 2) * sizeof *a->steps);
+    a->steps = tl_malloc((steps->n + 1) * sizeof *a->steps);
     a->others = tl_malloc((steps->n + 1) * sizeof *a->others);
     if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
@@ -122,13 +125,9 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
             a->others[a->nothers++] = step->step;
     }
     if (row->steps_from != TL_STEPS_MARKED) { /* what it did is told by marks alone: all of it together */
-        a->nsteps = a->nothers = 0;
-        for (size_t i = 0; i < steps->n; i++) {
-            const tl_blame_step *step = tl_table_row(steps, i);
-            if (step->rank == row->rank && step->step >= 0)
-                a->steps[a->nsteps++] = step->step;
-        }
-        a->steps[a->nsteps++] = -1;
+        a->steps[0] = ALL_STEPS;
+        a->nsteps = 1;
+        a->nothers = 0;
     }
     if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
         a->nothers = 0;
@@ -189,7 +188,8 @@ static int32_t asked_as(const tl_detail *d, const tl_map *ranks, const tl_map *s
     uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
     if (tl_map_get(ranks, (uint64_t)(int64_t)d->rank) == TL_MAP_NONE)
         return INT32_MIN;
-    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE)
+    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE ||
+        tl_map_get(steps, (uint64_t)(int64_t)ALL_STEPS) != TL_MAP_NONE)
         return d->rank;
     return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
 }

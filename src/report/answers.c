@@ -146,9 +146,11 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
         int32_t rank = row->rank;
         while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
             at++;
-        if (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank)
-            continue;
-        *(row->steps_from == TL_STEPS_MET ? &t->following : &t->unmarked) += 1;
+        bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
+             meets = row->steps_from == TL_STEPS_MET;
+        t->following += meets;
+        t->misnumbered += meets && marks;
+        t->unmarked += !meets && !marks;
     }
 }
 

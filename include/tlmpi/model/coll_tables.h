@@ -122,7 +122,8 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                                  \
     F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                      \
     F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                                \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which the lowest rank that tells one launched it, -1: none does")           \
+    F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
+                              "lowest that tells one; -1: none does")                                                     \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                            \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")        \
     F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
