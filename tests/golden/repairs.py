@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""repairs.py TLMPI MAKE_TRACE - what a repair would gain, and of whom: table whatif and the rows of table straggler, on simulated
+jobs in which one rank or all of a host have a fault.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import collections
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+counts = collections.Counter()
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {more}")
+
+
+def table(path, name):
+    text = subprocess.run([TLMPI, "show", path, name, "--format", "csv"], capture_output=True, text=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def job(work, *options, procs=1):
+    """The result file of a job of a few short steps."""
+    folder, out = os.path.join(work, "job"), os.path.join(work, f"out-{procs}")
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([MAKE_TRACE, "-o", folder, "--op-share", "0.1", *options], check=True, capture_output=True)
+    command = (["mpirun", "-n", str(procs)] if procs > 1 else []) + [TLMPI, "-f", "-q", "-o", out, folder]
+    got = subprocess.run(command, capture_output=True, text=True)
+    check(f"{' '.join(options)}: the run works", got.returncode == 0, got.stderr[-300:])
+    return out + ".h5"
+
+
+def each_wait_has_one_cause(work):
+    """A needless wait of one rank is gained by who repairs the call in which it waits, and by nobody who repairs another."""
+    waits = ("h2d", "sync_drain", "allocator")
+    for cause in ("sync_drain", "allocator"):
+        path = job(work, "--ranks", "8", "--steps", "8", "--layers", "2", "--python-share", "0.2", "--fault", cause, "--fault-rank",
+                   "3", "--fault-cost", "0.2", "--seed", "17")
+        gain = {r["cause"]: int(r["gain_ns"]) for r in table(path, "whatif") if r["scenario"] == "cause"}
+        whole = int(table(path, "straggler")[3]["gain_ns"])
+        check(f"{cause}: it gains what the rank costs", gain[cause] > 0.9 * whole > 0, (gain, whole))
+        others = {c: gain[c] for c in waits if c != cause}
+        check(f"{cause}: other waits gain nothing", all(ns < 0.05 * whole for ns in others.values()), (others, whole))
+
+
+def all_of_a_host(work):
+    """Each rank of a slow host has its cause, however many there are."""
+    path = job(work, "--ranks", "64", "--gpus", "32", "--steps", "6", "--layers", "1", "--fault", "throttled", "--fault-host", "1",
+               "--fault-cost", "0.2", "--seed", "9", procs=2)
+    named = [r for r in table(path, "straggler") if r["verdict"] == "straggler"]
+    check("a slow host: its ranks are named", [int(r["rank"]) for r in named] == list(range(32, 64)), named)
+    check("a slow host: all are throttled", {r["cause"] for r in named} == {"throttled"}, [r["cause"] for r in named])
+
+
+def main():
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    os.environ.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
+    with tempfile.TemporaryDirectory() as work:
+        each_wait_has_one_cause(work)
+        all_of_a_host(work)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())
