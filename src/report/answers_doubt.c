@@ -110,7 +110,8 @@ static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
 static bool waits_are_unexplained(const tl_answers *a)
 {
     return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
-           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns >= 0 &&
+           a->most->gain_ns < a->most_ns / 2;
 }
 
 void tl_answers_doubt(tl_answers *a)

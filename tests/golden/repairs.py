@@ -58,7 +58,25 @@ def all_of_a_host(work):
                "--fault-cost", "0.2", "--seed", "9", procs=2)
     named = [r for r in table(path, "straggler") if r["verdict"] == "straggler"]
     check("a slow host: its ranks are named", [int(r["rank"]) for r in named] == list(range(32, 64)), named)
+    check("a slow host: all are simulated", all(int(r["gain_ns"]) >= 0 for r in named), [r["gain_ns"] for r in named])
     check("a slow host: all are throttled", {r["cause"] for r in named} == {"throttled"}, [r["cause"] for r in named])
+
+
+def the_last_host(work):
+    """The host that others wait for is repaired, whatever its number; and whose gain nobody has simulated has none."""
+    path = job(work, "--ranks", "72", "--gpus", "4", "--steps", "6", "--layers", "1", "--fault", "host_late", "--fault-host", "17",
+               "--fault-cost", "0.2", "--seed", "5")
+    rows, whatif = table(path, "straggler"), table(path, "whatif")
+    named = [int(r["rank"]) for r in rows if r["verdict"] == "straggler"]
+    check("the last host: its ranks are named", named == [68, 69, 70, 71], named)
+    hosts = {int(r["rank"]): int(r["gain_ns"]) for r in whatif if r["scenario"] == "host"}
+    together = next(int(r["gain_ns"]) for r in whatif if r["scenario"] == "suspects")
+    check("the last host: it gains what its ranks do", len(hosts) == 16 and hosts.get(68, 0) == together > 0, hosts)
+    known = {int(r["rank"]) for r in rows if int(r["gain_ns"]) >= 0}
+    check("the last host: those named are simulated", known.issuperset(named), known)
+    check("the last host: others are not, and say so", {r["gain_ns"] for r in rows if int(r["rank"]) not in known} == {"-1"} and
+          all((r["slowdown"] == "") == (int(r["rank"]) not in known) for r in rows), [(r["gain_ns"], r["slowdown"]) for r in rows])
+    check("the last host: whatif has a row of each", {int(r["rank"]) for r in whatif if r["scenario"] == "rank"} == known, known)
 
 
 def main():
@@ -69,6 +87,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         each_wait_has_one_cause(work)
         all_of_a_host(work)
+        the_last_host(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 

@@ -129,14 +129,16 @@ extern const char *const tl_scenario_labels[];
       "where that are not several, all ranks that stand out in some step and are "                                     \
       "charged no less than 30 % of what any rank is")                                                                 \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
+      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all; ranks are those " \
+      "whose gain_ns in straggler is not -1, hosts the 16 that others wait for most")                                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
       "was ahead of his peers is like them, of links who was slower for another reason")                               \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
+      "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
+      "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
@@ -215,9 +217,14 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "wall time that the job would save over the traced steps were the rank like "                                    \
-      "its peers, now and then late by chance as they are")                                                            \
-    F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+      "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
+      "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
+      "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
+      "64 at most")                                                                                                    \
+    F(T, F64, slowdown, MEASURE, "",                                                                                   \
+      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
+      "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \
+      "ideal with this rank alone as it was; none where not simulated")                                                \
     F(T, I32, left_out_step, MEASURE, "",                                                                              \
       "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings that "\
       "begin or end in turn look so; -1: there is none")                                                               \
