@@ -12,19 +12,39 @@
 
 /* ------------------------------------------------------------------------------------------------------- scenarios */
 
+static void set_gain(const tl_gains *g, tl_whatif_row *row, int64_t gain_ns)
+{
+    bool any = row->scenario != TL_SCENARIO_UNCHANGED && g->unchanged_ns > g->ideal_ns;
+    row->gain_ns = gain_ns;
+    row->time_ns = g->unchanged_ns - gain_ns;
+    row->share = any ? (double)gain_ns / (double)(g->unchanged_ns - g->ideal_ns) : NAN;
+}
+
 bool tl_gains_add(tl_gains *g, tl_scenario_kind scenario, int32_t rank, int part, int64_t gain_ns, double slowdown)
 {
     tl_whatif_row row = { .scenario = (uint8_t)scenario,
                           .rank = rank,
                           .cause = (uint8_t)part,
-                          .time_ns = g->unchanged_ns - gain_ns,
-                          .gain_ns = gain_ns,
+                          .group = -1,
                           .slowdown = slowdown,
                           .model_error = NAN };
+    set_gain(g, &row, gain_ns);
     if (scenario == TL_SCENARIO_UNCHANGED) {
         const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
         row.model_error = facts->measured_ns > 0 ? (double)facts->simulated_ns / (double)facts->measured_ns - 1 : NAN;
     }
+    return tl_table_append(tl_tables_get(g->tables, &tl_whatif_row_schema), &row, 1);
+}
+
+bool tl_gains_add_kind(tl_gains *g, int32_t group, int64_t gain_ns)
+{
+    tl_whatif_row row = { .scenario = TL_SCENARIO_GROUPS,
+                          .rank = -1,
+                          .cause = TL_NPARTS,
+                          .group = group,
+                          .slowdown = NAN,
+                          .model_error = NAN };
+    set_gain(g, &row, gain_ns);
     return tl_table_append(tl_tables_get(g->tables, &tl_whatif_row_schema), &row, 1);
 }
 
@@ -89,8 +109,7 @@ bool tl_gains_together(tl_gains *g)
         tl_whatif_row *row = tl_table_row(whatif, i);
         if (row->scenario != TL_SCENARIO_SUSPECTS)
             continue;
-        row->gain_ns = gain_ns;
-        row->time_ns = g->unchanged_ns - gain_ns;
+        set_gain(g, row, gain_ns);
         return true;
     }
     return tl_gains_add(g, TL_SCENARIO_SUSPECTS, -1, TL_NPARTS, gain_ns, NAN) && tl_table_sort(whatif);
@@ -151,7 +170,8 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
     g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
     bool whole = tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, tl_gains_over(g->unchanged_ns, g->ideal_ns)) &&
                  tl_gains_add(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
-                 repair_slow_links(g) && tl_gains_of_ranks(g) && tl_gains_of_hosts(g) && repair_causes(g) &&
+                 repair_slow_links(g) && tl_gains_of_ranks(g) && tl_gains_of_hosts(g) && tl_gains_of_groups(g) &&
+                 repair_causes(g) &&
                  repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
     if (!whole)
         return tl_fail_memory(err, "what would have been");

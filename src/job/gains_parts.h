@@ -36,6 +36,12 @@ static inline double tl_gains_over(int64_t a, int64_t b)
 /* Appends a row to table whatif, which is to be sorted.  False when memory is out. */
 bool tl_gains_add(tl_gains *gains, tl_scenario_kind scenario, int32_t rank, int part, int64_t gain_ns, double slowdown);
 
+/* The same for groups of one kind, by the number of the first. */
+bool tl_gains_add_kind(tl_gains *gains, int32_t group, int64_t gain_ns);
+
+/* gains_group.c: the rows of kinds of groups.  False when memory is out. */
+bool tl_gains_of_groups(tl_gains *gains);
+
 /* gains_rank.c: the rows of ranks and hosts.  False when memory is out. */
 bool tl_gains_of_ranks(tl_gains *gains);
 bool tl_gains_of_hosts(tl_gains *gains);

@@ -79,6 +79,22 @@ def the_last_host(work):
     check("the last host: whatif has a row of each", {int(r["rank"]) for r in whatif if r["scenario"] == "rank"} == known, known)
 
 
+def kinds_of_groups(work, style):
+    """A link that is slow for one kind of group: its transfers gain, and those of the other kinds next to nothing."""
+    path = job(work, "--ranks", "16", "--tp", "2", "--pp", "2", "--steps", "6", "--group-names", style, "--fault", "slow_link",
+               "--fault-rank", "3", "--fault-axis", "dp", "--fault-cost", "0.2", "--fault-pattern", "bounded", "--fault-steps",
+               "3-4", "--seed", "2")
+    rows, ranks = table(path, "whatif"), {int(r["group"]): r["ranks"] for r in table(path, "group")}
+    gain = {ranks[int(r["group"])]: int(r["gain_ns"]) for r in rows if r["scenario"] == "groups"}
+    links = next(int(r["gain_ns"]) for r in rows if r["scenario"] == "links" and r["rank"] == "-1")
+    check(f"{style} groups: one row a kind", set(gain) == {"0-15", "0-6/2", "0,1", "0,8"}, gain)
+    check(f"{style} groups: the slow kind gains", gain.get("0-6/2", 0) > 0.9 * links > 0, (gain, links))
+    check(f"{style} groups: the others do not", sum(gain.values()) - gain.get("0-6/2", 0) < 0.1 * links, (gain, links))
+    ideal = next(int(r["gain_ns"]) for r in rows if r["scenario"] == "ideal")
+    off = [r for r in rows if r["scenario"] != "unchanged" and abs(float(r["share"]) - int(r["gain_ns"]) / ideal) > 1e-5]
+    check(f"{style} groups: shares are of the ideal's gain", off == [], off)
+
+
 def main():
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -88,6 +104,8 @@ def main():
         each_wait_has_one_cause(work)
         all_of_a_host(work)
         the_last_host(work)
+        for style in ("mesh", "undefined"):
+            kinds_of_groups(work, style)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 

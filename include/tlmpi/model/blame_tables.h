@@ -110,9 +110,10 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_RANK,
     TL_SCENARIO_HOST,
     TL_SCENARIO_CAUSE,
-    TL_SCENARIO_SUSPECTS
+    TL_SCENARIO_SUSPECTS,
+    TL_SCENARIO_GROUPS
 } tl_scenario_kind;
-/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", NULL */
 extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
@@ -127,15 +128,22 @@ extern const char *const tl_scenario_labels[];
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
       "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
       "where that are not several, all ranks that stand out in some step and are "                                     \
-      "charged no less than 30 % of what any rank is")                                                                 \
+      "charged no less than 30 % of what any rank is; groups: as links, in groups of one kind alone, for the 8 kinds " \
+      "with most transfer")                                                                                            \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all; ranks are those " \
       "whose gain_ns in straggler is not -1, hosts the 16 that others wait for most")                                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+    F(T, I32, group, KEY, "",                                                                                          \
+      "of groups the first in table group of that kind: they have one description and as many ranks, or, where they "  \
+      "have none, as many ranks as far apart; else -1")                                                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
       "was ahead of his peers is like them, of links who was slower for another reason")                               \
+    F(T, F64, share, MEASURE, "",                                                                                      \
+      "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
+      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                                                                                           \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
       "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
