@@ -88,10 +88,7 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     if (c->n < 2)
         return TL_SKEW_NONE;
     double kernel = (double)row->kernel_sum_ns, wait = (double)row->wait_sum_ns;
-    double doubt = 2 * (double)c->uncertainty_ns;
-    if (wait + doubt * (double)c->n < 0.2 * kernel)
-        return TL_SKEW_TRANSFER;
-    if ((double)tl_ns_between(row->s_last_ns, row->s_first_ns) < doubt)
+    if (tl_clocks_hide(c, row->s_first_ns, row->s_last_ns, row->wait_sum_ns, row->kernel_sum_ns))
         return TL_SKEW_INCONCLUSIVE;
     return wait > 0.5 * kernel ? TL_SKEW_ARRIVAL : wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }

@@ -22,6 +22,7 @@ typedef struct tl_clock_solving {
     tl_lsq lsq;
     int32_t *component;              /* of each clock */
     int64_t *offset, *drift, *sigma; /* of each clock */
+    int64_t *leeway;                 /* of each clock: what more ends do not make surer (clock_ring.h) */
     int64_t *residual;               /* of each place, against its clock */
     int32_t *room;                   /* by place or host */
     uint32_t *order;                 /* places by clock */

@@ -8,6 +8,7 @@
  * Offsets hold in the middle of the time that the edges cover; drifts are solved for in the same way, from the edges
  * that have one.
  */
+#include "clock_ring.h"
 #include "clock_share.h"
 #include "clock_ties.h"
 #include "tlmpi/analysis/clocks.h"
@@ -164,6 +165,8 @@ static bool solve(tl_clock_solving *s)
         s->offset[c] = tl_clock_rounded(s->lsq.x[c]);
     tl_lsq_components(&s->lsq, s->component);
     set_zero(s, s->offset);
+    if (!tl_clocks_leeway(s, s->leeway))
+        return false;
 
     take_drifts(s);
     tl_lsq_solve(&s->lsq);
@@ -192,7 +195,7 @@ static void fill(tl_clock_solving *s, tl_clock_mode mode, tl_table *table)
         place->drift_ppb = s->drift[c] > MOST_DRIFT_PPB    ? MOST_DRIFT_PPB
                            : s->drift[c] < -MOST_DRIFT_PPB ? -MOST_DRIFT_PPB
                                                            : s->drift[c];
-        place->sigma_ns = s->sigma[c];
+        place->sigma_ns = tl_ns_sum(s->sigma[c], s->leeway[c]);
         place->middle_ns = s->middle_ns;
         place->component = s->component[c];
         place->applied =
@@ -201,7 +204,8 @@ static void fill(tl_clock_solving *s, tl_clock_mode mode, tl_table *table)
         row->component = s->component[c];
         row->offset_ns = place->offset_ns;
         row->drift_ppb = place->drift_ppb;
-        row->sigma_ns = place->sigma_ns;
+        row->sigma_ns = s->sigma[c];
+        row->leeway_ns = s->leeway[c];
         row->residual_ns = s->residual[i];
         row->applied = place->applied;
         for (size_t e = s->first_edge[i]; e < s->first_edge[i + 1]; e++)
@@ -219,18 +223,19 @@ static bool make_room(tl_clock_solving *s)
     s->offset = tl_calloc(2 * n + 1, sizeof *s->offset);
     s->drift = tl_calloc(2 * n + 1, sizeof *s->drift);
     s->sigma = tl_calloc(2 * n + 1, sizeof *s->sigma);
+    s->leeway = tl_calloc(2 * n + 1, sizeof *s->leeway);
     s->residual = tl_calloc(n + 1, sizeof *s->residual);
     s->room = tl_calloc(n + 1, sizeof *s->room);
     s->order = tl_calloc(n + 1, sizeof *s->order);
     s->values = tl_calloc(most + 1, sizeof *s->values);
     return tl_lsq_make(&s->lsq, s->nedges, 2 * n, s->ngroups) && s->first_edge != NULL && s->component != NULL &&
-           s->offset != NULL && s->drift != NULL && s->sigma != NULL && s->residual != NULL && s->room != NULL &&
+           s->offset != NULL && s->drift != NULL && s->sigma != NULL && s->leeway != NULL && s->residual != NULL && s->room != NULL &&
            s->order != NULL && s->values != NULL;
 }
 
 static void free_room(tl_clock_solving *s)
 {
-    void *arrays[] = { s->first_edge, s->component, s->offset, s->drift, s->sigma,
+    void *arrays[] = { s->first_edge, s->component, s->offset, s->drift, s->sigma,    s->leeway,
                        s->residual,   s->room,      s->order,  s->values };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);

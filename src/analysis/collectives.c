@@ -264,6 +264,13 @@ static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *f
     return tl_clock_doubt_of(&doubt);
 }
 
+bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns)
+{
+    double doubt = 2 * (double)c->uncertainty_ns;
+    return (double)tl_ns_between(last_ns, first_ns) < doubt &&
+           (double)wait_ns + doubt * (double)c->n >= 0.2 * (double)kernel_ns;
+}
+
 /* Whether it is between two ranks, and known between which. */
 static bool is_pair(const tl_collective_view *c)
 {

@@ -46,10 +46,13 @@ static uint32_t done_before(const tl_building *b, const tl_host_wait *w)
 {
     enum { TRIES = 64 };
     uint32_t done = done_at(b, w->end_ns + CLOCK_NS);
-    for (int tries = 0; done > 0 && !launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w); tries++, done--)
+    for (int tries = 0; done > 0; tries++, done--) {
+        if (!b->beside[done - 1] && launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w))
+            return done;
         if (tries == TRIES)
             return 0;
-    return done;
+    }
+    return 0;
 }
 
 /* The comm that ended last before the wait did, after it had begun; it had been launched before.  TL_NONE. */

@@ -6,6 +6,7 @@
 #include "share.h"
 #include "steps.h"
 #include "units.h"
+#include "withhold.h"
 #include "unmarked.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/roles.h"
@@ -54,12 +55,17 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
     bool whole = before.scratch != NULL;
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
 
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_ns_max(tl_ns_min(last, p->end_ns), p->start_ns), p->start_ns));
+        kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
     bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
     bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
@@ -85,6 +91,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .group = c->group,
             .peer = p->peer,
             .uncertainty_ns = c->uncertainty_ns,
+            .hidden = fits && tl_clocks_hide(c, first, last, wait_ns, kernel_ns),
         };
         if (p->start_ns > first) /* the others were never late */
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row->share);
@@ -403,6 +410,8 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         st = tl_units_judge(&input, own_ns, gains, a->tables, err);
     if (st == TL_OK)
         tl_job_links_judge(&input, gained.simulated, a->tables);
+    if (st == TL_OK)
+        st = tl_job_withhold(&input, a->rows, a->nrows, a->tables, err);
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);

@@ -29,6 +29,8 @@ typedef struct tl_late_row {
     int32_t group;
     int32_t peer;           /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
     int64_t uncertainty_ns; /* of the clocks of its collective */
+    int32_t hidden;         /* 1: they hide who came last to it */
+    int32_t padding;
 } tl_late_row;
 
 typedef TL_VEC(tl_late_row) tl_late_rows;

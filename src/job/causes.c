@@ -178,6 +178,7 @@ static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row
         return;
     row->cause = (uint8_t)found->cause;
     row->cause_share = found->share;
+    row->cause_from = TL_CAUSE_FROM_PEERS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */

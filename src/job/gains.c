@@ -10,6 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this share of the job's time nothing is said of what would have been. */
+static const double model_error_most = 0.05;
+
+/* What begins by one clock and ends by another seems to take as much longer as they are apart, and so does the job that
+ * is replayed. */
+static int64_t clocks_apart(const tl_table *clocks)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        int64_t ns = row->applied ? 0 : row->offset_ns < 0 ? -row->offset_ns : row->offset_ns;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return most_ns;
+}
+
+static double error_of_clocks(const tl_gains *g)
+{
+    int64_t took_ns = tl_whatif_facts_of(g->whatif)->simulated_ns;
+    return took_ns > 0 ? (double)g->apart_ns / (double)took_ns : 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------- scenarios */
 
 static void set_gain(const tl_gains *g, tl_whatif_row *row, int64_t gain_ns)
@@ -32,6 +54,8 @@ bool tl_gains_add(tl_gains *g, tl_scenario_kind scenario, int32_t rank, int part
     if (scenario == TL_SCENARIO_UNCHANGED) {
         const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
         row.model_error = facts->measured_ns > 0 ? (double)facts->simulated_ns / (double)facts->measured_ns - 1 : NAN;
+        if (error_of_clocks(g) > model_error_most)
+            row.model_error = error_of_clocks(g);
     }
     return tl_table_append(tl_tables_get(g->tables, &tl_whatif_row_schema), &row, 1);
 }
@@ -137,7 +161,7 @@ static bool repair_slow_links(tl_gains *g)
 
 bool tl_gains_known(const tl_gains *g)
 {
-    return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK;
+    return g != NULL && tl_whatif_facts_of(g->whatif)->state == TL_WHATIF_OK && error_of_clocks(g) <= model_error_most;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
@@ -163,7 +187,7 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
         return TL_OK;
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
     g->unchanged_ns = facts->simulated_ns;
-    found->simulated = facts->state == TL_WHATIF_OK;
+    found->simulated = tl_gains_known(g);
     if (!found->simulated)
         return tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN) ? TL_OK
                                                                         : tl_fail_memory(err, "what would have been");
@@ -212,6 +236,7 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
     g->marked = tl_calloc(input->nranks + 1, 1);
     if (g->marked == NULL)
         return tl_fail_memory(err, "what would have been");
+    g->apart_ns = clocks_apart(tl_tables_get(tables, &tl_clock_schema));
     tl_status st = put_together(g, TL_STAND_IN_ALWAYS, err);
     /* Where stand-ins for ranks without a trace spoil the replay it does without, first in steps that are not whole. */
     for (int less = TL_STAND_IN_WHOLE_STEPS; less <= TL_STAND_IN_NEVER; less++)

@@ -19,6 +19,7 @@ struct tl_gains {
     tl_whatif *whatif;
     int64_t unchanged_ns, ideal_ns;
     size_t nrepaired; /* ranks, one by one */
+    int64_t apart_ns; /* so far the clocks that it compares are apart, known and not taken off */
     uint8_t *marked; /* scratch [nranks] */
 };
 

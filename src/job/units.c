@@ -80,7 +80,7 @@ static tl_status judge_alike(const tl_verdict_input *job, const int64_t *own_ns,
 tl_status tl_units_judge(const tl_verdict_input *job, const int64_t *own_ns, tl_gains *gains, tl_tables *tables,
                          tl_error *err)
 {
-    if (job->gain_ns == NULL || job->uncertain)
+    if (job->gain_ns == NULL)
         return TL_OK;
     tl_status st = judge_hosts(job, gains, tables, err);
     if (st == TL_OK)

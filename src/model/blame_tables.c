@@ -40,6 +40,12 @@ const char *const tl_cause_labels[] = {
     NULL,
 };
 
+const char *const tl_cause_from_labels[] = {
+    [TL_CAUSE_FROM_CHARGES] = "charges",
+    [TL_CAUSE_FROM_PEERS] = "peers",
+    NULL,
+};
+
 const char *const tl_pattern_labels[] = {
     [TL_PATTERN_NONE] = "none",
     [TL_PATTERN_PERSISTENT] = "persistent",

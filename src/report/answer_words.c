@@ -166,6 +166,14 @@ const char *tl_cause_in_words(unsigned cause)
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
 
+tl_phrase tl_cause_share_in_words(const tl_straggler *row)
+{
+    return phrase("(%s%s of %s)", row->cause == TL_CAUSE_MIXED ? "the largest has " : "",
+                  tl_share_in_words(row->cause_share).text,
+                  row->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
+                                                         : "the waits for it in these steps");
+}
+
 static const char *yardstick_of(const tl_slow_link_row *link)
 {
     switch (link->evidence) {
@@ -250,6 +258,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NO_WORK:
         return phrase("the trace%s of %zu rank%s no device work", t->workless == 1 ? "" : "s", t->workless,
                       t->workless == 1 ? " shows" : "s show");
+    case TL_DOUBT_NO_LAUNCHES:
+        return phrase("the trace%s of %zu rank%s no host, so that what %s device%s idle for is not known",
+                      t->launchless == 1 ? "" : "s", t->launchless, t->launchless == 1 ? " shows" : "s show",
+                      t->launchless == 1 ? "its" : "their", t->launchless == 1 ? " was" : "s were");
     case TL_DOUBT_UNMARKED:
         return phrase("%s rank%s no marks of steps, so that what %s more is not found",
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",

@@ -35,6 +35,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_SIZES] = "sizes_differ",
     [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
     [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
+    [TL_DOUBT_NO_LAUNCHES] = "ranks_without_launches",
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_LEFT_OUT] = "step_left_out",
@@ -92,6 +93,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         }
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
+        t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
         t->duplicates += row->duplicates > 0;
     }
     for (size_t i = 0; i < ranks->n; i++) {
@@ -126,7 +128,8 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
         const tl_clock *row = tl_table_row(clocks, i);
         int64_t offset = row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
-        int64_t error = !row->applied && offset > row->sigma_ns ? offset : row->sigma_ns;
+        int64_t sigma = tl_ns_add(row->sigma_ns, row->leeway_ns);
+        int64_t error = !row->applied && offset > sigma ? offset : sigma;
         t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
         t->untied |= row->component > 0 && row->host[0] != '\0';
     }
@@ -266,19 +269,23 @@ static void find_path(tl_tables *tables, tl_answers *out)
 
 /* --------------------------------------------------------------------------------------------------------- finding */
 
-static const tl_straggler *first_inconclusive(const tl_table *stragglers)
+/* The one that something was found of, and most; else the first. */
+static const tl_straggler *most_inconclusive(const tl_table *stragglers)
 {
+    const tl_straggler *most = NULL;
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        if (row->verdict == TL_VERDICT_INCONCLUSIVE)
-            return row;
+        if (row->verdict == TL_VERDICT_INCONCLUSIVE &&
+            (most == NULL || (row->pattern != TL_PATTERN_NONE &&
+                              (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
+            most = row;
     }
-    return NULL;
+    return most;
 }
 
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
-    const tl_straggler *open = first_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
+    const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
 
     if (out->job.name == NULL)
         out->finding = TL_FOUND_NO_WORK;

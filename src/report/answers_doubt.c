@@ -41,12 +41,18 @@ static unsigned doubts_of_ends(const tl_answers *a)
                : 0;
 }
 
+static unsigned if_any(size_t ranks, tl_doubt doubt)
+{
+    return ranks > 0 ? BIT(doubt) : 0;
+}
+
 static unsigned doubts_of_data(const tl_trust *t)
 {
-    unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
-    doubts |= (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0) |
-              (t->duplicates > 0 ? BIT(TL_DOUBT_DUPLICATES) : 0) | (t->workless > 0 && t->nranks > 0 ? BIT(TL_DOUBT_NO_WORK) : 0);
-    doubts |= (t->unmarked > 0 ? BIT(TL_DOUBT_UNMARKED) : 0) | (t->following > 0 ? BIT(TL_DOUBT_FOLLOWING) : 0);
+    unsigned doubts = if_any(t->missing, TL_DOUBT_MISSING) | if_any(t->damaged, TL_DOUBT_DAMAGED) |
+                      if_any(t->duplicates, TL_DOUBT_DUPLICATES) |
+                      if_any(t->nranks > 0 ? t->workless : 0, TL_DOUBT_NO_WORK) |
+                      if_any(t->launchless, TL_DOUBT_NO_LAUNCHES) | if_any(t->unmarked, TL_DOUBT_UNMARKED) |
+                      if_any(t->following, TL_DOUBT_FOLLOWING) | (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0);
     if (t->matched < t->collectives / 2 + t->collectives % 2)
         doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
     else if (t->matched < t->collectives - t->collectives / 10)
@@ -91,7 +97,9 @@ static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
         return 0;
-    unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    /* Where all kernels are slower it is none of them. */
+    unsigned doubts =
+        c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
     doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
@@ -129,7 +137,9 @@ void tl_answers_doubt(tl_answers *a)
                          : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
                                                                     : 0);
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */
-        rank |= a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
+        unsigned hidden = a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
+        rank |= hidden;
+        phase |= hidden;
         phase |= doubts_of_cause(worst);
     } else {
         rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);

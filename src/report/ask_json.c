@@ -246,6 +246,7 @@ static void put_others_waiting(writer *j, const tl_answers *a)
     put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
     if (c != NULL) {
         put_int(j, "blame_ns", c->blame_ns);
+        put_int(j, "indirect_ns", c->indirect_ns);
         put_share(j, "share_of_all_waiting", c->blame_ns, a->wait_ns);
         put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
         begin(j, "ranks", '[');
@@ -360,6 +361,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
     put_int(j, "ranks_without_device_work", (int64_t)t->workless);
+    put_int(j, "ranks_without_launches", (int64_t)t->launchless);
     put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
     put_int(j, "world_size", t->world);
     put_int(j, "world_size_least", t->other_world);

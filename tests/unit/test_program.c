@@ -203,6 +203,21 @@ static void a_comm_may_wait_for_another(void)
     job_free(o.job);
 }
 
+/* What seems to end just after the other has begun, for both are rounded, was waited for, too. */
+static void a_comm_waits_for_another_that_rounding_ends_late(void)
+{
+    drawing *d = draw("host:      ars..........",
+                      "compute 7: AAA..........",
+                      "comm 9:    ...RRRR......",
+                      "comm 10:   .......SSS...", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].after, 0);
+    job_free(o.job);
+}
+
 static void a_host_that_waits_is_as_late_as_its_device(void)
 {
     drawn_job *j = job_new();
@@ -297,6 +312,20 @@ static void segments_end_with_collectives_and_steps(void)
     }
     CU_ASSERT_EQUAL(o.p->comms[0].segment, 1);
     CU_ASSERT_EQUAL(o.p->comms[1].segment, 3);
+    job_free(o.job);
+}
+
+/* The device is behind: X was launched before the recording began, in a step before. */
+static void what_was_launched_before_the_recording_is_no_work_of_its_first_step(void)
+{
+    one o = program_of(draw("steps:     55555555566666",
+                            "host:      .a........b...",
+                            "compute 7: XXXXAA....BB..", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 3);
+    CU_ASSERT_EQUAL(o.p->segments[0].step, -1);
+    CU_ASSERT_EQUAL(o.p->segments[0].work_ns, 4 * COLUMN);
+    CU_ASSERT_EQUAL(o.p->segments[1].step, 5);
+    CU_ASSERT_EQUAL(o.p->segments[1].work_ns, 2 * COLUMN);
     job_free(o.job);
 }
 
@@ -666,10 +695,12 @@ static const unit_test tests[] = {
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(who_gathers_ahead_may_wait_for_work_now_and_then),
     TEST(a_comm_may_wait_for_another),
+    TEST(a_comm_waits_for_another_that_rounding_ends_late),
     TEST(a_host_that_waits_is_as_late_as_its_device),
     TEST(a_stream_may_wait_for_another),
     TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
+    TEST(what_was_launched_before_the_recording_is_no_work_of_its_first_step),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
     TEST(a_program_grows_with_collectives_not_with_kernels),

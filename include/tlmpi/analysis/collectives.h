@@ -13,7 +13,8 @@ typedef struct tl_rank_place {
     int32_t host;    /* number, -1 when unknown */
     int32_t clock;   /* number: ranks of one clock need no correction between them */
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
-    int64_t offset_ns, drift_ppb, sigma_ns;
+    int64_t offset_ns, drift_ppb;
+    int64_t sigma_ns;  /* how sure the offset is: scatter, and what scatter does not show */
     int64_t middle_ns; /* when the offset holds; the drift counts from there */
     int32_t component; /* clocks of one number can be compared */
     int32_t padding;
@@ -61,11 +62,15 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
 /* The first check that fails of those that need no clock: kind, dtype, size, a rank twice. */
 tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
+/* Whether its clocks hide who came last: arrivals [first, last] lie within twice what they leave open, unless it is a
+ * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
+bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
+
 /* The rank's place, or NULL: it has no trace. */
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
 
 /* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
- * which is its scatter, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of
+ * which is its sigma, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of
  * several hosts and nothing compares these.  { .clock = -1 } begins; a rank NULL adds nothing. */
 typedef struct tl_clock_doubt {
     int64_t worst_ns;

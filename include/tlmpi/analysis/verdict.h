@@ -42,7 +42,6 @@ typedef struct tl_verdict_input {
     bool by_gain;          /* test that in place of the charges: a pipeline */
     bool begun;            /* all recordings had begun long before the first step (standing.h) */
     bool in_turn;          /* recordings end in turn within the last step (standing.h) */
-    bool uncertain;        /* most collectives may carry no verdict */
 } tl_verdict_input;
 
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open

@@ -26,6 +26,10 @@ typedef enum tl_cause {
 } tl_cause;
 extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
 
+/* What the share of a cause is one of. */
+typedef enum tl_cause_from { TL_CAUSE_FROM_CHARGES, TL_CAUSE_FROM_PEERS } tl_cause_from;
+extern const char *const tl_cause_from_labels[]; /* "charges", "peers", NULL */
+
 /* When a rank is late. */
 typedef enum tl_pattern {
     TL_PATTERN_NONE,       /* no step is flagged */
@@ -67,6 +71,9 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_CELL_PATTERN(name)  uint8_t name
 #define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
 #define TL_LABELS_OF_PATTERN   tl_pattern_labels
+#define TL_CELL_CAUSE_FROM(name)  uint8_t name
+#define TL_TYPE_OF_CAUSE_FROM     TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE_FROM   tl_cause_from_labels
 #define TL_CELL_STEPS_FROM(name)  uint8_t name
 #define TL_TYPE_OF_STEPS_FROM     TL_TYPE_ENUM
 #define TL_LABELS_OF_STEPS_FROM   tl_steps_from_labels
@@ -75,14 +82,16 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "", "step of the collective, -1 for none")                                                    \
-    F(T, I32, from_rank, KEY, "", "rank that waited; -1: several, in a group of more than 32 ranks")                   \
+    F(T, I32, from_rank, KEY, "",                                                                                      \
+      "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
+      "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
     F(T, PART, cause, KEY, "",                                                                                         \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
     F(T, I32, waiters, LABEL, "", "ranks that waited, at most")                                                        \
     F(T, I64, direct_ns, MEASURE, "ns", "waited for this rank itself")                                                 \
-    F(T, I64, indirect_ns, MEASURE, "ns", "waited for a rank that had in its turn waited for this one")
+    F(T, I64, indirect_ns, MEASURE, "ns", "others waited for from_rank, which had in its turn waited for this one")
 TL_TABLE(blame, TL_BLAME_FIELDS);
 
 /* What each rank cost the others, step by step. */
@@ -220,7 +229,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
-    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has: of the time more, or of the charge")         \
+    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has, of what cause_from says")                    \
+    F(T, CAUSE_FROM, cause_from, LABEL, "",                                                                            \
+      "peers: what it took longer than its peers in the flagged steps; charges: what others waited for it in these, "  \
+      "by table blame")                                                                                                \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \

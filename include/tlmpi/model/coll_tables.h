@@ -45,6 +45,18 @@ extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", 
 extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
 extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
 
+/* What a process group divides among its ranks. */
+typedef enum tl_parallelism {
+    TL_PARALLEL_UNKNOWN,
+    TL_PARALLEL_WORLD,          /* the default group of all ranks */
+    TL_PARALLEL_DATA,           /* samples; with its parameters sharded or not */
+    TL_PARALLEL_TENSOR,
+    TL_PARALLEL_PIPELINE,       /* layers */
+    TL_PARALLEL_EXPERT,
+    TL_PARALLEL_CONTEXT         /* the sequence */
+} tl_parallelism;
+extern const char *const tl_parallelism_labels[];   /* "unknown", "world", "data", "tensor", ... NULL */
+
 /* What is counted about the matching. */
 typedef enum tl_quality_check {
     TL_CHECK_MATCHED,           /* collectives; so are the next nine */
@@ -94,6 +106,9 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_CELL_NODES(name) uint8_t name
 #define TL_TYPE_OF_NODES TL_TYPE_ENUM
 #define TL_LABELS_OF_NODES tl_node_span_labels
+#define TL_CELL_PARALLEL(name) uint8_t name
+#define TL_TYPE_OF_PARALLEL TL_TYPE_ENUM
+#define TL_LABELS_OF_PARALLEL tl_parallelism_labels
 #define TL_CELL_RULE(name) uint8_t name
 #define TL_TYPE_OF_RULE TL_TYPE_ENUM
 #define TL_LABELS_OF_RULE tl_match_rule_labels
@@ -162,11 +177,14 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                               \
     F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "        \
                                    "together")                                                                            \
+    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; pipeline, too, "    \
+                                           "where it says nothing and there is nothing but sends and receives")           \
     F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "     \
                                   "operator around the launch, an annotation, the kernel's name")                         \
     F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                      \
     F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                             \
     F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                    \
+    F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                          \
     F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")           \
     F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                        \
     F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                               \
@@ -203,6 +221,8 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
                                          "tell: 20 ends over a second")                                                   \
     F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")            \
+    F(T, I64, leeway_ns, MEASURE, "ns", "what it may be off by, beside, since ranks end a collective in the order in "    \
+                                        "which they sit in its ring: more ends do not make it less")                      \
     F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                   \
     F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                        \
     F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                          \
