@@ -229,7 +229,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
-    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has, of what cause_from says")                    \
+    F(T, F64, cause_share, MEASURE, "",                                                                                \
+      "part that the largest cause has, of what cause_from says; of what it took longer than its peers waiting does "  \
+      "not count, nor what they take longer by chance, nor idle time that is the same delay met again: so it is no "   \
+      "share of blame_ns, which table blame divides by cause")                                                         \
     F(T, CAUSE_FROM, cause_from, LABEL, "",                                                                            \
       "peers: what it took longer than its peers in the flagged steps; charges: what others waited for it in these, "  \
       "by table blame")                                                                                                \
