@@ -263,7 +263,8 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
         .first_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->first].number : -1,
         .last_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->last].number : -1,
         .p_value = p->p_value,
-        .slowdown = 1,
+        .gain_ns = -1,
+        .slowdown = NAN,
         .left_out_step = -1,
     };
 

@@ -64,7 +64,7 @@ static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggle
         const tl_straggler *row = tl_table_row(straggler, i);
         if (!tl_verdict_suspects(row, straggler))
             continue;
-        alone += row->gain_ns;
+        alone += row->gain_ns > 0 ? row->gain_ns : 0;
         suspects++;
     }
     return suspects > 1 && alone < gains->together_ns / 2 && (double)gains->together_ns >= together_share * flagged_ns;
@@ -229,7 +229,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, row->pattern, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
                                     sizeof row->reason);
-        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced &&
+        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced && row->gain_ns >= 0 &&
             (double)row->gain_ns < next_to_nothing * ns) {
             row->verdict = TL_VERDICT_OK;
             snprintf(row->reason, sizeof row->reason,

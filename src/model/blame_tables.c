@@ -80,6 +80,7 @@ const char *const tl_scenario_labels[] = {
     [TL_SCENARIO_HOST] = "host",
     [TL_SCENARIO_CAUSE] = "cause",
     [TL_SCENARIO_SUSPECTS] = "suspects",
+    [TL_SCENARIO_GROUPS] = "groups",
     NULL,
 };
 

@@ -298,7 +298,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NO_PLACE:
         return phrase("no kernel, operator or annotation stands out");
     case TL_DOUBT_CHARGES:
-        return phrase("most of the waits are charged to another part of its time");
+        return phrase("most of the waits are charged to other parts of its time");
     case TL_DOUBT_NO_VERDICT:
         return phrase("there is nothing to judge by");
     case TL_NDOUBTS:

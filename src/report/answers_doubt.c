@@ -1,5 +1,6 @@
 /* answers_doubt.c - see answers_doubt.h. */
 #include "answers_doubt.h"
+#include "tlmpi/base/span.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -84,13 +85,14 @@ static bool may_show_as(int part, uint8_t cause)
 }
 
 /* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
- * device is never idle, or one delay shows in many collectives, they may tell of different parts. */
+ * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges of
+ * another one, or of several others together. */
 static bool charges_differ(const tl_culprit *c)
 {
+    int64_t others_ns = 0;
     for (int part = 0; part < TL_NPARTS; part++)
-        if (c->parts[part] > c->blame_ns / 2)
-            return c->rank->cause != TL_CAUSE_MIXED && !may_show_as(part, c->rank->cause);
-    return false;
+        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : c->parts[part]);
+    return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
 }
 
 static unsigned doubts_of_cause(const tl_culprit *c)
@@ -118,7 +120,8 @@ static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
 static bool waits_are_unexplained(const tl_answers *a)
 {
     return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
-           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns >= 0 &&
+           a->most->gain_ns < a->most_ns / 2;
 }
 
 void tl_answers_doubt(tl_answers *a)

@@ -13,6 +13,7 @@ static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema =
                 stragglers = { .schema = &tl_straggler_schema };
 
 static bool all_traced;
+static int64_t simulated_ns = -1; /* what the repair of rank 0 gains as a whole; -1: nobody has asked */
 /* The part of a rank's time that it is charged for. */
 static uint8_t charged_for = TL_PART_COMPUTE;
 
@@ -64,6 +65,9 @@ static void judge(const int64_t *late_counts, const char *const *lines)
     const tl_verdict_gains gains = { true, 0 };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
+    CU_ASSERT_EQUAL(verdict_of(0)->gain_ns, -1);
+    CU_ASSERT(isnan(verdict_of(0)->slowdown));
+    ((tl_straggler *)tl_table_row(&stragglers, 0))->gain_ns = simulated_ns;
     CU_ASSERT_EQUAL_FATAL(tl_verdict_judge(&input, &gains, &blame_step, &stragglers, &err), TL_OK);
 }
 
@@ -95,6 +99,24 @@ static void what_a_repair_gains_tells_when_it_acted(void)
     CU_ASSERT_EQUAL(row->pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT(row->first_step == 4 && row->last_step == 7);
     CU_ASSERT_EQUAL(verdict_of(1)->verdict, TL_VERDICT_OK);
+}
+
+/* Its steps would be shorter.  That its repair gains nothing as a whole acquits a rank; that nobody has asked does not. */
+static void only_a_simulated_gain_acquits(void)
+{
+    static const struct {
+        int64_t simulated_ns;
+        tl_verdict verdict;
+    } cases[] = { { -1, TL_VERDICT_STRAGGLER }, { 0, TL_VERDICT_OK }, { 28000000, TL_VERDICT_STRAGGLER } };
+    all_traced = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        simulated_ns = cases[i].simulated_ns;
+        JUDGE(none, "33..8888.3.3", /* */
+              "....7777....", "..3......3..", "............", ".3......3...", "............");
+        CU_ASSERT_EQUAL(verdict_of(0)->verdict, cases[i].verdict);
+    }
+    all_traced = false;
+    simulated_ns = -1;
 }
 
 /* Nobody's repair gains anything: some come last, as some must. */
@@ -184,6 +206,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(what_a_repair_gains_tells_when_it_acted),
+        TEST(only_a_simulated_gain_acquits),
         TEST(waits_that_cost_nothing_are_nobodys_fault),
         TEST(a_gain_is_held_against_the_steps_that_it_lies_in),
         TEST(waits_that_no_replay_explains_are_believed),

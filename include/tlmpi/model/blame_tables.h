@@ -119,9 +119,10 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_RANK,
     TL_SCENARIO_HOST,
     TL_SCENARIO_CAUSE,
-    TL_SCENARIO_SUSPECTS
+    TL_SCENARIO_SUSPECTS,
+    TL_SCENARIO_GROUPS
 } tl_scenario_kind;
-/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", NULL */
 extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
@@ -136,16 +137,25 @@ extern const char *const tl_scenario_labels[];
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
       "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
       "where that are not several, all ranks that stand out in some step and are "                                     \
-      "charged no less than 30 % of what any rank is")                                                                 \
+      "charged no less than 30 % of what any rank is; groups: as links, in groups of one kind alone, for the 8 kinds " \
+      "with most transfer")                                                                                            \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
+      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all; ranks are those " \
+      "whose gain_ns in straggler is not -1, hosts the 16 that others wait for most")                                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+    F(T, I32, group, KEY, "",                                                                                          \
+      "of groups the first in table group of that kind: they have one description and as many ranks, or, where they "  \
+      "have none, as many ranks as far apart; else -1")                                                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
       "was ahead of his peers is like them, of links who was slower for another reason")                               \
+    F(T, F64, share, MEASURE, "",                                                                                      \
+      "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
+      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                                                                                           \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
+      "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
+      "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
@@ -219,7 +229,10 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
-    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has, of what cause_from says")                    \
+    F(T, F64, cause_share, MEASURE, "",                                                                                \
+      "part that the largest cause has, of what cause_from says; of what it took longer than its peers waiting does "  \
+      "not count, nor what they take longer by chance, nor idle time that is the same delay met again: so it is no "   \
+      "share of blame_ns, which table blame divides by cause")                                                         \
     F(T, CAUSE_FROM, cause_from, LABEL, "",                                                                            \
       "peers: what it took longer than its peers in the flagged steps; charges: what others waited for it in these, "  \
       "by table blame")                                                                                                \
@@ -227,9 +240,14 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "wall time that the job would save over the traced steps were the rank like "                                    \
-      "its peers, now and then late by chance as they are")                                                            \
-    F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+      "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
+      "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
+      "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
+      "64 at most")                                                                                                    \
+    F(T, F64, slowdown, MEASURE, "",                                                                                   \
+      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
+      "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \
+      "ideal with this rank alone as it was; none where not simulated")                                                \
     F(T, I32, left_out_step, MEASURE, "",                                                                              \
       "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings that "\
       "begin or end in turn look so; -1: there is none")                                                               \

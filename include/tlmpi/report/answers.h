@@ -58,7 +58,7 @@ typedef enum tl_doubt {
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,       /* no kernel, operator or annotation stands out */
-    TL_DOUBT_CHARGES,        /* most of the charges in table blame are for another part of the rank's time */
+    TL_DOUBT_CHARGES,        /* most of the charges in table blame are for other parts of the rank's time */
     TL_DOUBT_NO_VERDICT,     /* grave: see tl_finding */
     TL_NDOUBTS
 } tl_doubt;
