@@ -184,7 +184,8 @@ static bool find_boundaries(tl_building *b)
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
                 int64_t launch = tl_launch_of(b, k);
-                launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
+                if (!b->beside[at]) /* the next step's batch is copied while this one's kernels are queued */
+                    launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;
                 at++;
