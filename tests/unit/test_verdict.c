@@ -15,6 +15,9 @@ static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema =
 /* What the ranks are of a burden to an ideal job; NULL: it is not known. */
 static bool all_traced;
 
+/* What the repair of all suspects gains. */
+static int64_t together_ns;
+
 static int64_t ms(char digit)
 {
     return digit == '.' ? 0 : (digit - '0') * INT64_C(1000000);
@@ -60,7 +63,7 @@ static void judge(const int64_t *late_counts, const char *const *lines)
                                      .nsteps = nsteps,
                                      .gain_ns = gain,
                                      .all_traced = all_traced };
-    const tl_verdict_gains gains = { true, 0 };
+    const tl_verdict_gains gains = { true, together_ns };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(tl_verdict_judge(&input, &gains, &blame_step, &stragglers, &err), TL_OK);
@@ -144,6 +147,22 @@ static void in_one_step_its_collectives_tell(void)
     CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
 }
 
+/* Ranks 0 and 1 are late by turns, so that a repair of either gains nothing, and of both 3 % of the step. */
+static void in_one_step_ranks_that_hide_each_other_are_told_by_both(void)
+{
+    static const int64_t turns[RANKS_MAX] = { 30, 26, 3, 1, 2, 0 };
+    all_traced = true;
+    for (int both = 0; both < 2; both++) {
+        together_ns = both == 1 ? ms('3') : 0;
+        JUDGE(turns, "9", ".", "8", ".", ".", ".", ".", ".", ".", ".", ".", ".");
+        for (size_t r = 0; r < 3; r++)
+            CU_ASSERT_EQUAL(verdict_of(r)->verdict,
+                            both == 1 && r < 2 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
+    }
+    together_ns = 0;
+    all_traced = false;
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -154,6 +173,7 @@ int main(void)
         TEST(waits_of_a_device_that_has_the_time_are_nobodys_fault),
         TEST(one_step_far_above_all_others_is_one_off),
         TEST(in_one_step_its_collectives_tell),
+        TEST(in_one_step_ranks_that_hide_each_other_are_told_by_both),
     };
     int failed = unit_main("verdict", tests, COUNT(tests));
     tl_table_free(&blame);
