@@ -25,11 +25,6 @@
 
 /* --------------------------------------------------------------------------------------------------- on the owners */
 
-static bool is_pair(uint8_t kind)
-{
-    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
-}
-
 /* What the ranks of a collective did before it; found when it is asked for. */
 typedef struct doings {
     tl_middles since, since_step;
@@ -65,11 +60,11 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     }
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_ns_max(tl_ns_min(last, p->end_ns), p->start_ns), p->start_ns));
+        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_wait_end(c, p, last), p->start_ns));
         kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
-    bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
-    bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
+    tl_wait_state wait = tl_wait_state_of(c);
+    bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         whole = tl_vec_room(rows);
@@ -88,8 +83,8 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .bytes = c->by_rank[0].bytes,
             .kind = c->kind,
             .fits = fits,
-            .charged = fits && told,
-            .pair = c->n == 2 && is_pair(c->kind),
+            .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
+            .pair = c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV),
             .group = c->group,
             .peer = p->peer,
             .uncertainty_ns = c->uncertainty_ns,
@@ -196,7 +191,8 @@ static bool list_arrivals(attributing *a)
         const tl_late_row *row = &a->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] = (tl_blame_collective){
-                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED
+                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
+                !tl_is_synchronising((tl_collective)row->kind)
             };
         a->collectives[a->ncollectives - 1].n++;
         uint32_t previous =
