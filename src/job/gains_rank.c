@@ -13,6 +13,8 @@
 
 /* So many ranks that others wait for most, so many ranks at all, and so many hosts are repaired one by one. */
 enum { CHARGED_MOST = 16, RANKS_MOST = 64, HOSTS_MOST = 16 };
+/* So few of a role tell little of chance. */
+enum { FEW = 3 };
 
 /* ----------------------------------------------------------------------------------------------------------- ranks */
 
@@ -25,26 +27,31 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
 }
 
 /* What a repair of the marked rank would gain if nothing was wrong with it: chance makes every rank late now and then,
- * and that would stay.  In the mean it is what the same repair of another gains on top of this one, of those of its
- * role that are no suspects. */
+ * and that would stay.  The last of n ranks comes 1/n of a mean delay later than the last of n - 1, where lateness has a
+ * tail.  What the same repair of another of its role, no suspect, gains on top of this one is the next of these: 1/(n - 1)
+ * of it, and so n/(n - 1) times what is asked for.  Of three ranks and fewer the late one is half of what others are
+ * compared with, or all: what their repair gains is too little as it is. */
 static int64_t by_chance(tl_gains *g, const tl_table *stragglers, size_t rank, const tl_scenario *repaired,
                          int64_t gain_ns)
 {
-    size_t nranks = g->in->nranks, tried = 0;
+    size_t nranks = g->in->nranks, tried = 0, alike = 1;
     int64_t sum = 0;
 
     if (gain_ns <= 0)
         return 0;
-    for (size_t i = 1; i < nranks && tried < TL_OTHERS_MOST; i++) {
+    for (size_t i = 1; i < nranks; i++) {
         size_t r = (rank + i) % nranks;
-        if (g->in->roles[r] != g->in->roles[rank] || tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
+        bool same = g->in->roles[r] == g->in->roles[rank];
+        alike += same;
+        if (!same || tried == TL_OTHERS_MOST || tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
             continue;
         g->marked[r] = 1;
         sum += tl_whatif_gain(g->whatif, repaired, NULL) - gain_ns;
         g->marked[r] = 0;
         tried++;
     }
-    return tried > 0 && sum > 0 ? sum / (int64_t)tried : 0;
+    int64_t mean_ns = tried > 0 && sum > 0 ? sum / (int64_t)tried : 0;
+    return alike > FEW ? tl_portion(mean_ns, (int64_t)alike - 1, (int64_t)alike) : mean_ns;
 }
 
 /* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance,

@@ -225,6 +225,7 @@ def main():
             one_unmarked(work, kind, *JOBS[kind])
         nameless(work)
         noisy(work, "two noisy ranks", "--ranks", "2")
+        noisy(work, "four noisy ranks", "--ranks", "4", "--jitter", "20", "--scale", "100")
         noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")
     if os.path.isdir(os.path.join(CORPUS, "traces")):
         public()
