@@ -1,5 +1,6 @@
 /* cause.c - see cause.h. */
 #include "tlmpi/analysis/cause.h"
+#include "tlmpi/base/robust.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,12 +53,6 @@ static bool same_key(const tl_cause_row *x, const tl_cause_row *y)
     return x->kind == y->kind && x->name == y->name && (x->kind != TL_DETAIL_PART || x->part == y->part);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of npeers values, of which n are given and the rest is 0. */
 static double median(double *v, size_t n, size_t npeers)
 {
@@ -65,7 +60,7 @@ static double median(double *v, size_t n, size_t npeers)
         v[n++] = 0;
     if (n == 0)
         return 0;
-    qsort(v, n, sizeof *v, ascending);
+    tl_real_sort(v, n);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

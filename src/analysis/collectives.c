@@ -357,6 +357,26 @@ static tl_coll_state state_of(const tl_collective_view *c)
     return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
 }
 
+/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace may
+ * have lost its marks, and a rank may number its steps otherwise than the rest. */
+static int32_t step_of(const tl_participant *p, size_t n)
+{
+    int32_t lowest = -1, most = -1;
+    size_t lead = 0, told = 0, count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].step < 0)
+            continue;
+        lowest = lowest < 0 ? p[i].step : lowest;
+        most = lead == 0 ? p[i].step : most;
+        lead = p[i].step == most ? lead + 1 : lead - 1; /* what more than half tell is left */
+        told++;
+    }
+    for (size_t i = 0; most != lowest && i < n; i++)
+        count += p[i].step == most;
+    return 2 * count > told ? most : lowest;
+}
+
 tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
                                         const tl_job_facts *facts)
 {
@@ -365,7 +385,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     const tl_group_fact *group =
         p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
     tl_collective_view c = {
-        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = p->step
+        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = step_of(p, run->n)
     };
 
     for (size_t i = 1; i < run->n; i++) {
@@ -373,7 +393,6 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
             c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
         if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
             c.rule = p[i].rule;
-        c.step = c.step < 0 ? p[i].step : c.step; /* a damaged trace may have lost its marks, those of others tell it */
     }
     c.expected = expected_of(&c, group, facts);
     c.size = is_pair(&c) ? 2 : group->size;

@@ -1,7 +1,8 @@
 /* group.c - how well do the collectives of each process group fit together?
  *
- * The matching has filled a row for each group with what is known of it; the counts are added here.
+ * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell of it.
  */
+#include "group_parallelism.h"
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
@@ -10,6 +11,7 @@ static void count(tl_group_row *row, const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
     row->collectives++;
+    row->pairs += c->match_rule == TL_BY_PAIR;
     row->missing += c->state == TL_COLL_MISSING;
     row->unmatched += c->state == TL_COLL_UNMATCHED;
     row->suspect += !fits;
@@ -26,6 +28,7 @@ static void count(tl_group_row *row, const tl_collective_row *c)
 static void add_to(tl_group_row *sum, const tl_group_row *row)
 {
     sum->collectives += row->collectives;
+    sum->pairs += row->pairs;
     sum->matched += row->matched;
     sum->missing += row->missing;
     sum->unmatched += row->unmatched;
@@ -73,6 +76,10 @@ static tl_status reduce(tl_tables *job, tl_error *err)
             *(tl_group_row *)tl_table_row(groups, ++kept) = *row;
     }
     groups->n = groups->n > 0 ? kept + 1 : 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        tl_group_row *row = tl_table_row(groups, i);
+        row->parallelism = (uint8_t)tl_group_parallelism(row);
+    }
     return TL_OK;
 }
 

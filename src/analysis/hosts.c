@@ -21,7 +21,7 @@
 enum { TIMES_ALONE = 2 };
 /* As much of a host is the host. */
 enum { WHOLE = 3, WHOLE_OF = 4 };
-/* A rank of the host has this part of what any of them has more than its peers. */
+/* A rank of the host has this part of what any of them but one has more than its peers: that one may have paused. */
 static const double part_of_most = 0.5;
 
 typedef struct hosting {
@@ -104,17 +104,22 @@ static double total(const double *ns, size_t n)
     return sum;
 }
 
-/* Its ranks are late alike. */
+/* Its ranks are late alike in most steps in which it stands out: in one of them some rank may pause for longer. */
 static bool is_whole_host(const hosting *h, uint32_t host)
 {
-    size_t nsteps = h->job->nsteps, ranks = 0;
-    double together = total(h->in->gain_ns + host * nsteps, nsteps), alone = 0;
+    size_t nsteps = h->job->nsteps, ranks = 0, steps = 0, alike = 0;
     for (size_t r = 0; r < h->job->nranks; r++)
-        if (h->in->host_of[r] == host) {
-            alone += total(h->job->gain_ns + r * nsteps, nsteps);
-            ranks++;
-        }
-    return ranks > 1 && together >= TIMES_ALONE * alone;
+        ranks += h->in->host_of[r] == host;
+    for (size_t s = 0; s < nsteps; s++) {
+        double alone = 0;
+        if (!h->flagged[host * nsteps + s])
+            continue;
+        for (size_t r = 0; r < h->job->nranks; r++)
+            alone += h->in->host_of[r] == host ? h->job->gain_ns[r * nsteps + s] : 0;
+        alike += h->in->gain_ns[host * nsteps + s] >= TIMES_ALONE * alone;
+        steps++;
+    }
+    return ranks > 1 && 2 * alike > steps;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- names */
@@ -151,14 +156,16 @@ static bool too_seldom(const hosting *h, uint32_t host, size_t late, size_t of_h
 
 static void name_host(const hosting *h, uint32_t host)
 {
-    int64_t most = 0;
+    int64_t first = 0, most = 0;
     size_t members = 0, of_host = 0;
     char number[16];
     const char *name = "";
 
-    for (size_t r = 0; r < h->job->nranks; r++)
-        if (h->in->host_of[r] == host)
-            most = h->in->surplus_ns[r] > most ? h->in->surplus_ns[r] : most;
+    for (size_t r = 0; r < h->job->nranks; r++) {
+        int64_t ns = h->in->host_of[r] == host ? h->in->surplus_ns[r] : 0;
+        most = ns > first ? first : ns > most ? ns : most;
+        first = ns > first ? ns : first;
+    }
     for (size_t r = 0; r < h->job->nranks; r++)
         of_host += h->in->host_of[r] == host;
     for (size_t r = 0; r < h->job->nranks; r++)

@@ -170,12 +170,6 @@ static void name_pattern(const testing *t, size_t r, const bool *flagged, tl_per
 
 /* ---------------------------------------------------------------------------------------------------- significance */
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Numbers that are not 0, a step's together: what a permutation has to move. */
 typedef struct sparse {
     double *value;
@@ -290,7 +284,7 @@ static bool significance(const testing *t, tl_persistence *out)
             s.label[r] = (uint32_t)r;
         for (size_t k = 0; k < permutations; k++)
             s.largest[k] = permuted_maximum(t, &s, &random);
-        qsort(s.largest, permutations, sizeof *s.largest, ascending);
+        tl_real_sort(s.largest, permutations);
     }
     chances_of_counts(t);
     for (size_t r = 0; whole && r < nranks; r++) {

@@ -36,7 +36,7 @@ static bool fill_comm(tl_composing *c, size_t i)
     }
     if (comm->previous != TL_NONE)
         base = tl_ns_max(base, b->view->kernels[b->comm[comm->previous]].end_ns);
-    comm->after = tl_comm_waited_for(b, k, tl_comms_ended_at(b, k->start_ns), base);
+    comm->after = tl_comm_waited_for(b, k, tl_comms_ended_at(b, k->start_ns + TL_ROUNDING_NS), base);
     if (comm->after != TL_NONE)
         base = b->view->kernels[b->comm[comm->after]].end_ns;
     comm->lag_ns = k->start_ns - base;

@@ -1,5 +1,5 @@
-/* program_build.h - a program in the making: where everything stands (program_place.c, program_behind.c, program_waits.c), before
- * it is strung into chains (program.c). */
+/* program_build.h - a program in the making: where everything stands (program_place.c, program_beside.c, program_behind.c,
+ * program_waits.c), before it is strung into chains (program.c). */
 #ifndef ANALYSIS_PROGRAM_BUILD_H
 #define ANALYSIS_PROGRAM_BUILD_H
 
@@ -47,13 +47,14 @@ typedef struct tl_building {
     uint32_t *ended;     /* the same by end: indices into comm */
     uint32_t *comm_of;   /* by kernel: its place in `comm` or, for local work, in `local` */
     uint32_t *same;      /* by kernel: the comm right before it on its stream, TL_NONE */
-    int64_t *busy_until; /* by local work: the end of all that came so far */
+    int64_t *busy_until; /* by local work: the end of all that came so far, but for copies beside it */
     size_t nlocal, ncomm;
     tl_comm_place *place; /* by comm */
     tl_boundary *boundaries;
     tl_release *releases;
     size_t nboundaries, nreleases;
-    bool *cut; /* by local work: an entry must end with it */
+    bool *cut;    /* by local work: an entry must end with it */
+    bool *beside; /* by local work: a copy that holds up nothing but what waits for its end */
 } tl_building;
 
 /* Clocks of host and device are no further apart. */
@@ -61,6 +62,9 @@ typedef struct tl_building {
 
 /* program_waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
 bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits);
+
+/* program_beside.c: fills `beside`, once work is in order.  False when memory is out. */
+bool tl_building_find_beside(tl_building *b, const tl_host_waits *waits);
 
 /* program_behind.c: fills the place of each comm, once work and comms are in order.  False when memory is out. */
 bool tl_building_place_comms(tl_building *b);

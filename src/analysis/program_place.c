@@ -94,12 +94,19 @@ static bool put_in_order(tl_building *b)
     }
     if (!tl_sort_index(b->local, b->nlocal, by_start, k) || !tl_sort_index(b->ended, b->ncomm, by_end, b))
         return false;
+    for (size_t i = 0; i < b->nlocal; i++)
+        b->comm_of[b->local[i]] = (uint32_t)i;
+    return true;
+}
+
+static void find_ends(tl_building *b)
+{
     int64_t until = b->start_ns;
     for (size_t i = 0; i < b->nlocal; i++) {
-        b->comm_of[b->local[i]] = (uint32_t)i;
-        b->busy_until[i] = until = tl_ns_max(until, k[b->local[i]].end_ns);
+        if (!b->beside[i])
+            until = tl_ns_max(until, b->view->kernels[b->local[i]].end_ns);
+        b->busy_until[i] = until;
     }
-    return true;
 }
 
 /* The lower quartile of what passed between launch and start where the device had nothing of its own left to do: the
@@ -115,7 +122,7 @@ static bool find_latency(tl_building *b)
     for (size_t i = 1; i < b->nlocal && n < SAMPLES; i++) {
         const tl_kernel *k = &b->view->kernels[b->local[i]];
         int64_t launch = tl_launch_of(b, k);
-        if (launch != TL_TIME_UNKNOWN && launch >= b->busy_until[i - 1])
+        if (launch != TL_TIME_UNKNOWN && !b->beside[i] && launch >= b->busy_until[i - 1])
             ns[n++] = (double)(k->start_ns - launch);
     }
     b->latency_ns = USUAL_LATENCY_NS;
@@ -156,6 +163,10 @@ static bool find_boundaries(tl_building *b)
     uint32_t *order = tl_malloc((b->ncomm + 1) * sizeof *order);
     int64_t launched = INT64_MIN;
     int32_t step = -1;
+    bool any = false; /* launches are recorded at all */
+
+    for (size_t i = 0; !any && i < b->nlocal; i++)
+        any = tl_launch_of(b, &view->kernels[b->local[i]]) != TL_TIME_UNKNOWN;
 
     b->boundaries = tl_malloc((b->ncomm + ntimes + 1) * sizeof *b->boundaries);
     for (size_t i = 0; order != NULL && i < b->ncomm; i++)
@@ -177,7 +188,9 @@ static bool find_boundaries(tl_building *b)
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
                 int64_t launch = tl_launch_of(b, k);
-                launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
+                /* It was launched before the recording, or is the next step's batch, copied while this one's work waits. */
+                if ((launch != TL_TIME_UNKNOWN || !any) && !b->beside[at])
+                    launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;
                 at++;
@@ -199,8 +212,10 @@ bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_w
     *b = (tl_building){ .view = view };
     if (!find_extent(b))
         return true;
-    return put_in_order(b) && find_latency(b) && tl_building_place_comms(b) && find_boundaries(b) &&
-           tl_building_find_releases(b, waits);
+    if (!put_in_order(b) || !tl_building_find_beside(b, waits))
+        return false;
+    find_ends(b);
+    return find_latency(b) && tl_building_place_comms(b) && find_boundaries(b) && tl_building_find_releases(b, waits);
 }
 
 void tl_building_free(tl_building *b)
@@ -215,5 +230,6 @@ void tl_building_free(tl_building *b)
     free(b->boundaries);
     free(b->releases);
     free(b->cut);
+    free(b->beside);
     *b = (tl_building){ 0 };
 }

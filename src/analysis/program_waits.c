@@ -46,10 +46,13 @@ static uint32_t done_before(const tl_building *b, const tl_host_wait *w)
 {
     enum { TRIES = 64 };
     uint32_t done = done_at(b, w->end_ns + CLOCK_NS);
-    for (int tries = 0; done > 0 && !launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w); tries++, done--)
+    for (int tries = 0; done > 0; tries++, done--) {
+        if (!b->beside[done - 1] && launched_before_wait(b, &b->view->kernels[b->local[done - 1]], w))
+            return done;
         if (tries == TRIES)
             return 0;
-    return done;
+    }
+    return 0;
 }
 
 /* The comm that ended last before the wait did, after it had begun; it had been launched before.  TL_NONE. */
@@ -67,6 +70,16 @@ static uint32_t comm_waited_for(const tl_building *b, const tl_host_wait *w)
     return TL_NONE;
 }
 
+static bool for_device(const tl_host_wait *w)
+{
+    return w->kind == TL_WAIT_DEVICE || w->kind == TL_WAIT_FREE;
+}
+
+static bool for_stream(const tl_host_wait *w)
+{
+    return w->kind == TL_WAIT_STREAM || w->kind == TL_WAIT_COPY;
+}
+
 /* What ended the wait; false: nothing of the device did. */
 static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release *out)
 {
@@ -80,7 +93,7 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
         of_stream = w->stream >= 0 && k->stream == w->stream && (w->device < 0 || k->device == w->device);
     }
     /* Who waits for the device waits for all of it. */
-    if (w->kind == TL_WAIT_DEVICE && done < b->nlocal &&
+    if (for_device(w) && done < b->nlocal &&
         tl_launch_of(b, &b->view->kernels[b->local[done]]) < w->start_ns)
         return false;
     /* Launches that were held one after the other count as one wait, at their end: what made room may have ended
@@ -90,13 +103,13 @@ static bool released_by(const tl_building *b, const tl_host_wait *w, tl_release 
     bool comm_last = other && comm_ns > work_ns;
     /* The communication counts on its own stream; on another one where there is nothing else, or the wait ends with it and
      * the work had ended long before: streams wait for each other. */
-    if (w->kind == TL_WAIT_STREAM) {
+    if (for_stream(w)) {
         bool with_comm = work && comm_last && w->end_ns - work_ns > WAKE_NS && w->end_ns - comm_ns <= WAKE_NS;
         work = work && !(comm_last && of_stream) && !with_comm;
     }
     if (w->kind == TL_WAIT_EVENT)
         work = work && !comm_last;
-    if (w->kind == TL_WAIT_STREAM || w->kind == TL_WAIT_EVENT)
+    if (for_stream(w) || w->kind == TL_WAIT_EVENT)
         other = other && !work;
     if (!work && !other)
         return false;

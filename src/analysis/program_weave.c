@@ -126,6 +126,16 @@ static void weave_point(weaving *w, const tl_host_point *p)
     *next_entry(c) = e;
 }
 
+/* Whether the work that ended a wait of the host has come, and that which a comm that ended it stood behind: while a copy of
+ * another stream runs a stretch ends later than the comm that waited for its first kernels. */
+static bool can_release(const tl_composing *c, const tl_release *r, size_t work)
+{
+    uint32_t behind = r->behind;
+    if (r->comm != TL_NONE && c->b->place[r->comm].behind > behind)
+        behind = c->b->place[r->comm].behind;
+    return behind == 0 || tl_stretch_until(c, behind) < work;
+}
+
 /* Whichever comes first in time, as far as what it depends on has come. */
 void tl_compose_weave(tl_composing *c)
 {
@@ -136,9 +146,7 @@ void tl_compose_weave(tl_composing *c)
         const tl_stretch *s = w.work < c->works.n ? &c->works.v[w.work] : NULL;
         const tl_host_point *p = w.point < c->npoints ? &c->points[w.point] : NULL;
         bool work = s != NULL && (s->launch_ns == TL_TIME_UNKNOWN || c->gate_of_work[w.work] != TL_NONE);
-        bool host = p != NULL;
-        if (host && p->kind == TL_HOST_WAIT && b->releases[p->of].behind > 0)
-            host = tl_stretch_until(c, b->releases[p->of].behind) < w.work;
+        bool host = p != NULL && (p->kind != TL_HOST_WAIT || can_release(c, &b->releases[p->of], w.work));
         if (work && (!host || s->end_ns <= p->time_ns))
             weave_work(&w);
         else if (p != NULL) /* also where each waits for the other, which contradictory times can bring about */

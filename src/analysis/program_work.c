@@ -10,6 +10,8 @@
  * Of all launches of a stretch the one that leaves least room is kept.  A stretch ends where something else depends on
  * it, where a segment ends, before work that waits for a collective, and before work whose late launch left the device
  * idle for SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
+ *
+ * A copy beside the work (program_beside.c) is in no stretch: what waits for its end has that wait in its own g.
  */
 #include "program_compose.h"
 
@@ -74,6 +76,34 @@ static bool worth_a_split(tl_composing *c, int64_t late_ns)
     return true;
 }
 
+/* A copy beside the work takes none of the chain's time; who stands behind it stands behind the work before it. */
+static bool pass_by(tl_composing *c, uint32_t i)
+{
+    if (c->open)
+        c->now.until = i + 1;
+    else if (c->works.n > 0)
+        c->works.v[c->works.n - 1].until = i + 1;
+    return !c->b->cut[i] || close_stretch(c);
+}
+
+/* What the last copy beside the work takes longer than that: the recording waits for it. */
+static void append_rest(tl_composing *c)
+{
+    const tl_building *b = c->b;
+    int64_t free_ns = b->nlocal > 0 ? b->busy_until[b->nlocal - 1] : b->end_ns, until = free_ns;
+
+    for (size_t i = 0; i < b->nlocal; i++)
+        until = tl_ns_max(until, b->view->kernels[b->local[i]].end_ns);
+    if (until == free_ns)
+        return;
+    if (!c->open)
+        open_stretch(c, TL_NONE, free_ns, (uint32_t)b->nlocal);
+    tl_shares_work(&c->shares, c->segment, free_ns, until);
+    c->now.entry.ns += until - free_ns;
+    c->now.tail_ns += c->now.launch_ns != TL_TIME_UNKNOWN ? until - free_ns : 0;
+    c->now.end_ns = until;
+}
+
 /* Appends one kernel; free_ns is when all work before it had ended. */
 static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
 {
@@ -90,7 +120,7 @@ static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
     if (same != TL_NONE && comm != TL_NONE && same != comm) { /* an entry of its own for the one that ended first */
         if (!close_stretch(c))
             return false;
-        open_stretch(c, same, free_ns, i);
+        open_stretch(c, same, tl_ns_max(free_ns, b->view->kernels[b->comm[same]].end_ns), i);
     }
     comm = comm != TL_NONE ? comm : same;
     if (comm != TL_NONE)
@@ -114,8 +144,6 @@ static bool append_kernel(tl_composing *c, uint32_t i, int64_t free_ns)
     }
     tl_stretch *s = &c->now;
     c->out->segments[c->segment].does += tl_kernel_does(b->view, k);
-    if (c->step_of != NULL)
-        c->step_of[i] = c->out->segments[c->segment].step;
     c->out->segments[c->segment].nkernels += k->kind == TL_COMPUTE;
     s->entry.ns += add;
     s->tail_ns = s->launch_ns != TL_TIME_UNKNOWN ? s->tail_ns + add : INT64_MIN;
@@ -137,9 +165,14 @@ bool tl_compose_work(tl_composing *c)
         for (; next < b->nboundaries && (b->boundaries[next].at <= i || i == b->nlocal); next++)
             if (!close_segment(c))
                 return false;
-        if (i < b->nlocal && !append_kernel(c, i, i > 0 ? b->busy_until[i - 1] : b->start_ns))
+        if (i == b->nlocal)
+            break;
+        if (c->step_of != NULL)
+            c->step_of[i] = c->out->segments[c->segment].step;
+        if (b->beside[i] ? !pass_by(c, i) : !append_kernel(c, i, i > 0 ? b->busy_until[i - 1] : b->start_ns))
             return false;
     }
+    append_rest(c);
     if (!close_segment(c))
         return false;
     for (size_t i = 0; i < c->works.n; i++)

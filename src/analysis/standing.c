@@ -192,6 +192,17 @@ static void look_for_events(const looking *l, size_t unit, tl_standing *out)
         find_events(l, unit, ratio_of_one(out->overall), out);
 }
 
+static void measure_between(const looking *l, size_t unit, tl_standing *out)
+{
+    size_t n = l->in->nsteps;
+    for (size_t s = out->first_event; s < n && s <= out->last_event; s++)
+        if (l->in->flagged[unit * n + s]) {
+            out->share_between += l->share[unit * n + s];
+            out->nbetween++;
+        }
+    out->share_between /= out->nbetween > 0 ? (double)out->nbetween : 1;
+}
+
 static tl_standing look_at(looking *l, size_t unit)
 {
     size_t n = l->in->nsteps;
@@ -213,6 +224,7 @@ static tl_standing look_at(looking *l, size_t unit)
     bool first_alone = out.nflagged == 1 && l->in->flagged[unit * n] && share_of_event(l, unit, 0) < matters_flagged;
     bool one_alone = out.nflagged == 1 && out.overall < matters_overall && out.share < event_share;
     look_for_events(l, unit, &out);
+    measure_between(l, unit, &out);
     if (matters_here && !first_alone && !one_alone && speaks_against(l->in, unit)) {
         out.ground = TL_GROUND_LABELS;
         out.p = l->in->p_value[unit];

@@ -142,6 +142,35 @@ static tl_status test_roles(judging *j, tl_error *err)
     return st;
 }
 
+/* The first row of blame that charges the rank or one above it. */
+static size_t first_charge_of(const tl_table *blame, int32_t rank)
+{
+    size_t low = 0, high = blame->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const tl_blame *b = tl_table_row(blame, mid);
+        if (b->to_rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+double tl_charged_for_comm(const tl_verdict_input *in, size_t rank, const bool *flagged)
+{
+    double ns = 0;
+    for (size_t i = first_charge_of(in->blame, in->ranks[rank]); i < in->blame->n; i++) {
+        const tl_blame *b = tl_table_row(in->blame, i);
+        if (b->to_rank != in->ranks[rank])
+            break;
+        size_t s = tl_job_step_index(in->steps, in->nsteps, b->step);
+        if (s < in->nsteps && flagged[s] && b->cause == TL_PART_COMM)
+            ns += (double)charge_of(b);
+    }
+    return ns;
+}
+
 /* What repairs gain, step by step, tells more exactly than waits who was late when: waits count a delay in each
  * collective that it reaches, and start with whatever a recording begins with. */
 static tl_status test_gains(judging *j, tl_error *err)
@@ -160,6 +189,7 @@ static tl_status test_gains(judging *j, tl_error *err)
             for (size_t q = 0; q < nranks; q++)
                 e.all_ns += (double)j->charge[q * nsteps + s];
         }
+        e.comm_ns = tl_charged_for_comm(j->in, r, j->flagged + r * nsteps);
         const double *from = tl_is_unexplained(&e, j->found[r].pattern, j->found[r].p_value) ? j->wall : j->in->gain_ns;
         memcpy(j->tested + r * nsteps, from + r * nsteps, nsteps * sizeof *j->tested);
     }
@@ -191,21 +221,6 @@ static tl_cause cause_of_part(int part)
     default:
         return TL_CAUSE_UNKNOWN;
     }
-}
-
-/* The first row of blame that charges the rank or one above it. */
-static size_t first_charge_of(const tl_table *blame, int32_t rank)
-{
-    size_t low = 0, high = blame->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_blame *b = tl_table_row(blame, mid);
-        if (b->to_rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
 }
 
 /* From the rank's charges in flagged steps; in all steps where none is. */
@@ -248,7 +263,8 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
         .first_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->first].number : -1,
         .last_step = p->first <= p->last && in->nsteps > 0 ? in->steps[p->last].number : -1,
         .p_value = p->p_value,
-        .slowdown = 1,
+        .gain_ns = -1,
+        .slowdown = NAN,
         .left_out_step = -1,
     };
 

@@ -28,9 +28,10 @@ static const double next_to_nothing = 0.002;
 
 bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
+    double own = e->blame_ns > 0 ? 1 - e->comm_ns / e->blame_ns : 0;
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
-    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns >= waited_share * e->steps_ns &&
-           e->gain_ns < explained * e->waited_ns && e->blame_ns >= most_of_all * e->all_ns;
+    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns * own >= waited_share * e->steps_ns &&
+           e->gain_ns < explained * e->waited_ns && e->blame_ns * own >= most_of_all * e->all_ns;
 }
 
 /* What stands in the rows, as the test wants it. */
@@ -63,10 +64,29 @@ static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggle
         const tl_straggler *row = tl_table_row(straggler, i);
         if (!tl_verdict_suspects(row, straggler))
             continue;
-        alone += row->gain_ns;
+        alone += row->gain_ns > 0 ? row->gain_ns : 0;
         suspects++;
     }
     return suspects > 1 && alone < gains->together_ns / 2 && (double)gains->together_ns >= together_share * flagged_ns;
+}
+
+/* Two that are late by turns hide each other: what the repair of all suspects gains beyond that of any other of them alone, as a
+ * share of the steps; 0 where they do not hide each other. */
+static double hidden_share(const tl_verdict_gains *gains, const tl_table *straggler, const tl_straggler *own,
+                           double flagged_ns)
+{
+    int64_t alone = 0, most = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        if (!tl_verdict_suspects(row, straggler))
+            continue;
+        alone += row->gain_ns;
+        if (row != own)
+            most = row->gain_ns > most ? row->gain_ns : most;
+    }
+    return gains->simulated && alone < gains->together_ns / 2 && flagged_ns > 0
+               ? (double)(gains->together_ns - most) / flagged_ns
+               : 0;
 }
 
 /* Whether it comes last more often than is its share. */
@@ -78,14 +98,14 @@ static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler,
     return row->late_count >= LAST_LEAST && row->late_count * (int64_t)in->nranks >= LAST_TIMES * all;
 }
 
-static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_step, size_t rank)
+static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_step, size_t rank, const bool *flagged)
 {
     const tl_blame_step *steps = tl_table_row(blame_step, 0);
     size_t nsteps = in->nsteps;
-    tl_explaining e = { .all_traced = in->all_traced };
+    tl_explaining e = { .all_traced = in->all_traced, .comm_ns = tl_charged_for_comm(in, rank, flagged) };
     for (size_t s = 0; s < nsteps; s++) {
         const tl_blame_step *own = &steps[rank * nsteps + s];
-        if (!own->flagged)
+        if (!flagged[s])
             continue;
         e.steps_ns += (double)in->steps[s].ns;
         e.waited_ns += (double)own->wall_ns;
@@ -133,13 +153,13 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
     for (size_t r = 0; r < in->nranks; r++) {
         const tl_straggler *row = tl_table_row(straggler, r);
         const tl_blame_step *steps = tl_table_row(blame_step, r * in->nsteps);
-        const tl_explaining e = explain(in, blame_step, r);
+        for (size_t s = 0; s < in->nsteps; s++)
+            w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
+        const tl_explaining e = explain(in, blame_step, r, w->flagged + r * in->nsteps);
         bool waits = in->gain_ns == NULL || tl_is_unexplained(&e, (tl_pattern)row->pattern, row->p_value);
         w->p_value[r] = row->p_value;
-        for (size_t s = 0; s < in->nsteps; s++) {
+        for (size_t s = 0; s < in->nsteps; s++)
             w->cost_ns[r * in->nsteps + s] = (double)(waits ? steps[s].wall_ns : steps[s].gain_ns);
-            w->flagged[r * in->nsteps + s] = steps[s].flagged != 0;
-        }
     }
     const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
                              in->sure_ns, in->nranks, in->nsteps, in->begun,
@@ -161,7 +181,26 @@ double tl_percent_of_step(double share)
     return of < 1 ? 100 * of : 100;
 }
 
-static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool in_first, char *reason, size_t n)
+/* A pattern of all steps is told by all that are flagged; else other steps in which it was the last are like those of any
+ * rank, and what counts lies between the events. */
+static bool is_between_events(const tl_standing *found, uint8_t pattern)
+{
+    return found->ground == TL_GROUND_EVENT && pattern != TL_PATTERN_PERSISTENT && pattern != TL_PATTERN_DRIFTING;
+}
+
+static void say_events(const tl_standing *found, bool between, size_t steps, char *reason, size_t n)
+{
+    size_t flagged = between ? found->nbetween : found->nflagged;
+    double percent = tl_percent_of_step(between ? found->share_between : found->share);
+    if (found->nevents < flagged)
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, in %zu far more than any other rank", flagged, steps,
+                 percent, found->nevents);
+    else
+        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", flagged, steps, percent);
+}
+
+static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, uint8_t pattern, bool in_first, char *reason,
+                      size_t n)
 {
     size_t steps = in->nsteps;
     switch (found->ground) {
@@ -183,8 +222,7 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, bool
                  tl_percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_EVENT:
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", found->nevents, steps,
-                 tl_percent_of_step(found->share));
+        say_events(found, is_between_events(found, pattern), steps, reason, n);
         return TL_VERDICT_STRAGGLER;
     case TL_GROUND_STEADY: /* a test of its own, and no p_value */
         snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, steadily more than any other rank (t test: p = %.4f)",
@@ -208,9 +246,9 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         tl_straggler *row = tl_table_row(straggler, i);
         double ns = flagged_ns(in, w.flagged + i * in->nsteps);
         const tl_standing *found = &w.found[i];
-        row->verdict = (uint8_t)say(in, found, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
+        row->verdict = (uint8_t)say(in, found, row->pattern, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
                                     sizeof row->reason);
-        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced &&
+        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced && row->gain_ns >= 0 &&
             (double)row->gain_ns < next_to_nothing * ns) {
             row->verdict = TL_VERDICT_OK;
             snprintf(row->reason, sizeof row->reason,
@@ -221,20 +259,20 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
             row->left_out_step = in->steps[found->left_out].number;
             row->left_out_ns = (int64_t)llround(w.cost_ns[i * in->nsteps + found->left_out]);
         }
-        /* Other steps in which it was the last are like those of any rank. */
-        if (found->ground == TL_GROUND_EVENT && row->pattern != TL_PATTERN_PERSISTENT &&
-            row->pattern != TL_PATTERN_DRIFTING) {
+        if (is_between_events(found, row->pattern)) {
             row->first_step = in->steps[found->first_event].number;
             row->last_step = in->steps[found->last_event].number;
             row->pattern = (uint8_t)(row->first_step == row->last_step ? TL_PATTERN_ONE_OFF : row->pattern);
         }
         if (row->verdict != TL_VERDICT_OK || found->nflagged == 0 || !tl_verdict_suspects(row, straggler))
             continue;
-        if (in->nsteps <= TL_TOO_FEW_STEPS && found->share >= matters && is_last_often(in, straggler, row)) {
+        double share = found->share, hidden = hidden_share(gains, straggler, row, ns);
+        share = share > hidden ? share : hidden;
+        if (in->nsteps <= TL_TOO_FEW_STEPS && share >= matters && is_last_often(in, straggler, row)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,
                      "last in %lld collectives, %.1f %% of %zu of %zu steps; too few steps for a test of significance",
-                     (long long)row->late_count, tl_percent_of_step(found->share), found->nflagged, in->nsteps);
+                     (long long)row->late_count, tl_percent_of_step(share), found->nflagged, in->nsteps);
         } else if (row->p_value <= significant && gains->simulated && late_in_turn(gains, straggler, ns)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,

@@ -1,5 +1,6 @@
 /* wait.c - which calls held the host, as far as a view can tell. */
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
@@ -22,7 +23,7 @@ bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind)
         { "Event Sync", TL_WAIT_EVENT },
     };
     if (tl_text_is(name, "cudaFree") || tl_text_is(name, "hipFree")) { /* not until nothing can use the memory any more */
-        *kind = TL_WAIT_DEVICE;
+        *kind = TL_WAIT_FREE;
         return true;
     }
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -132,8 +133,10 @@ static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
             continue;
         const tl_launch *l = &view->launches[k->launch];
         bool blocks = l->name != TL_NO_NAME && is_blocking_copy(tl_names_text(view->names, l->name));
+        /* Who reads a result waits for the stream that computes it; who copies to the device waits for the copy. */
+        tl_wait_kind kind = tl_part_of_work(view, k) == TL_PART_H2D ? TL_WAIT_COPY : TL_WAIT_STREAM;
         if (l->nkernels == 1 && (blocks || (k->end_ns > l->start_ns && l->end_ns >= k->end_ns)) &&
-            !add(waits, (tl_host_wait){ l->start_ns, l->end_ns, k->device, k->stream, TL_WAIT_STREAM }))
+            !add(waits, (tl_host_wait){ l->start_ns, l->end_ns, k->device, k->stream, kind }))
             return false;
     }
     return true;

@@ -8,9 +8,6 @@
 
 enum { ERROR_PERCENT = 5 };
 
-/* Who repairs one of these lets a host no longer wait where others do not. */
-#define OF_WAITS (1U << TL_PART_SYNC | 1U << TL_PART_ALLOCATOR | 1U << TL_PART_H2D)
-
 /* ------------------------------------------------------------------------------------------------------- scenarios */
 
 /* What of a surplus falls on the parts of a mask: as the parts' own surpluses have it; where none has one, all on `rest`. */
@@ -58,6 +55,21 @@ static bool in_scenario(const tl_whatif *w, const tl_scenario *s, const tl_cell 
     return step >= s->first_step && step <= s->last_step;
 }
 
+/* Whose part a wait is, and so which repair leaves it out where others do not ask for it. */
+static const tl_part part_of_wait[TL_ASKED_WAITS] = {
+    [TL_WAIT_DEVICE] = TL_PART_SYNC,    [TL_WAIT_STREAM] = TL_PART_SYNC, [TL_WAIT_EVENT] = TL_PART_SYNC,
+    [TL_WAIT_COPY] = TL_PART_H2D,       [TL_WAIT_FREE] = TL_PART_ALLOCATOR,
+};
+
+/* Bits 1 << tl_wait_kind. */
+static uint8_t waits_of(uint32_t parts)
+{
+    unsigned waits = 0;
+    for (int kind = 0; kind < TL_ASKED_WAITS; kind++)
+        waits |= parts == 0 || (parts & 1U << part_of_wait[kind]) != 0 ? 1U << kind : 0U;
+    return (uint8_t)waits;
+}
+
 static void set_scenario(tl_whatif *w, const tl_scenario *s)
 {
     for (uint32_t r = 0; r < w->in.nranks; r++) {
@@ -65,7 +77,7 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
         w->changed[r] = ideal || (s->repaired != NULL && s->repaired[r] != 0);
         for (size_t i = w->cell_base[r]; w->changed[r] && i < w->cell_base[r + 1]; i++) {
             w->work_cut[i] = w->host_cut[i] = 0;
-            w->unasked[i] = in_scenario(w, s, &w->cells[i]) && (ideal || s->parts == 0 || (s->parts & OF_WAITS) != 0);
+            w->unasked[i] = in_scenario(w, s, &w->cells[i]) ? waits_of(ideal ? 0 : s->parts) : 0;
             w->untailed[i] = in_scenario(w, s, &w->cells[i]) && !ideal &&
                              (s->parts == 0 || (s->parts & 1U << TL_PART_COMM) != 0);
             if (!in_scenario(w, s, &w->cells[i]))

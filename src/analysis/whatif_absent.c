@@ -192,7 +192,7 @@ static void repair(tl_whatif *w, uint32_t rank)
     w->changed[rank] = true;
     for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
         tl_whatif_surplus_of(w, rank, i, 0, &w->work_cut[i], &w->host_cut[i]);
-        w->unasked[i] = true;
+        w->unasked[i] = TL_ALL_WAITS;
     }
 }
 

@@ -9,7 +9,7 @@
 #include "tlmpi/base/stats.h"
 
 /* All kinds of waits but the last: who waits for room in the queue has not asked to. */
-enum { TL_ASKED_WAITS = TL_WAIT_QUEUE };
+enum { TL_ASKED_WAITS = TL_WAIT_QUEUE, TL_ALL_WAITS = (1 << TL_ASKED_WAITS) - 1 };
 
 /* The whole of one rank's segments between two collectives that somebody else took part in too: what is compared. */
 typedef struct tl_cell {
@@ -100,7 +100,7 @@ struct tl_whatif {
     /* The scenario. */
     int64_t *work_cut, *host_cut;      /* by cell: taken off; below 0: added */
     bool *changed;                     /* by rank */
-    bool *unasked;                     /* by cell: waits that others do not ask for are left out */
+    uint8_t *unasked;                  /* by cell, bits 1 << tl_wait_kind: such that others do not ask for are left out */
     bool *untailed;                    /* by cell: tails are */
     int64_t *link_cut;                 /* by collective of the input */
 };

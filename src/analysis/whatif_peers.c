@@ -413,6 +413,7 @@ bool tl_whatif_compare(tl_whatif *w)
         whole = compare_role(&c, blocks + i, to - i, kept, &nkept);
     }
     whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_kinds(w, blocks, n) &&
+            tl_whatif_compare_pace(w, blocks, n) &&
             tl_whatif_compare_stages(w, blocks, n);
     free(blocks);
     free(c.numbers);

@@ -31,6 +31,9 @@ bool tl_whatif_compare_stages(tl_whatif *w, tl_block *blocks, size_t n);
  * is no longer expected of it.  Only where the roles are several.  False when memory is out. */
 bool tl_whatif_compare_kinds(tl_whatif *w, const tl_block *blocks, size_t n);
 
+/* The same for hosts: how often those of a stage wait for the device, and how long they take to launch as much. */
+bool tl_whatif_compare_pace(tl_whatif *w, const tl_block *blocks, size_t n);
+
 /* Steps of one rank with the same collectives in the same order. */
 bool tl_blocks_alike(const tl_block *a, const tl_block *b);
 

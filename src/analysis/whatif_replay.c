@@ -25,7 +25,8 @@ static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
         if (w->host_cut[cell] != 0)
             ns -= cut_host(carry, &w->cells[cell], w->host_cut[cell], e, w->late[w->entry_base[rank] + i]);
         uint32_t kind = e->wait - 1U; /* one that nobody else asks for may be left out */
-        if (kind < TL_ASKED_WAITS && ++carry->waits[kind] > w->cells[cell].waits_mid[kind] && w->unasked[cell]) {
+        if (kind < TL_ASKED_WAITS && ++carry->waits[kind] > w->cells[cell].waits_mid[kind] &&
+            (w->unasked[cell] & 1U << kind) != 0) {
             w->host_ns[rank] = t[i] = tl_whatif_plus(w->host_ns[rank], ns);
             return;
         }

@@ -6,6 +6,7 @@
  */
 #include "hta_frame.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/robust.h"
 #include <stdlib.h>
 
 /* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
@@ -46,12 +47,6 @@ typedef struct step_line {
     size_t *free_from;      /* the first piece from this one on that has no step yet, as far as is known */
     size_t n;
 } step_line;
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The last piece that begins at or before ts; SIZE_MAX when ts lies before all. */
 static size_t piece_at(const step_line *line, double ts)
@@ -101,7 +96,7 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
             line->from[line->n++] = rows[i].ts;
             line->from[line->n++] = rows[i].end;
         }
-    qsort(line->from, line->n, sizeof *line->from, by_value);
+    tl_real_sort(line->from, line->n);
     for (size_t i = 0; i < line->n; i++) {
         line->step[i] = TL_HTA_NO_STEP;
         line->free_from[i] = i;

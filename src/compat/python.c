@@ -1,5 +1,6 @@
 /* python.c - see python.h. */
 #include "python.h"
+#include "tlmpi/base/robust.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -120,16 +121,10 @@ double tl_pandas_std(const double *v, size_t n)
     return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double tl_numpy_median(double *v, size_t n)
 {
     if (n == 0)
         return NAN;
-    qsort(v, n, sizeof *v, by_value);
+    tl_real_sort(v, n);
     return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }

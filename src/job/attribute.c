@@ -3,6 +3,7 @@
 #include "causes.h"
 #include "gains.h"
 #include "links.h"
+#include "marked.h"
 #include "share.h"
 #include "steps.h"
 #include "units.h"
@@ -77,6 +78,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .end_ns = p->end_ns,
             .rank = p->rank,
             .step = c->step,
+            .own_step = p->step,
             .uid = p->uid,
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
@@ -104,7 +106,7 @@ typedef struct attributing {
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
-    int32_t *marked; /* those with marks of steps */
+    int32_t *marked; /* those with marks of steps that tell the same as most others' */
     size_t nmarked;
     tl_steps_from where_none; /* whose steps are those of the others */
     int32_t *roles;           /* of each rank */
@@ -119,18 +121,11 @@ typedef struct attributing {
 
 static bool list_ranks(attributing *a)
 {
-    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema),
-                   *steps = tl_tables_get(a->tables, &tl_step_schema);
+    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
-    a->marked = tl_malloc((steps->n + 1) * sizeof *a->marked);
-    if (a->ranks == NULL || a->late_counts == NULL || a->marked == NULL)
+    if (a->ranks == NULL || a->late_counts == NULL)
         return false;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
-        if (a->nmarked == 0 || a->marked[a->nmarked - 1] != row->rank)
-            a->marked[a->nmarked++] = row->rank;
-    }
     for (size_t i = 0; i < table->n; i++) {
         const tl_rank *row = tl_table_row(table, i);
         if (row->intervals > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
@@ -147,13 +142,14 @@ static bool is_marked(const attributing *a, int32_t rank)
 /* Steps that are not marked. */
 static tl_status number_steps(attributing *a, tl_late_row *rows, tl_programs *programs, tl_error *err)
 {
+    const tl_table *steps = tl_tables_get(a->tables, &tl_step_schema);
     size_t nsteps = 0;
-    bool follow = false, whole = true, some = false;
+    bool follow = false, some = false, whole = tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
     for (size_t r = 0; r < a->nranks; r++)
         some = some || !is_marked(a, a->ranks[r]);
-    if (a->nmarked == 0)
+    if (whole && a->nmarked == 0)
         whole = tl_unmarked_number(rows, a->nrows, programs, &nsteps);
-    else if (some)
+    else if (whole && some)
         whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, programs, &follow);
     a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
     return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
@@ -164,7 +160,7 @@ static void tell_steps(const attributing *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
-        row->steps_from = (uint8_t)(is_marked(a, row->rank)          ? TL_STEPS_MARKED
+        row->steps_from = (uint8_t)(is_marked(a, row->rank)         ? TL_STEPS_MARKED
                                     : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
                                                                     : a->where_none);
     }
@@ -352,7 +348,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 {
     size_t nsteps;
     tl_verdict_gains gained = { 0 };
-    tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
+    tl_job_step *steps = tl_job_steps_list(a->tables, a->marked, a->nmarked, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
     double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
     int64_t *own_ns = tl_malloc((a->nranks + 1) * sizeof *own_ns);

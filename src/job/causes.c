@@ -1,5 +1,6 @@
 /* causes.c - see causes.h. */
 #include "causes.h"
+#include "asking.h"
 #include "share.h"
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
@@ -8,25 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUSPECTS_MOST = 8, PEERS_MOST = 64 };
+/* All stragglers are asked for; of others that stand out only so many as make up this number. */
+enum { SUSPECTS = 8, PEERS_MOST = 64 };
 
 /* Fewer steps than so many tell little of what is usual: then other stages do. */
 enum { OTHERS_LEAST = 3 };
-
-/* One suspect, as proc 0 asks for it. */
-typedef struct asking {
-    int32_t *ranks; /* the suspect, and its peers */
-    int32_t *steps;
-    int32_t *others; /* of a suspect that has no peers: its other steps, each of which stands for one */
-    size_t nranks, nsteps, nothers;
-} asking;
-
-static void asking_free(asking *a)
-{
-    free(a->ranks);
-    free(a->steps);
-    free(a->others);
-}
 
 /* ---------------------------------------------------------------------------------------------------------- proc 0 */
 
@@ -35,6 +22,7 @@ static bool is_straggler(const tl_straggler *row)
     return row->verdict == TL_VERDICT_STRAGGLER;
 }
 
+/* Stragglers first. */
 static int by_suspicion(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_straggler *r = rows;
@@ -47,7 +35,7 @@ static int by_suspicion(const void *rows, uint32_t a, uint32_t b)
 static bool list_suspects(const tl_table *stragglers, uint32_t **suspects, size_t *n)
 {
     uint32_t *order = tl_malloc((stragglers->n + 1) * sizeof *order);
-    size_t m = 0;
+    size_t m = 0, named = 0;
 
     *n = 0;
     *suspects = order;
@@ -55,21 +43,21 @@ static bool list_suspects(const tl_table *stragglers, uint32_t **suspects, size_
         return false;
     for (uint32_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
+        named += is_straggler(row);
         if (is_straggler(row) || row->pattern != TL_PATTERN_NONE)
             order[m++] = i;
     }
     if (!tl_sort_index(order, m, by_suspicion, stragglers->rows))
         return false;
-    *n = m < SUSPECTS_MOST ? m : SUSPECTS_MOST;
+    size_t most = named > SUSPECTS ? named : SUSPECTS;
+    *n = m < most ? m : most;
     return true;
 }
 
 static int32_t role_of(const tl_cause_input *in, int32_t rank)
 {
-    for (size_t i = 0; i < in->nranks; i++)
-        if (in->ranks[i] == rank)
-            return in->roles[i];
-    return -1;
+    size_t r = tl_index_of(in->ranks, in->nranks, rank);
+    return r < in->nranks ? in->roles[r] : -1;
 }
 
 /* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that is
@@ -77,6 +65,7 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
 static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, const tl_straggler *suspect, bool any,
                          int32_t *peers)
 {
+    int32_t role = role_of(in, suspect->rank);
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
         for (size_t i = 0; i < stragglers->n; i++) {
@@ -84,7 +73,7 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, c
             if (suspect->steps_from == TL_STEPS_MARKED && row->steps_from != TL_STEPS_MARKED)
                 continue;
             if (row->rank != suspect->rank && (with_stragglers || !is_straggler(row)) &&
-                (any || role_of(in, row->rank) == role_of(in, suspect->rank)))
+                (any || role_of(in, row->rank) == role))
                 peers[n++] = row->rank;
         }
     if (n <= PEERS_MOST)
@@ -94,41 +83,60 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, c
     return PEERS_MOST;
 }
 
-/* Its flagged steps; all where none is; without peers the others, or else all ranks.  *lost_ns: the wall time that they
+/* The rows of one rank in the table of steps: [first, *end). */
+static size_t steps_of(const tl_table *steps, int32_t rank, size_t *end)
+{
+    size_t low = 0, high = steps->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (((const tl_blame_step *)tl_table_row(steps, mid))->rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (*end = low; *end < steps->n && ((const tl_blame_step *)tl_table_row(steps, *end))->rank == rank; ++*end)
+        ;
+    return low;
+}
+
+/* Where none of its own is flagged, those in which the ranks stand out that it is late with, or all. */
+static bool in_window(const tl_straggler *row, const tl_blame_step *step)
+{
+    return row->pattern == TL_PATTERN_NONE || (step->step >= row->first_step && step->step <= row->last_step);
+}
+
+/* Its flagged steps, or its window; without peers the others, or else all ranks.  *lost_ns: the wall time that they
  * lost. */
-static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, asking *a, int64_t *lost_ns)
+static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *a, int64_t *lost_ns)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    size_t end, first = steps_of(steps, row->rank, &end);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
-    a->steps = tl_malloc((steps->n + 2) * sizeof *a->steps);
-    a->others = tl_malloc((steps->n + 1) * sizeof *a->others);
+    a->steps = tl_malloc((end - first + 1) * sizeof *a->steps);
+    a->others = tl_malloc((end - first + 1) * sizeof *a->others);
     if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
     a->ranks[0] = row->rank;
     a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
     *lost_ns = 0;
     for (int flagged = 1; a->nsteps == 0 && flagged >= 0; flagged--)
-        for (size_t i = 0; i < steps->n; i++) {
+        for (size_t i = first; i < end; i++) {
             const tl_blame_step *step = tl_table_row(steps, i);
-            if (step->rank != row->rank || step->flagged < flagged)
+            if (!(flagged ? step->flagged : in_window(row, step)))
                 continue;
             a->steps[a->nsteps++] = step->step;
             *lost_ns += step->wall_ns;
         }
-    for (size_t i = 0; a->nranks == 1 && i < steps->n && a->nothers < PEERS_MOST; i++) {
+    for (size_t i = first; a->nranks == 1 && i < end && a->nothers < PEERS_MOST; i++) {
         const tl_blame_step *step = tl_table_row(steps, i);
-        if (step->rank == row->rank && !step->flagged && row->pattern != TL_PATTERN_NONE)
+        if (!step->flagged && row->pattern != TL_PATTERN_NONE)
             a->others[a->nothers++] = step->step;
     }
     if (row->steps_from != TL_STEPS_MARKED) { /* what it did is told by marks alone: all of it together */
-        a->nsteps = a->nothers = 0;
-        for (size_t i = 0; i < steps->n; i++) {
-            const tl_blame_step *step = tl_table_row(steps, i);
-            if (step->rank == row->rank && step->step >= 0)
-                a->steps[a->nsteps++] = step->step;
-        }
-        a->steps[a->nsteps++] = -1;
+        a->steps[0] = TL_ALL_STEPS;
+        a->nsteps = 1;
+        a->nothers = 0;
     }
     if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
         a->nothers = 0;
@@ -144,6 +152,8 @@ static const int64_t charged_most = 20;
  * gain twice as much. */
 static int64_t gain_of(tl_tables *tables, const tl_straggler *row)
 {
+    if (row->gain_ns < 0)
+        return 0;
     const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     for (size_t i = 0; i < whatif->n; i++) {
         const tl_whatif_row *of = tl_table_row(whatif, i);
@@ -164,100 +174,24 @@ static void take(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row
         return;
     row->cause = (uint8_t)found->cause;
     row->cause_share = found->share;
+    row->cause_from = TL_CAUSE_FROM_PEERS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
-{
-    bool whole = true;
-    for (size_t i = 0; whole && i < n; i++)
-        whole = tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1) == 0;
-    return whole;
-}
-
-/* What stands for a rank's other step: no rank has such a number. */
-static int32_t number_of_other(uint32_t place)
-{
-    return -2 - (int32_t)place;
-}
-
-/* The detail's rank among those asked for, or what stands for its step; INT32_MIN where nobody has asked. */
-static int32_t asked_as(const tl_detail *d, const tl_map *ranks, const tl_map *steps, const tl_map *others)
-{
-    uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
-    if (tl_map_get(ranks, (uint64_t)(int64_t)d->rank) == TL_MAP_NONE)
-        return INT32_MIN;
-    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE)
-        return d->rank;
-    return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
-}
-
-static int64_t times(int64_t x, size_t n)
-{
-    int64_t product;
-    return __builtin_mul_overflow(x, (int64_t)n, &product) ? x : product;
-}
-
-/* This proc's rows of what is asked, all steps together; other steps as many times as there are steps. */
-static bool answer(const tl_details *details, const asking *a, tl_cause_row **rows, size_t *n)
-{
-    tl_map ranks = { 0 }, steps = { 0 }, others = { 0 }, places = { 0 };
-    TL_VEC(tl_cause_row) found = { 0 };
-    bool whole = put_all(&ranks, a->ranks, a->nranks) && put_all(&steps, a->steps, a->nsteps);
-
-    for (uint32_t i = 0; whole && i < a->nothers; i++)
-        whole = tl_map_put(&others, (uint64_t)(int64_t)a->others[i], i) == 0;
-    for (size_t i = 0; whole && i < details->rows.n; i++) {
-        const tl_detail *d = &details->rows.v[i];
-        int32_t rank = asked_as(d, &ranks, &steps, &others);
-        if (rank == INT32_MIN)
-            continue;
-        size_t n_times = rank == d->rank ? 1 : a->nsteps;
-        uint64_t name = d->kind == TL_DETAIL_PART ? 0 : details->names.v[d->name].key;
-        uint64_t key =
-            tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
-        uint32_t at = tl_map_get(&places, key);
-        if (at == TL_MAP_NONE) {
-            at = (uint32_t)found.n;
-            whole = tl_vec_room(&found) && tl_map_put(&places, key, at) == 0;
-            if (whole)
-                found.v[found.n++] =
-                    (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .part = d->part, .frame = d->frame };
-        }
-        if (whole && found.v != NULL) {
-            tl_cause_row *row = &found.v[at];
-            row->ns += times(d->ns, n_times);
-            row->size += times(d->size, n_times);
-            row->count += d->count * (uint32_t)n_times;
-            row->depth = d->depth > row->depth ? d->depth : row->depth;
-        }
-    }
-    tl_map_free(&ranks);
-    tl_map_free(&steps);
-    tl_map_free(&others);
-    tl_map_free(&places);
-    *rows = found.v;
-    *n = found.n;
-    return whole;
-}
-
 /* Collective: the cause of one suspect, on proc 0, which alone knows what its repair gains. */
-static tl_status find_one(const tl_details *details, asking *a, int64_t gain_ns, tl_cause_found *found, tl_error *err)
+static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a, int64_t gain_ns,
+                          tl_cause_found *found, tl_error *err)
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
-    tl_status st = tl_share_rows((void **)&a->ranks, &a->nranks, sizeof *a->ranks, err);
+    bool whole = tl_asking_answer(details, runs, a, &rows, &n);
+    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
 
     if (st == TL_OK)
-        st = tl_share_rows((void **)&a->steps, &a->nsteps, sizeof *a->steps, err);
-    if (st == TL_OK)
-        st = tl_share_rows((void **)&a->others, &a->nothers, sizeof *a->others, err);
-    if (st == TL_OK)
-        st = tl_par_agree(answer(details, a, &rows, &n) ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
-    if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, gain_ns, found))
+    if (st == TL_OK && tl_par_proc() == 0 &&
+        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, gain_ns, found))
         st = tl_fail_memory(err, "what the suspects did");
     free(rows);
     free(all);
@@ -270,6 +204,8 @@ typedef struct place_text {
     char text[sizeof((tl_straggler *)0)->place];
 } place_text;
 
+typedef TL_VEC(place_text) place_list;
+
 /* Collective: places[n] on proc 0 have keys, and get texts. */
 static tl_status name_places(const tl_details *details, place_text *places, size_t n, tl_error *err)
 {
@@ -279,10 +215,9 @@ static tl_status name_places(const tl_details *details, place_text *places, size
 
     if (tl_par_proc() == 0) {
         asked = tl_malloc((n + 1) * sizeof *asked);
-        if (asked != NULL)
+        if (asked != NULL && n > 0)
             memcpy(asked, places, n * sizeof *asked);
-        else
-            st = tl_fail_memory(err, "the places of causes");
+        st = asked != NULL ? TL_OK : tl_fail_memory(err, "the places of causes");
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
@@ -297,7 +232,7 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     }
     if (st == TL_OK)
         st = tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL, err);
-    for (size_t i = 0; st == TL_OK && n > 0 && i < ntold; i++) /* proc by proc, the n of each */
+    for (size_t i = 0; st == TL_OK && told != NULL && places != NULL && n > 0 && i < ntold; i++) /* proc by proc, the n of each */
         if (places[i % n].text[0] == 0)
             memcpy(places[i % n].text, told[i].text, sizeof told[i].text);
     free(asked);
@@ -305,38 +240,64 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     return st;
 }
 
+/* The number of the key among those of the places that have been told. */
+static bool number_of(tl_map *known, place_list *places, uint64_t key, uint32_t *number)
+{
+    *number = tl_map_get(known, key);
+    if (*number != TL_MAP_NONE)
+        return true;
+    if (!tl_vec_room(places) || tl_map_put(known, key, (uint32_t)places->n) != 0)
+        return false;
+    *number = (uint32_t)places->n;
+    places->v[places->n++] = (place_text){ .key = key };
+    return true;
+}
+
 tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input, tl_tables *tables, tl_error *err)
 {
     tl_table *stragglers = tl_par_proc() == 0 ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
-    place_text places[SUSPECTS_MOST] = { { 0 } };
-    uint32_t *suspects = NULL;
+    place_list places = { 0 };
+    tl_rank_runs runs = { 0 };
+    tl_map known = { 0 };
+    uint32_t *suspects = NULL, *place_of = NULL;
     size_t n = 0;
-    tl_status st = TL_OK;
+    bool whole = tl_rank_runs_list(details, &runs);
 
-    if (stragglers != NULL && !list_suspects(stragglers, &suspects, &n))
-        st = tl_fail_memory(err, "the suspects");
-    st = tl_par_agree(st, err);
+    if (whole && stragglers != NULL) {
+        whole = list_suspects(stragglers, &suspects, &n);
+        place_of = tl_malloc((n + 1) * sizeof *place_of);
+    }
+    whole = whole && (stragglers == NULL || place_of != NULL);
+    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the suspects"), err);
     tl_par_bcast(&n, sizeof n);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
-        asking a = { 0 };
+        tl_asking a = { 0 };
         tl_cause_found found = { 0 };
         int64_t lost_ns = 0;
-        tl_straggler *row = stragglers != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
+        tl_straggler *row = suspects != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
         if (row != NULL && !ask(input, tables, row, &a, &lost_ns))
             st = tl_fail_memory(err, "the suspects");
-        st = tl_par_agree(st, err);
+        st = tl_asking_share(&a, st, err);
         if (st == TL_OK)
-            st = find_one(details, &a, row != NULL ? gain_of(tables, row) : 0, &found, err);
-        if (st == TL_OK && row != NULL) {
+            st = find_one(details, &runs, &a, row != NULL ? gain_of(tables, row) : 0, &found, err);
+        if (st == TL_OK && row != NULL && place_of != NULL) {
             take(&found, lost_ns, row);
-            places[i].key = row->cause == found.cause ? found.place : 0;
+            whole = whole && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &place_of[i]);
         }
-        asking_free(&a);
+        tl_asking_free(&a);
     }
+    if (st == TL_OK)
+        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
     if (st == TL_OK && n > 0)
-        st = name_places(details, places, n, err);
-    for (size_t i = 0; st == TL_OK && stragglers != NULL && i < n; i++)
-        memcpy(((tl_straggler *)tl_table_row(stragglers, suspects[i]))->place, places[i].text, sizeof places[i].text);
+        st = name_places(details, places.v, places.n, err);
+    for (size_t i = 0; st == TL_OK && suspects != NULL && place_of != NULL && i < n; i++) {
+        tl_straggler *row = tl_table_row(stragglers, suspects[i]);
+        memcpy(row->place, places.v[place_of[i]].text, sizeof row->place);
+    }
+    tl_map_free(&known);
+    free(places.v);
+    free(runs.v);
     free(suspects);
+    free(place_of);
     return st;
 }

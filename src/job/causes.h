@@ -14,7 +14,8 @@ typedef struct tl_cause_input {
 } tl_cause_input;
 
 /* Collective.  details: of the ranks that this proc has read.  On proc 0 the table straggler gets causes, their shares
- * and places, for at most 8 ranks.  The same status and message on every proc. */
+ * and places: all ranks that it names, and of others that stand out as many as make that 8 together.  One after the other,
+ * each against no more than 64 peers.  The same status and message on every proc. */
 tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input, tl_tables *tables, tl_error *err);
 
 #endif

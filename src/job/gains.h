@@ -45,12 +45,17 @@ bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, c
  * is out. */
 bool tl_gains_own(tl_gains *gains, int64_t *own_ns);
 
+/* gain_ns, slowdown and rows of whatif for those that the table straggler names and whose gain is not known, as far as the
+ * number of ranks goes that are repaired one by one: 64 with those before.  False when memory is out. */
+bool tl_gains_of_named(tl_gains *gains);
+
 /* Where the table straggler names several: what their repair together gains, as the row `suspects` of table whatif. */
 bool tl_gains_together(tl_gains *gains);
 
 /* Fills tables whatif and critical_path, gain_ns in table link, and gain_ns and slowdown in the rows of table straggler:
- * for all its ranks that stand out in some step, less what the same repair of other ranks gains by chance, and those with
- * most blame.  Where the model does not give the measured time, they stay 0 and 1, and only `unchanged` is in whatif, and
+ * for the 16 ranks with most blame, those that stand out before others, and all that stand out in steps which their repair
+ * makes shorter; of those that stand out less what the same repair of other ranks gains by chance.  Of the others, and where
+ * the model does not give the measured time, gain_ns stays -1 and slowdown none; then only `unchanged` is in whatif, and
  * critical_path is empty.  *found is for the verdict.  TL_ENOMEM. */
 tl_status tl_gains_find(tl_gains *gains, tl_verdict_gains *found, tl_error *err);
 

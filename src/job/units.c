@@ -85,7 +85,7 @@ tl_status tl_units_judge(const tl_verdict_input *job, const int64_t *own_ns, tl_
     tl_status st = judge_hosts(job, gains, tables, err);
     if (st == TL_OK)
         st = judge_alike(job, own_ns, gains, tables, err);
-    if (st == TL_OK && !tl_gains_together(gains))
+    if (st == TL_OK && (!tl_gains_of_named(gains) || !tl_gains_together(gains)))
         st = tl_fail_memory(err, "what would have been");
     return st;
 }

@@ -40,6 +40,12 @@ const char *const tl_cause_labels[] = {
     NULL,
 };
 
+const char *const tl_cause_from_labels[] = {
+    [TL_CAUSE_FROM_CHARGES] = "charges",
+    [TL_CAUSE_FROM_PEERS] = "peers",
+    NULL,
+};
+
 const char *const tl_pattern_labels[] = {
     [TL_PATTERN_NONE] = "none",
     [TL_PATTERN_PERSISTENT] = "persistent",
@@ -74,6 +80,7 @@ const char *const tl_scenario_labels[] = {
     [TL_SCENARIO_HOST] = "host",
     [TL_SCENARIO_CAUSE] = "cause",
     [TL_SCENARIO_SUSPECTS] = "suspects",
+    [TL_SCENARIO_GROUPS] = "groups",
     NULL,
 };
 

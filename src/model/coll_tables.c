@@ -37,6 +37,17 @@ const char *const tl_node_span_labels[] = {
     NULL,
 };
 
+const char *const tl_parallelism_labels[] = {
+    [TL_PARALLEL_UNKNOWN] = "unknown",
+    [TL_PARALLEL_WORLD] = "world",
+    [TL_PARALLEL_DATA] = "data",
+    [TL_PARALLEL_TENSOR] = "tensor",
+    [TL_PARALLEL_PIPELINE] = "pipeline",
+    [TL_PARALLEL_EXPERT] = "expert",
+    [TL_PARALLEL_CONTEXT] = "context",
+    NULL,
+};
+
 const char *const tl_match_rule_labels[] = {
     [TL_BY_NOTHING] = "none",    [TL_BY_SEQ] = "seq",   [TL_BY_LAUNCH] = "launch",
     [TL_BY_ENDTIME] = "endtime", [TL_BY_PAIR] = "pair", NULL,

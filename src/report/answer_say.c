@@ -172,9 +172,12 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     int64_t n = (int64_t)worst->nwaiters;
 
     tl_wrap_piece(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
+    bool through = worst->indirect_ns > worst->blame_ns / 100;
     tl_wrap_words(w, tl_is_several(worst) ? "for them," : "for it,");
+    if (through)
+        tl_wrap_words(w, n == 1 ? "and others for that one," : "and others for these,");
     tl_wrap_piece(w, "%s", tl_duration(worst->blame_ns).text);
-    tl_wrap_words(w, n == 1 ? "in all" : "of their time together");
+    tl_wrap_words(w, n == 1 && !through ? "in all" : "of their time together");
     if (a->nwaiters == worst->nwaiters && a->nwaiters > 0) {
         tl_wrap_piece(w, "- rank%s", tl_plural(n));
         tl_say_ranks(w, a->waiters, a->nwaiters, a->nwaiters);

@@ -166,6 +166,14 @@ const char *tl_cause_in_words(unsigned cause)
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
 
+tl_phrase tl_cause_share_in_words(const tl_straggler *row)
+{
+    return phrase("(%s%s of %s)", row->cause == TL_CAUSE_MIXED ? "the largest has " : "",
+                  tl_share_in_words(row->cause_share).text,
+                  row->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
+                                                         : "the waits for it in these steps");
+}
+
 static const char *yardstick_of(const tl_slow_link_row *link)
 {
     switch (link->evidence) {
@@ -206,6 +214,16 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
         return phrase("not known: nothing could be replayed; by the charges %s of the steps concerned", lost.text);
     return phrase("not known: the replay misses the measured time by %.1f %%; by the charges %s of the steps concerned",
                   100 * fabs(a->trust.model_error), lost.text);
+}
+
+static const char *following_in_words(const tl_trust *t)
+{
+    bool one = t->following == 1;
+    if (t->misnumbered == 0)
+        return one ? "has no marks of steps" : "have no marks of steps";
+    if (t->misnumbered == t->following)
+        return one ? "numbers steps otherwise" : "number steps otherwise";
+    return "have no marks of steps or other numbers";
 }
 
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
@@ -250,14 +268,18 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NO_WORK:
         return phrase("the trace%s of %zu rank%s no device work", t->workless == 1 ? "" : "s", t->workless,
                       t->workless == 1 ? " shows" : "s show");
+    case TL_DOUBT_NO_LAUNCHES:
+        return phrase("the trace%s of %zu rank%s no host, so that what %s device%s idle for is not known",
+                      t->launchless == 1 ? "" : "s", t->launchless, t->launchless == 1 ? " shows" : "s show",
+                      t->launchless == 1 ? "its" : "their", t->launchless == 1 ? " was" : "s were");
     case TL_DOUBT_UNMARKED:
         return phrase("%s rank%s no marks of steps, so that what %s more is not found",
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",
                       t->unmarked == 1 ? "it does" : "they do");
     case TL_DOUBT_FOLLOWING:
-        return phrase("%s rank%s no marks of steps: %s taken from the collectives in which %s others",
-                      tl_grouped((int64_t)t->following).text, t->following == 1 ? " has" : "s have",
-                      t->following == 1 ? "its steps are" : "their steps are",
+        return phrase("%s rank%s %s: %s taken from the collectives in which %s others",
+                      tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s",
+                      following_in_words(t), t->following == 1 ? "its steps are" : "their steps are",
                       t->following == 1 ? "it meets" : "they meet");
     case TL_DOUBT_LEFT_OUT:
         return a->left_out == NULL
@@ -276,7 +298,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NO_PLACE:
         return phrase("no kernel, operator or annotation stands out");
     case TL_DOUBT_CHARGES:
-        return phrase("most of the waits are charged to another part of its time");
+        return phrase("most of the waits are charged to other parts of its time");
     case TL_DOUBT_NO_VERDICT:
         return phrase("there is nothing to judge by");
     case TL_NDOUBTS:

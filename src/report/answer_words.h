@@ -34,6 +34,9 @@ tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 /* What the cause of a rank's delay means. */
 const char *tl_cause_in_words(unsigned cause);
 
+/* "(76.6 % of what it takes longer than its peers)". */
+tl_phrase tl_cause_share_in_words(const tl_straggler *row);
+
 /* "its transfers of 16.8 MB (all_reduce) take 393 us, and 131 us between other ranks". */
 tl_phrase tl_link_in_words(const tl_slow_link_row *link);
 

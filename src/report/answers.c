@@ -35,6 +35,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_SIZES] = "sizes_differ",
     [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
     [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
+    [TL_DOUBT_NO_LAUNCHES] = "ranks_without_launches",
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_LEFT_OUT] = "step_left_out",
@@ -92,6 +93,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         }
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
+        t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
         t->duplicates += row->duplicates > 0;
     }
     for (size_t i = 0; i < ranks->n; i++) {
@@ -159,9 +161,11 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
             at++;
         if (!has_work(all, rank))
             continue;
-        if (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank)
-            continue;
-        *(row->steps_from == TL_STEPS_MET ? &t->following : &t->unmarked) += 1;
+        bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
+             meets = row->steps_from == TL_STEPS_MET;
+        t->following += meets;
+        t->misnumbered += meets && marks;
+        t->unmarked += !meets && !marks;
     }
 }
 

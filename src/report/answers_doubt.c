@@ -1,5 +1,6 @@
 /* answers_doubt.c - see answers_doubt.h. */
 #include "answers_doubt.h"
+#include "tlmpi/base/span.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -41,12 +42,18 @@ static unsigned doubts_of_ends(const tl_answers *a)
                : 0;
 }
 
+static unsigned if_any(size_t ranks, tl_doubt doubt)
+{
+    return ranks > 0 ? BIT(doubt) : 0;
+}
+
 static unsigned doubts_of_data(const tl_trust *t)
 {
-    unsigned doubts = (t->missing > 0 ? BIT(TL_DOUBT_MISSING) : 0) | (t->damaged > 0 ? BIT(TL_DOUBT_DAMAGED) : 0);
-    doubts |= (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0) |
-              (t->duplicates > 0 ? BIT(TL_DOUBT_DUPLICATES) : 0) | (t->workless > 0 && t->nranks > 0 ? BIT(TL_DOUBT_NO_WORK) : 0);
-    doubts |= (t->unmarked > 0 ? BIT(TL_DOUBT_UNMARKED) : 0) | (t->following > 0 ? BIT(TL_DOUBT_FOLLOWING) : 0);
+    unsigned doubts = if_any(t->missing, TL_DOUBT_MISSING) | if_any(t->damaged, TL_DOUBT_DAMAGED) |
+                      if_any(t->duplicates, TL_DOUBT_DUPLICATES) |
+                      if_any(t->nranks > 0 ? t->workless : 0, TL_DOUBT_NO_WORK) |
+                      if_any(t->launchless, TL_DOUBT_NO_LAUNCHES) | if_any(t->unmarked, TL_DOUBT_UNMARKED) |
+                      if_any(t->following, TL_DOUBT_FOLLOWING) | (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0);
     if (t->matched < t->collectives / 2 + t->collectives % 2)
         doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
     else if (t->matched < t->collectives - t->collectives / 10)
@@ -78,20 +85,23 @@ static bool may_show_as(int part, uint8_t cause)
 }
 
 /* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
- * device is never idle, or one delay shows in many collectives, they may tell of different parts. */
+ * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges of
+ * another one, or of several others together. */
 static bool charges_differ(const tl_culprit *c)
 {
+    int64_t others_ns = 0;
     for (int part = 0; part < TL_NPARTS; part++)
-        if (c->parts[part] > c->blame_ns / 2)
-            return c->rank->cause != TL_CAUSE_MIXED && !may_show_as(part, c->rank->cause);
-    return false;
+        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : c->parts[part]);
+    return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
 }
 
 static unsigned doubts_of_cause(const tl_culprit *c)
 {
     if (c->rank == NULL)
         return 0;
-    unsigned doubts = c->rank->place[0] == '\0' ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    /* Where all kernels are slower it is none of them. */
+    unsigned doubts =
+        c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
     doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
@@ -110,7 +120,8 @@ static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
 static bool waits_are_unexplained(const tl_answers *a)
 {
     return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
-           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns < a->most_ns / 2;
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns >= 0 &&
+           a->most->gain_ns < a->most_ns / 2;
 }
 
 void tl_answers_doubt(tl_answers *a)

@@ -126,6 +126,16 @@ static tl_step_cost *step_of(tl_measures *m, int32_t step)
     return low < m->nsteps && m->steps[low].step == step ? &m->steps[low] : &m->steps[m->nsteps];
 }
 
+/* Whether the step is one of the rank's pattern: it may stand out a little in others, too, as any rank does. */
+static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_straggler_schema);
+    size_t at = first_of(table, step->rank);
+    const tl_straggler *row = at < table->n ? tl_table_row(table, at) : NULL;
+    return row == NULL || row->rank != step->rank || row->pattern == TL_PATTERN_NONE ||
+           (step->step >= row->first_step && step->step <= row->last_step);
+}
+
 /* In each step what the worst of the members costs, but no more than the step takes. */
 static void take_costs(tl_measures *m, int32_t rank)
 {
@@ -135,7 +145,7 @@ static void take_costs(tl_measures *m, int32_t rank)
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
-        if (!row->flagged)
+        if (!row->flagged || !is_of_pattern(m, row))
             continue;
         tl_step_cost *step = step_of(m, row->step);
         int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
@@ -183,7 +193,7 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
         const tl_blame_step *row = tl_table_row(steps, i);
         if (row->rank != c->members[0])
             break;
-        sum = tl_ns_add(sum, row->flagged ? row->gain_ns : 0);
+        sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
     }
     return outside_ns > 0 && sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
 }
@@ -233,6 +243,7 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
         int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
         size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        c->indirect_ns = tl_ns_add(c->indirect_ns, row->indirect_ns);
         if (row->cause <= TL_NPARTS)
             c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
         if (at < ranks->n)

@@ -211,6 +211,8 @@ static void put_which_phase(writer *j, const tl_answers *a)
     if (c != NULL && c->rank != NULL) {
         put_cell(j, "place", c->rank->place, sizeof c->rank->place);
         put_double(j, "cause_share", c->rank->cause_share);
+        put_word(j, "cause_from",
+                 tl_cause_from_labels[c->rank->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS : TL_CAUSE_FROM_CHARGES]);
         begin(j, "waited_ns", '{');
         for (int p = 0; p <= TL_NPARTS; p++)
             if (c->parts[p] > 0)
@@ -246,6 +248,7 @@ static void put_others_waiting(writer *j, const tl_answers *a)
     put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
     if (c != NULL) {
         put_int(j, "blame_ns", c->blame_ns);
+        put_int(j, "indirect_ns", c->indirect_ns);
         put_share(j, "share_of_all_waiting", c->blame_ns, a->wait_ns);
         put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
         begin(j, "ranks", '[');
@@ -360,6 +363,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
     put_int(j, "ranks_without_device_work", (int64_t)t->workless);
+    put_int(j, "ranks_without_launches", (int64_t)t->launchless);
     put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
     put_int(j, "world_size", t->world);
     put_int(j, "world_size_least", t->other_world);

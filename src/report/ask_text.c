@@ -42,8 +42,7 @@ static tl_wrap answer_line(const asking *q)
 
 static void end_with_table(tl_wrap *w, const asking *q, const char *table)
 {
-    tl_wrap_piece(w, "(tlmpi show");
-    tl_wrap_piece(w, "%s %s)", q->file, table);
+    tl_wrap_piece(w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
     tl_wrap_end(w);
 }
 
@@ -156,7 +155,7 @@ static int next_part(const tl_culprit *c, const int *first, int n)
     return largest;
 }
 
-/* "of 740 ms of waiting: 720 ms host_late, 12.0 ms compute, ..." */
+/* "of 740 ms that others wait for it in all: 720 ms host_late, 12.0 ms compute, ..." */
 static void say_parts(tl_wrap *w, const tl_culprit *c)
 {
     int parts[PARTS_NAMED + 1], n = 0;
@@ -165,7 +164,7 @@ static void say_parts(tl_wrap *w, const tl_culprit *c)
         n++;
     tl_wrap_words(w, "of");
     tl_wrap_piece(w, "%s", tl_duration(c->blame_ns).text);
-    tl_wrap_words(w, "of waiting:");
+    tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
     for (int i = 0; i < n; i++) {
         tl_wrap_piece(w, "%s", tl_duration(c->parts[parts[i]]).text);
         tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(c, parts, n) >= 0 ? "," : "");
@@ -184,7 +183,7 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
     if (!c->same_cause)
         tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
     if (row->cause_share > 0)
-        tl_wrap_piece(&w, "(%s)", tl_share_in_words(row->cause_share).text);
+        tl_say_phrase(&w, tl_cause_share_in_words(row));
     if (row->place[0] != '\0') {
         tl_wrap_words(&w, "- most of it in");
         tl_say_place(&w, row);

@@ -224,7 +224,9 @@ static void say_idle(FILE *out, const tl_summary *s, const tl_idle *job, const t
     tl_wrap_piece(&head, "in %" PRId64 " gap%s", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
     tl_wrap_words(&head, "longer than noise,");
     tl_wrap_piece(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
-    tl_wrap_words(&head, "of the devices' time; tlmpi show FILE idle_job --sort total_ns has all causes.");
+    tl_wrap_words(&head, "of the devices' time;");
+    tl_wrap_piece(&head, "tlmpi show FILE idle_job --sort total_ns");
+    tl_wrap_words(&head, "has all causes.");
     tl_wrap_end(&head);
     for (int32_t place = 1; place <= CAUSES_SHOWN; place++) {
         const tl_idle_job *c = cause_at(s, place);

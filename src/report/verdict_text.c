@@ -37,7 +37,7 @@ static void say_cause(FILE *out, const tl_culprit *c)
     if (row != NULL && !c->same_cause)
         tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
     if (row != NULL && row->cause_share > 0 && row->cause_share < 0.995)
-        tl_wrap_piece(&w, "(%s)", tl_share_in_words(row->cause_share).text);
+        tl_say_phrase(&w, tl_cause_share_in_words(row));
     tl_wrap_end(&w);
     if (row != NULL && row->place[0] != '\0') {
         w = label(out, "where");

@@ -141,6 +141,11 @@ class Inputs:
         folder = self.traces("%s-%s" % (name, packing), "--ranks", "1", "--mb", str(mb), "--" + packing, *options)
         return os.path.join(folder, "rank-0.json" + (".gz" if packing == "gzip" else ""))
 
+    def small(self, ranks, *options):
+        """Many ranks of a few thousand events each, or of many more events with the same collectives."""
+        name = "-".join(["small", str(ranks)] + [o.strip("-") for o in options])
+        return self.traces(name, "--ranks", str(ranks), "--gpus", "8", "--steps", "4", "--layers", "2", "--gzip", *options)
+
     def tiny(self, ranks):
         """Traces with next to nothing in them."""
         return self.traces("tiny-%d" % ranks, "--ranks", str(ranks), "--steps", "1", "--layers", "1", "--gzip")
@@ -301,6 +306,22 @@ class Bench:
                 peaks.append(int(f.read()) * 1024 / MB)
         return peaks
 
+    def ranks(self):
+        """Many small traces on 4 procs: memory of the first, in which the job is judged, and the same digest as from one."""
+        for ranks, options in ((64, ()), (64, ("--op-share", "0.95")), (256, ()), (1024, ())):
+            folder = self.inputs.small(ranks, *options)
+            words = "%d ranks of %.0f kB, .gz" % (ranks, self.size(folder) / ranks / 1000)
+            self.table.add("CPU of one proc", words, [c.cpu for c in in_turn({0: self.whole(folder)}, 3)[0]], form="%.2f s")
+            self.table.add("peak memory of the first of 4 procs", words, [self.watched(folder, 4)[0]], form="%.1f MB")
+            digests = [subprocess.run(command + ["--digest"], check=True, stdout=subprocess.PIPE).stdout
+                       for command in (self.whole(folder), self.whole(folder, procs=4))]
+            if digests[0] != digests[1]:
+                sys.exit("%s: 4 procs give other tables than one" % folder)
+
+    @staticmethod
+    def size(folder):
+        return sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder) if name.startswith("rank"))
+
     def procs(self):
         """64 traces on 1, 2 and 64 procs.  Start-up, that is the same over 64 tiny traces, is left out of the CPU."""
         mb = max(self.mb // 4, 1)
@@ -319,7 +340,7 @@ class Bench:
                        [a.wall / b.wall for a, b in zip(costs[1, "big"], costs[2, "big"])])
 
 
-MEASURES = ("packed", "python", "raw", "memory", "count", "idle", "start", "procs")
+MEASURES = ("packed", "python", "raw", "memory", "count", "idle", "start", "ranks", "procs")
 
 
 def main():

@@ -47,6 +47,23 @@ static void a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_t
     job_free(j);
 }
 
+/* It stands out a little in step 1, too, which is none of its pattern. */
+static void what_costs_lies_in_the_steps_of_the_pattern(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 5, 6, 30 * MS, 50 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->flagged |= step->rank == 2 && step->step == 1;
+    }
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].nflagged, 2);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
+    job_free(j);
+}
+
 /* Half of what it gains is behind the last mark, where the others wait for it as well. */
 static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
 {
@@ -433,6 +450,22 @@ static void ranks_of_two_jobs_are_a_grave_doubt(void)
     job_free(j);
 }
 
+/* Of device work alone nobody can say what the device waited for. */
+static void traces_without_launches_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    replay(j, 800 * MS, 0);
+    ranks[1].intervals = 10;
+    ranks[1].no_launch = 9; /* launched before the recording */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ranks[1].no_launch = 10;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
 /* Rank 3 of 4 lost its marks: what it does more is compared with nothing. */
 static void a_rank_without_steps_is_a_grave_doubt(void)
 {
@@ -497,6 +530,10 @@ static void charges_that_speak_of_another_part_are_a_doubt(void)
         ((tl_blame *)tl_table_row(blame, i))->cause = TL_PART_COMPUTE;
     CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_MEDIUM);
+    for (size_t i = 0; i < blame->n; i++) /* a third each: two of them of what it is not */
+        ((tl_blame *)tl_table_row(blame, i))->cause =
+            (uint8_t)(i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_ALLOCATOR);
+    CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     job_free(j);
 }
 
@@ -508,6 +545,8 @@ static void a_cause_has_doubts_of_its_own(void)
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE);
     row->cause_share = 0.79;
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE | 1u << TL_DOUBT_MIXED);
+    row->cause = TL_CAUSE_THROTTLED; /* all kernels are slower: none of them is the place */
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_NO_PLACE, 0);
     row->cause = TL_CAUSE_UNKNOWN;
     row->cause_share = NAN;
     CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_LOW);
@@ -635,6 +674,7 @@ static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
     TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
+    TEST(what_costs_lies_in_the_steps_of_the_pattern),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),
@@ -651,6 +691,7 @@ static const unit_test tests[] = {
     TEST(steps_are_needed_for_confidence),
     TEST(a_step_that_is_left_out_is_a_doubt),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
+    TEST(traces_without_launches_are_a_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),

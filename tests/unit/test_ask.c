@@ -46,14 +46,15 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                            "  costs 25.0 ms of a step of 100 ms\n"
                            "  Cost: without its delay the job takes 200 ms less (25.0 % of 800 ms), as\n"
                            "  simulated\n"
-                           "  Evidence: it comes last in 15 of 17 collectives; z = 48.4 (tlmpi show\n"
-                           "  traces.h5 straggler)\n"
+                           "  Evidence: it comes last in 15 of 17 collectives; z = 48.4\n"
+                           "  (tlmpi show traces.h5 straggler)\n"
                            "  Confidence: high\n"
                            "\n"
                            "In which phase, and why?\n"
-                           "  host_late: the host launches late, and the device is idle meanwhile (100.0 %)\n"
-                           "  - most of it in \"forward\"\n"
-                           "  Evidence: of 720 ms of waiting: 720 ms host_late (tlmpi show traces.h5 blame)\n"
+                           "  host_late: the host launches late, and the device is idle meanwhile (100.0 %\n"
+                           "  of what it takes longer than its peers) - most of it in \"forward\"\n"
+                           "  Evidence: of 720 ms that others wait for it in all: 720 ms host_late\n"
+                           "  (tlmpi show traces.h5 blame)\n"
                            "  Confidence: high\n"
                            "\n"
                            "Do others wait?\n"
@@ -78,9 +79,20 @@ static void parts_of_the_delay_are_named_largest_first(void)
     rows[1].cause = TL_PART_COMPUTE;
     rows[1].direct_ns = 25 * MS;
     rows[2].direct_ns = 300 * 1000; /* less than a hundredth */
-    expect(asked(j), "of 45.3 ms of waiting: 35.0 ms compute, 10.3 ms host_late");
+    expect(asked(j), "of 45.3 ms that others wait for it in all: 35.0 ms compute, 10.3 ms");
     rows[2].cause = TL_PART_GC;
-    expect(asked(j), "45.3 ms of waiting: 35.0 ms compute, 10.0 ms host_late");
+    expect(asked(j), "45.3 ms that others wait for it in all: 35.0 ms compute, 10.0 ms");
+    job_free(j);
+}
+
+/* Who waits for those that wait for it is not known by name. */
+static void others_may_wait_for_those_that_wait(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, -1);
+    expect(asked(j), "  Yes: 3 ranks wait for it, 720 ms of their time together - ranks 0-1, 3\n");
+    ((tl_blame *)tl_table_row(tl_tables_get(&j->tables, &tl_blame_schema), 0))->indirect_ns = 80 * MS;
+    expect(asked(j), "  Yes: 3 ranks wait for it, and others for these, 800 ms of their time together\n");
     job_free(j);
 }
 
@@ -164,7 +176,7 @@ static void the_critical_path_is_evidence(void)
     expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it is\n"
                      "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
-    expect(asked(j), "  Evidence: it holds 100.0 % of the critical path (tlmpi show\n  traces.h5 critical_path)\n");
+    expect(asked(j), "  Evidence: it holds 100.0 % of the critical path\n  (tlmpi show traces.h5 critical_path)\n");
     expect(print(j, tl_print_answers_json, "x"), "\"critical_path\": {\n    \"ns\": 800000000,\n    \"rank\": 2,\n");
     job_free(j);
 }
@@ -230,6 +242,7 @@ static void what_is_not_known_is_null(void)
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
     TEST(parts_of_the_delay_are_named_largest_first),
+    TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),

@@ -37,6 +37,7 @@ static void hosts_have_names_or_count_their_devices(void)
 }
 
 static int first_late = 0, last_late = STEPS - 1;
+static double pause_ms; /* of rank 6 in the third step, beside */
 
 /* Host b's repair gains so much of each step of 100 ms from first_late to last_late, each of its ranks alone so much.
  */
@@ -58,6 +59,10 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
         host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
         for (int r = 4; r < RANKS; r++)
             gain[r * STEPS + s] = alone_ms * 1e6;
+        if (s == 2) {
+            gain[6 * STEPS + s] += pause_ms * 1e6;
+            host_gain[STEPS + s] += pause_ms * 1e6;
+        }
     }
     for (int r = 0; r < RANKS; r++) {
         tl_straggler row = { .rank = r };
@@ -89,6 +94,15 @@ static void a_rank_alone_is_not_its_host(void)
 {
     CU_ASSERT_EQUAL(named(9, 9.0 / 4, "01000090"), 0);
     CU_ASSERT_EQUAL(named(0.5, 0.01, "01009999"), 0); /* half a percent matters to nobody */
+}
+
+/* It costs as much as the host does in half of all steps, and the rank's device alone most of what that host's do. */
+static void a_pause_of_one_rank_hides_no_slow_host(void)
+{
+    pause_ms = 45;
+    CU_ASSERT_EQUAL(named(9, 0.2, "01003393"), 4);
+    CU_ASSERT_EQUAL(named(0.5, 0.01, "01000090"), 0);
+    pause_ms = 0;
 }
 
 static void who_is_not_late_is_not_named_with_its_host(void)
@@ -168,6 +182,7 @@ int main(void)
         TEST(hosts_have_names_or_count_their_devices),
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
+        TEST(a_pause_of_one_rank_hides_no_slow_host),
         TEST(who_is_not_late_is_not_named_with_its_host),
         TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
         TEST(ranks_of_no_host_are_named_alike),

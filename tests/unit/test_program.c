@@ -203,6 +203,21 @@ static void a_comm_may_wait_for_another(void)
     job_free(o.job);
 }
 
+/* What seems to end just after the other has begun, for both are rounded, was waited for, too. */
+static void a_comm_waits_for_another_that_rounding_ends_late(void)
+{
+    drawing *d = draw("host:      ars..........",
+                      "compute 7: AAA..........",
+                      "comm 9:    ...RRRR......",
+                      "comm 10:   .......SSS...", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].end_ns += d->kernels[i].kind == TL_COMM ? 1 : 0;
+    one o = program_of(d);
+    CU_ASSERT_EQUAL_FATAL(o.p->ncomms, 2);
+    CU_ASSERT_EQUAL(o.p->comms[1].after, 0);
+    job_free(o.job);
+}
+
 static void a_host_that_waits_is_as_late_as_its_device(void)
 {
     drawn_job *j = job_new();
@@ -297,6 +312,20 @@ static void segments_end_with_collectives_and_steps(void)
     }
     CU_ASSERT_EQUAL(o.p->comms[0].segment, 1);
     CU_ASSERT_EQUAL(o.p->comms[1].segment, 3);
+    job_free(o.job);
+}
+
+/* The device is behind: X was launched before the recording began, in a step before. */
+static void what_was_launched_before_the_recording_is_no_work_of_its_first_step(void)
+{
+    one o = program_of(draw("steps:     55555555566666",
+                            "host:      .a........b...",
+                            "compute 7: XXXXAA....BB..", NULL));
+    CU_ASSERT_EQUAL_FATAL(o.p->nsegments, 3);
+    CU_ASSERT_EQUAL(o.p->segments[0].step, -1);
+    CU_ASSERT_EQUAL(o.p->segments[0].work_ns, 4 * COLUMN);
+    CU_ASSERT_EQUAL(o.p->segments[1].step, 5);
+    CU_ASSERT_EQUAL(o.p->segments[1].work_ns, 2 * COLUMN);
     job_free(o.job);
 }
 
@@ -421,6 +450,7 @@ static void calls_are_known_by_their_names(void)
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("hipDeviceSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cuCtxSynchronize"), &kind) && kind == TL_WAIT_DEVICE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("Context Sync"), &kind) && kind == TL_WAIT_DEVICE);
+    CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaFree"), &kind) && kind == TL_WAIT_FREE);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaStreamSynchronize"), &kind) && kind == TL_WAIT_STREAM);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("Stream Sync"), &kind) && kind == TL_WAIT_STREAM);
     CU_ASSERT(tl_wait_kind_of(TL_TEXT("cudaEventSynchronize"), &kind) && kind == TL_WAIT_EVENT);
@@ -441,7 +471,13 @@ static void a_copy_that_its_call_outlasts_was_waited_for(void)
     CU_ASSERT_EQUAL_FATAL(waits.n, 1);
     CU_ASSERT_EQUAL(waits.v[0].start_ns, 1 * US);
     CU_ASSERT_EQUAL(waits.v[0].end_ns, 6 * US);
-    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_STREAM);
+    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_STREAM); /* it reads what the stream has computed */
+
+    waits.n = 0;
+    d->kernels[1].name = tl_names_intern(&d->names, "Memcpy HtoD (Pageable -> Device)", 32);
+    CU_ASSERT_EQUAL(tl_host_waits_find(&d->view, &waits, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(waits.n, 1);
+    CU_ASSERT_EQUAL(waits.v[0].kind, TL_WAIT_COPY);
     tl_host_waits_free(&waits);
     drawing_free(d);
 }
@@ -581,6 +617,7 @@ static drawing *wide(drawing *d)
     for (size_t i = 0; i < d->view.nkernels; i++) {
         d->kernels[i].start_ns *= 100;
         d->kernels[i].end_ns *= 100;
+        d->kernels[i].launch_ns *= d->kernels[i].launch_ns != TL_TIME_UNKNOWN ? 100 : 1;
     }
     for (size_t i = 0; i < d->view.nlaunches; i++) {
         d->launches[i].start_ns *= 100;
@@ -622,6 +659,10 @@ static void a_host_that_goes_on_right_after_its_device_had_waited(void)
     CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
                                   "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 20 * US, &wait), 0);
 #undef SILENT
+    /* what the call launches that ends the silence is done 16 us later, and was not waited for */
+    CU_ASSERT_EQUAL(inferred(draw("launch 1 cudaMemcpyAsync: a........................................m",
+                                  "compute 7: AAAAAAAAAAAAAAAAAAAA....................",
+                                  "memcpy 24: .........................................M", NULL), 84 * US, &wait), 0);
     /* but who then asks how long it took has waited, 1 ms ago */
     static const char *const asked[] = { "call 1 cudaEventElapsedTime: .........................................=.",
                                          "call 1 cudaEventQuery:       .........................................=." };
@@ -659,10 +700,12 @@ static const unit_test tests[] = {
     TEST(what_is_gathered_ahead_waits_for_no_work),
     TEST(who_gathers_ahead_may_wait_for_work_now_and_then),
     TEST(a_comm_may_wait_for_another),
+    TEST(a_comm_waits_for_another_that_rounding_ends_late),
     TEST(a_host_that_waits_is_as_late_as_its_device),
     TEST(a_stream_may_wait_for_another),
     TEST(a_wait_belongs_to_the_step_that_it_ends),
     TEST(segments_end_with_collectives_and_steps),
+    TEST(what_was_launched_before_the_recording_is_no_work_of_its_first_step),
     TEST(without_launches_the_device_alone_tells),
     TEST(streams_of_work_are_one_chain),
     TEST(a_program_grows_with_collectives_not_with_kernels),

@@ -81,7 +81,7 @@ static void expect(job *j, const char *lines)
 }
 
 #define HEAD                                                                                                           \
-    "Idle: 50.0 ms in 10 gaps longer than noise, 50.0 % of the devices' time; tlmpi\n  show FILE idle_job --sort "     \
+    "Idle: 50.0 ms in 10 gaps longer than noise, 50.0 % of the devices' time;\n  tlmpi show FILE idle_job --sort "     \
     "total_ns has all causes.\n"
 
 static void a_cause_is_said_with_its_operator_place_and_ranks(void)

@@ -12,8 +12,13 @@ enum { RANKS_MAX = 8, STEPS_MAX = 32 };
 static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema = &tl_blame_step_schema },
                 stragglers = { .schema = &tl_straggler_schema };
 
-/* What the ranks are of a burden to an ideal job; NULL: it is not known. */
 static bool all_traced;
+static int64_t simulated_ns = -1; /* what the repair of rank 0 gains as a whole; -1: nobody has asked */
+/* The part of a rank's time that it is charged for. */
+static uint8_t charged_for = TL_PART_COMPUTE;
+
+/* What the repair of all suspects gains. */
+static int64_t together_ns;
 
 static int64_t ms(char digit)
 {
@@ -42,7 +47,7 @@ static void judge(const int64_t *late_counts, const char *const *lines)
             tl_blame row = { .to_rank = to,
                              .step = (int32_t)s,
                              .from_rank = to == 0 ? 1 : 0,
-                             .cause = TL_PART_COMPUTE,
+                             .cause = charged_for,
                              .waiters = 1,
                              .direct_ns = ms(lines[2 * nranks][s]) };
             if (row.direct_ns > 0)
@@ -60,9 +65,12 @@ static void judge(const int64_t *late_counts, const char *const *lines)
                                      .nsteps = nsteps,
                                      .gain_ns = gain,
                                      .all_traced = all_traced };
-    const tl_verdict_gains gains = { true, 0 };
+    const tl_verdict_gains gains = { true, together_ns };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
+    CU_ASSERT_EQUAL(verdict_of(0)->gain_ns, -1);
+    CU_ASSERT(isnan(verdict_of(0)->slowdown));
+    ((tl_straggler *)tl_table_row(&stragglers, 0))->gain_ns = simulated_ns;
     CU_ASSERT_EQUAL_FATAL(tl_verdict_judge(&input, &gains, &blame_step, &stragglers, &err), TL_OK);
 }
 
@@ -96,6 +104,24 @@ static void what_a_repair_gains_tells_when_it_acted(void)
     CU_ASSERT_EQUAL(verdict_of(1)->verdict, TL_VERDICT_OK);
 }
 
+/* Its steps would be shorter.  That its repair gains nothing as a whole acquits a rank; that nobody has asked does not. */
+static void only_a_simulated_gain_acquits(void)
+{
+    static const struct {
+        int64_t simulated_ns;
+        tl_verdict verdict;
+    } cases[] = { { -1, TL_VERDICT_STRAGGLER }, { 0, TL_VERDICT_OK }, { 28000000, TL_VERDICT_STRAGGLER } };
+    all_traced = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        simulated_ns = cases[i].simulated_ns;
+        JUDGE(none, "33..8888.3.3", /* */
+              "....7777....", "..3......3..", "............", ".3......3...", "............");
+        CU_ASSERT_EQUAL(verdict_of(0)->verdict, cases[i].verdict);
+    }
+    all_traced = false;
+    simulated_ns = -1;
+}
+
 /* Nobody's repair gains anything: some come last, as some must. */
 static void waits_that_cost_nothing_are_nobodys_fault(void)
 {
@@ -124,6 +150,41 @@ static void waits_of_a_device_that_has_the_time_are_nobodys_fault(void)
     all_traced = false;
 }
 
+/* What it spent in communication that nobody matched is no delay of its own. */
+static void who_waited_for_others_is_not_late(void)
+{
+    charged_for = TL_PART_COMM;
+    JUDGE(none, "988989898989", /* */
+          "............", ".......1....", "............", "...1........", "............");
+    CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
+    charged_for = TL_PART_COMPUTE;
+}
+
+/* Others wait for it outside of all steps, too: of that no verdict is made, but all of it is counted. */
+static void the_sum_of_what_others_waited_is_that_of_all_charges(void)
+{
+    JUDGE(none, "333333333333", /* */
+          "............", "............", "............", "............", "............");
+    const tl_blame outside = { .to_rank = 0, .step = -1, .from_rank = 1, .direct_ns = 5, .indirect_ns = 2 };
+    CU_ASSERT_EQUAL(verdict_of(0)->blame_ns, 36000000);
+    CU_ASSERT_FATAL(tl_table_append(&blame, &outside, 1) && tl_table_sort(&blame));
+    tl_verdict_sum_all(&blame, &stragglers);
+    CU_ASSERT_EQUAL(verdict_of(0)->blame_ns, 36000007);
+    CU_ASSERT_EQUAL(verdict_of(1)->blame_ns, 0);
+}
+
+/* Reason and pattern count the same steps. */
+static void a_reason_counts_the_steps_of_its_pattern(void)
+{
+    JUDGE(none, ".2....9..3..", /* */
+          ".2....9..2..", "..3........2", "..1........1", ".....2......", ".....1......");
+    CU_ASSERT_NSTRING_EQUAL(verdict_of(0)->reason, "1 of 12 steps, 9.0 % of them, far more", 38);
+    JUDGE(none, "888", /* the first alone may be how recordings begin */
+          "888", "...", "...", "...", "...");
+    CU_ASSERT_EQUAL(verdict_of(0)->pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT_NSTRING_EQUAL(verdict_of(0)->reason, "3 of 3 steps, ", 14);
+}
+
 static void one_step_far_above_all_others_is_one_off(void)
 {
     JUDGE(none, ".2....9..3..", /* */
@@ -144,16 +205,37 @@ static void in_one_step_its_collectives_tell(void)
     CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
 }
 
+/* Ranks 0 and 1 are late by turns, so that a repair of either gains nothing, and of both 3 % of the step. */
+static void in_one_step_ranks_that_hide_each_other_are_told_by_both(void)
+{
+    static const int64_t turns[RANKS_MAX] = { 30, 26, 3, 1, 2, 0 };
+    all_traced = true;
+    for (int both = 0; both < 2; both++) {
+        together_ns = both == 1 ? ms('3') : 0;
+        JUDGE(turns, "9", ".", "8", ".", ".", ".", ".", ".", ".", ".", ".", ".");
+        for (size_t r = 0; r < 3; r++)
+            CU_ASSERT_EQUAL(verdict_of(r)->verdict,
+                            both == 1 && r < 2 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
+    }
+    together_ns = 0;
+    all_traced = false;
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(what_a_repair_gains_tells_when_it_acted),
+        TEST(only_a_simulated_gain_acquits),
         TEST(waits_that_cost_nothing_are_nobodys_fault),
         TEST(a_gain_is_held_against_the_steps_that_it_lies_in),
         TEST(waits_that_no_replay_explains_are_believed),
         TEST(waits_of_a_device_that_has_the_time_are_nobodys_fault),
+        TEST(who_waited_for_others_is_not_late),
+        TEST(the_sum_of_what_others_waited_is_that_of_all_charges),
+        TEST(a_reason_counts_the_steps_of_its_pattern),
         TEST(one_step_far_above_all_others_is_one_off),
         TEST(in_one_step_its_collectives_tell),
+        TEST(in_one_step_ranks_that_hide_each_other_are_told_by_both),
     };
     int failed = unit_main("verdict", tests, COUNT(tests));
     tl_table_free(&blame);

@@ -107,6 +107,36 @@ static void hosts_that_wait_for_their_device_come_earlier_with_it(void)
     job_free(j);
 }
 
+/* Rank 2 alone waits for a before it launches r: only who repairs the kind of call in which it waits has it launch earlier. */
+static void a_needless_wait_belongs_to_the_call_that_waits(void)
+{
+    static const tl_part part_of[] = {
+        [TL_WAIT_DEVICE] = TL_PART_SYNC, [TL_WAIT_STREAM] = TL_PART_SYNC,    [TL_WAIT_EVENT] = TL_PART_SYNC,
+        [TL_WAIT_COPY] = TL_PART_H2D,    [TL_WAIT_FREE] = TL_PART_ALLOCATOR,
+    };
+    uint8_t repaired[] = { 0, 0, 1 };
+
+    for (int kind = 0; kind < TL_WAIT_QUEUE; kind++) {
+        drawn_job *j = job_new();
+        for (int r = 0; r < 2; r++)
+            job_rank(j, 0, draw("host:      a...rc.....",
+                                "compute 7: AAAA.....CC",
+                                "comm 9:    ....RRRRR..", NULL));
+        job_rank(j, 0, draw("host:      a......rc..",
+                            "compute 7: AAAA.....CC",
+                            "comm 9:    .......RR..", NULL));
+        job_wait(j, 2, 1, 4, (tl_wait_kind)kind);
+        job_ready(j);
+        for (int part = 0; part < TL_NPARTS; part++) {
+            tl_scenario one = { .repaired = repaired, .parts = 1U << part };
+            double gain = columns(tl_whatif_gain(j->whatif, &one, NULL)); /* the wait ends a rounding early */
+            CU_ASSERT_DOUBLE_EQUAL(gain, part == (int)part_of[kind] ? 3 : 0, 0.02);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(job_gain(j, 2), 3, 0.02);
+        job_free(j);
+    }
+}
+
 static void a_gain_belongs_to_the_part_that_was_too_long(void)
 {
     uint8_t repaired[] = { 0, 0, 1 };
@@ -446,6 +476,7 @@ static const unit_test tests[] = {
     TEST(a_chain_of_exposed_collectives_gains_each_surplus),
     TEST(hosts_that_do_not_wait_bound_the_gain),
     TEST(hosts_that_wait_for_their_device_come_earlier_with_it),
+    TEST(a_needless_wait_belongs_to_the_call_that_waits),
     TEST(a_gain_belongs_to_the_part_that_was_too_long),
     TEST(bubbles_of_a_pipeline_are_nobodys_fault),
     TEST(a_slow_stage_is_found_among_its_peers),

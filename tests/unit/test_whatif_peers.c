@@ -121,7 +121,7 @@ static void a_stage_is_compared_with_stages_that_compute_the_same(void)
 }
 
 /* Two stages, each with a kernel that the other does not run.  A takes the second one half as long again, in every step: that is
- * too long.  That D takes longer than C is how the model was cut; so is a second A, which is not comparable. */
+ * too long.  That D takes longer than C is how the model was cut; so is that it runs E as well. */
 static void stages_are_compared_by_the_kernels_that_they_share(void)
 {
     for (int more = 0; more < 2; more++) {
@@ -131,9 +131,9 @@ static void stages_are_compared_by_the_kernels_that_they_share(void)
                             "compute 7: AAAAC.......AAAAC........",
                             "comm 9:    .....RRRRRR......RRRRRRR.", NULL));
         job_rank(j, 1, more ? draw("steps:     1111111111112222222222222",
-                                   "host:      a..adr......a..adr.......",
-                                   "compute 7: AA.AAAADDD..AA.AAAADDD...",
-                                   "comm 9:    ..........R...........RR.", NULL)
+                                   "host:      aedr........aedr.........",
+                                   "compute 7: AAAAEEDDD...AAAAEEDDD....",
+                                   "comm 9:    .........RR..........RRR.", NULL)
                             : draw("steps:     1111111111112222222222222",
                                    "host:      adr.........adr..........",
                                    "compute 7: AAAAAADDD...AAAAAADDD....",
@@ -146,6 +146,32 @@ static void stages_are_compared_by_the_kernels_that_they_share(void)
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), more ? 0 : 4);
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
         CU_ASSERT_EQUAL(job_gain(j, 1), more ? 0 : 2); /* the hosts begin step 2 when they do */
+        job_free(j);
+    }
+}
+
+/* The second stage launches B late, because it is slow or waits for A, which the first does not.  How slow it was is not asked of
+ * the first step. */
+static void a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others(void)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        drawn_job *j = job_new();
+        job_rank(j, 0, draw("steps:     1111111111122222222222",
+                            "host:      ab.r.......ab.r.......",
+                            "compute 7: AABB.......AABB.......",
+                            "comm 9:    ....RRRRR......RRRRR..", NULL));
+        job_rank(j, 1, draw("steps:     1111111111122222222222",
+                            "host:      a..br......a..br......",
+                            "compute 7: AA.BB......AA.BB......",
+                            "comm 9:    .....RRRR.......RRRR..", NULL));
+        for (int at = 0; waits && at < 20; at += 11)
+            job_wait(j, 1, at + 1, at + 2, TL_WAIT_STREAM);
+        for (size_t r = 0; r < 2; r++)
+            job_wait(j, r, 6, 9, TL_WAIT_STREAM);
+        job_ready(j);
+        double gain = job_gain(j, 1);
+        CU_ASSERT(waits ? gain > 1.97 && gain < 2 : gain > 0.99 && gain < 1.01);
+        CU_ASSERT_EQUAL(job_gain(j, 0), 0);
         job_free(j);
     }
 }
@@ -230,6 +256,7 @@ static const unit_test tests[] = {
     TEST(what_all_stages_have_more_of_is_nobodys_surplus),
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),
+    TEST(a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others),
     TEST(stages_are_compared_by_the_kernels_that_they_share),
 };
 

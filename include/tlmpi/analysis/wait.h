@@ -18,6 +18,8 @@ typedef enum tl_wait_kind {
     TL_WAIT_DEVICE, /* for everything on the device */
     TL_WAIT_STREAM, /* for what is queued on one stream */
     TL_WAIT_EVENT,  /* for some piece of work: whichever ended last before the wait did */
+    TL_WAIT_COPY,   /* as for a stream: a copy to the device whose call comes back when it is done */
+    TL_WAIT_FREE,   /* as for the device: nothing may use the memory any more */
     TL_WAIT_QUEUE   /* for room in the queue: a launch that the driver held back */
 } tl_wait_kind;
 

@@ -8,7 +8,9 @@
  *
  *     repaired    a rank's own work and host take no longer than the median of the other ranks of its role, segment by
  *                 segment, its host waits for its device no more often, and it stays in an all-to-all no longer than
- *                 the others; all of it, or what one part (tl_part) has too much of, in some steps or all
+ *                 the others; all of it, or what one part (tl_part) has too much of, in some steps or all;
+ *                 a wait that others do not ask for is of the part of its call: SYNC, of a copy to the device H2D, of
+ *                 cudaFree ALLOCATOR
  *     links       transfers take no longer than transfers like them usually do
  *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
  *

@@ -26,6 +26,10 @@ typedef enum tl_cause {
 } tl_cause;
 extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
 
+/* What the share of a cause is one of. */
+typedef enum tl_cause_from { TL_CAUSE_FROM_CHARGES, TL_CAUSE_FROM_PEERS } tl_cause_from;
+extern const char *const tl_cause_from_labels[]; /* "charges", "peers", NULL */
+
 /* When a rank is late. */
 typedef enum tl_pattern {
     TL_PATTERN_NONE,       /* no step is flagged */
@@ -40,7 +44,7 @@ extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL 
 /* What the steps of a rank in blame_step come from. */
 typedef enum tl_steps_from {
     TL_STEPS_MARKED,   /* ProfilerStep# */
-    TL_STEPS_MET,      /* it has none: collectives in which it meets ranks that have */
+    TL_STEPS_MET,      /* it has none, or numbers them otherwise: collectives in which it meets the other ranks */
     TL_STEPS_RETURNED, /* no trace has any: the order in which collectives return */
     TL_STEPS_NONE      /* nothing tells */
 } tl_steps_from;
@@ -67,6 +71,9 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_CELL_PATTERN(name)  uint8_t name
 #define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
 #define TL_LABELS_OF_PATTERN   tl_pattern_labels
+#define TL_CELL_CAUSE_FROM(name)  uint8_t name
+#define TL_TYPE_OF_CAUSE_FROM     TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE_FROM   tl_cause_from_labels
 #define TL_CELL_STEPS_FROM(name)  uint8_t name
 #define TL_TYPE_OF_STEPS_FROM     TL_TYPE_ENUM
 #define TL_LABELS_OF_STEPS_FROM   tl_steps_from_labels
@@ -75,14 +82,16 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "", "step of the collective, -1 for none")                                                    \
-    F(T, I32, from_rank, KEY, "", "rank that waited; -1: several, in a group of more than 32 ranks")                   \
+    F(T, I32, from_rank, KEY, "",                                                                                      \
+      "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
+      "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
     F(T, PART, cause, KEY, "",                                                                                         \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
     F(T, I32, waiters, LABEL, "", "ranks that waited, at most")                                                        \
     F(T, I64, direct_ns, MEASURE, "ns", "waited for this rank itself")                                                 \
-    F(T, I64, indirect_ns, MEASURE, "ns", "waited for a rank that had in its turn waited for this one")
+    F(T, I64, indirect_ns, MEASURE, "ns", "others waited for from_rank, which had in its turn waited for this one")
 TL_TABLE(blame, TL_BLAME_FIELDS);
 
 /* What each rank cost the others, step by step. */
@@ -110,9 +119,10 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_RANK,
     TL_SCENARIO_HOST,
     TL_SCENARIO_CAUSE,
-    TL_SCENARIO_SUSPECTS
+    TL_SCENARIO_SUSPECTS,
+    TL_SCENARIO_GROUPS
 } tl_scenario_kind;
-/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", NULL */
 extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
@@ -127,16 +137,25 @@ extern const char *const tl_scenario_labels[];
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
       "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
       "where that are not several, all ranks that stand out in some step and are "                                     \
-      "charged no less than 30 % of what any rank is")                                                                 \
+      "charged no less than 30 % of what any rank is; groups: as links, in groups of one kind alone, for the 8 kinds " \
+      "with most transfer")                                                                                            \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all")                  \
+      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all; ranks are those " \
+      "whose gain_ns in straggler is not -1, hosts the 16 that others wait for most")                                  \
     F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+    F(T, I32, group, KEY, "",                                                                                          \
+      "of groups the first in table group of that kind: they have one description and as many ranks, or, where they "  \
+      "have none, as many ranks as far apart; else -1")                                                                \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
       "was ahead of his peers is like them, of links who was slower for another reason")                               \
+    F(T, F64, share, MEASURE, "",                                                                                      \
+      "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
+      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                                                                                           \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "of a rank: time with all others ideal and this one as it was / ideal time; of "                                 \
+      "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
+      "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "",                                                                                          \
       "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where "  \
@@ -215,21 +234,32 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
-    F(T, F64, cause_share, MEASURE, "", "part that the largest cause has: of the time more, or of the charge")         \
+    F(T, F64, cause_share, MEASURE, "",                                                                                \
+      "part that the largest cause has, of what cause_from says; of what it took longer than its peers waiting does "  \
+      "not count, nor what they take longer by chance, nor idle time that is the same delay met again: so it is no "   \
+      "share of blame_ns, which table blame divides by cause")                                                         \
+    F(T, CAUSE_FROM, cause_from, LABEL, "",                                                                            \
+      "peers: what it took longer than its peers in the flagged steps; charges: what others waited for it in these, "  \
+      "by table blame")                                                                                                \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "wall time that the job would save over the traced steps were the rank like "                                    \
-      "its peers, now and then late by chance as they are")                                                            \
-    F(T, F64, slowdown, MEASURE, "", "wall time / (wall time - gain_ns)")                                              \
+      "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
+      "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
+      "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
+      "64 at most")                                                                                                    \
+    F(T, F64, slowdown, MEASURE, "",                                                                                   \
+      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
+      "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \
+      "ideal with this rank alone as it was; none where not simulated")                                                \
     F(T, I32, left_out_step, MEASURE, "",                                                                              \
       "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings that "\
       "begin or end in turn look so; -1: there is none")                                                               \
     F(T, I64, left_out_ns, MEASURE, "ns", "what it costs in that step; else 0")                                        \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
-      "what tells its steps: marks: its own ProfilerStep#; others: it has none, and they "                             \
-      "are those of the collectives in which it meets ranks that have; return: no trace has any, and a step is after " \
+      "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
+      "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is after " \
       "what collectives return; nothing: its time is in no step")                                                      \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);

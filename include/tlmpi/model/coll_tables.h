@@ -57,6 +57,18 @@ extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", 
 extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
 extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
 
+/* What a process group divides among its ranks. */
+typedef enum tl_parallelism {
+    TL_PARALLEL_UNKNOWN,
+    TL_PARALLEL_WORLD,          /* the default group of all ranks */
+    TL_PARALLEL_DATA,           /* samples; with its parameters sharded or not */
+    TL_PARALLEL_TENSOR,
+    TL_PARALLEL_PIPELINE,       /* layers */
+    TL_PARALLEL_EXPERT,
+    TL_PARALLEL_CONTEXT         /* the sequence */
+} tl_parallelism;
+extern const char *const tl_parallelism_labels[];   /* "unknown", "world", "data", "tensor", ... NULL */
+
 /* What is counted about the matching. */
 typedef enum tl_quality_check {
     TL_CHECK_MATCHED,           /* collectives; so are the next nine */
@@ -116,6 +128,9 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_CELL_NODES(name) uint8_t name
 #define TL_TYPE_OF_NODES TL_TYPE_ENUM
 #define TL_LABELS_OF_NODES tl_node_span_labels
+#define TL_CELL_PARALLEL(name) uint8_t name
+#define TL_TYPE_OF_PARALLEL TL_TYPE_ENUM
+#define TL_LABELS_OF_PARALLEL tl_parallelism_labels
 #define TL_CELL_RULE(name) uint8_t name
 #define TL_TYPE_OF_RULE TL_TYPE_ENUM
 #define TL_LABELS_OF_RULE tl_match_rule_labels
@@ -129,7 +144,8 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                                  \
     F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                      \
     F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                                \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which the lowest rank that tells one launched it, -1: none does")           \
+    F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
+                              "lowest that tells one; -1: none does")                                                     \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                            \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")        \
     F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
@@ -188,11 +204,14 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                               \
     F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "        \
                                    "together")                                                                            \
+    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; pipeline, too, "    \
+                                           "where it says nothing and there is nothing but sends and receives")           \
     F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "     \
                                   "operator around the launch, an annotation, the kernel's name")                         \
     F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                      \
     F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                             \
     F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                    \
+    F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                          \
     F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")           \
     F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                        \
     F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                               \

@@ -110,7 +110,7 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, NAME, sync_event, LABEL, "", "the call that waited")                                                          \
     F(T, I64, sync_dur_ns, MEASURE, "ns", "how long it lasted")                                                        \
     F(T, I64, sync_correlation, LABEL, "", "its correlation number; -1 for none")                                      \
-    F(T, I32, sync_uid, LABEL, "", "its place in traceEvents; -1 for none")                                            \
+    F(T, I32, sync_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                           \
     F(T, NAME, call, LABEL, "", "the call that took most of the gap")                                                  \
     F(T, I64, call_ns, MEASURE, "ns", "part of the gap in calls of call_class")                                        \
     F(T, NAME, dominant_op, LABEL, "",                                                                                 \
@@ -129,9 +129,9 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, NAME, preceding, LABEL, "", "the device work before the gap")                                                 \
     F(T, NAME, following, LABEL, "", "the device work that ended it")                                                  \
     F(T, NAME, launch, LABEL, "", "the call that queued the following work")                                           \
-    F(T, I32, preceding_uid, LABEL, "", "its place in traceEvents; -1 for none")                                       \
-    F(T, I32, following_uid, LABEL, "", "its place in traceEvents")                                                    \
-    F(T, I32, launch_uid, LABEL, "", "its place in traceEvents; -1 for none")                                          \
+    F(T, I32, preceding_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                      \
+    F(T, I32, following_uid, SOURCE, "", "its place in traceEvents")                                                   \
+    F(T, I32, launch_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                         \
     F(T, I64, launch_to_exec_ns, MEASURE, "ns",                                                                        \
       "from the end of that call to the start of the following work, negative "                                        \
       "where it began before; 0 where prequeued is unknown")
@@ -170,7 +170,7 @@ TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
     F(T, TEXT128, dominant_op, LABEL, "", "of the gap, as in idle_summary")                                            \
     F(T, I64, collective, LABEL, "", "what was waited for, its row in table collective; -1 for what hosts do")         \
     F(T, TEXT64, awaited, LABEL, "", "what was waited for: the kernel, operator or Python function of this rank")      \
-    F(T, I32, awaited_uid, LABEL, "", "its place in traceEvents")                                                      \
+    F(T, I32, awaited_uid, SOURCE, "", "its place in traceEvents")                                                     \
     F(T, TIME, awaited_ns, LABEL, "ns", "when it began")
 TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
 

@@ -49,15 +49,16 @@ typedef enum tl_doubt {
     TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job, so that they may be of several */
     TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
     TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
+    TL_DOUBT_NO_LAUNCHES,    /* traces of ranks show no launch of it: what their devices were idle for is not known */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
-    TL_DOUBT_FOLLOWING,      /* steps of ranks are those of the collectives in which they meet ranks that mark some */
+    TL_DOUBT_FOLLOWING,      /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_LEFT_OUT,       /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,       /* no kernel, operator or annotation stands out */
-    TL_DOUBT_CHARGES,        /* most of the charges in table blame are for another part of the rank's time */
+    TL_DOUBT_CHARGES,        /* most of the charges in table blame are for other parts of the rank's time */
     TL_DOUBT_NO_VERDICT,     /* grave: see tl_finding */
     TL_NDOUBTS
 } tl_doubt;
@@ -89,9 +90,10 @@ typedef struct tl_culprit {
     int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each; where not simulated the median of
                                     * lost_ns; and the length of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
+    int64_t indirect_ns;           /* of them: others waited for those that waited for it */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
-    size_t nwaiters;               /* ranks that waited; of groups above 32 ranks at least so many */
+    size_t nwaiters;               /* ranks that waited for it itself; of groups above 32 ranks at least so many */
 } tl_culprit;
 
 /* What the verdict rests on. */
@@ -99,10 +101,12 @@ typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
     size_t workless;                        /* ranks whose trace has no device work */
+    size_t launchless;                      /* ranks whose trace has device work, and the launch of none of it */
     size_t duplicates;                      /* ranks of which there is another trace of the same time */
     int32_t world, other_world;             /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;                        /* ranks without marks of steps, which meet none of those that have some */
-    size_t following;                       /* ranks without, whose steps are those of the ranks that they meet */
+    size_t following;                       /* ranks whose steps are those of the ranks that they meet ... */
+    size_t misnumbered;                     /* ... of these, that have marks with other numbers than the rest */
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;
