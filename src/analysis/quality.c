@@ -27,7 +27,8 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_ALONE] = "not matched with another rank",
     [TL_CHECK_PAST_OWN_END] =
         "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much",
-    [TL_CHECK_BEFORE_LAUNCH] = "kernels that seem to start before their launch; worst: by how much",
+    [TL_CHECK_BEFORE_LAUNCH] = "work of devices that seems to start before its launch; worst: by how much",
+    [TL_CHECK_TOO_FEW_STEPS] = "steps that are judged, where they are less than 5: no p_value, verdicts rest on z and share_steps",
     [TL_CHECK_END_TOGETHER] =
         "synchronising collectives whose ranks end together; worst: the largest distance of their ends",
     [TL_CHECK_INCONCLUSIVE] = "arrivals are closer together than the clocks can tell",
@@ -44,6 +45,9 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_BLAME] = "ns by which the charges in table blame and the waits of wait_late_rank differ in sum: 0",
     [TL_CHECK_UNSTEPPED] = "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
+
+/* Below that there is no test of significance. */
+enum { ENOUGH_STEPS = 5 };
 
 static tl_quality row_of(int check)
 {
@@ -165,6 +169,28 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
     row->count = balance < 0 ? -balance : balance;
 }
 
+static void look_at_ranks(tl_quality *before_launch, const tl_table *ranks)
+{
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *r = tl_table_row(ranks, i);
+        before_launch->count += r->before_launch;
+        before_launch->of += r->intervals - r->no_launch;
+        if (r->before_launch_ns > before_launch->worst_ns)
+            before_launch->worst_ns = r->before_launch_ns;
+    }
+}
+
+/* The steps of the first rank are those of all. */
+static void look_at_steps(tl_quality *too_few, const tl_table *steps)
+{
+    const tl_blame_step *first = steps->n > 0 ? tl_table_row(steps, 0) : NULL;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *s = tl_table_row(steps, i);
+        too_few->of += s->rank == first->rank;
+    }
+    too_few->count = too_few->of < ENOUGH_STEPS ? too_few->of : 0;
+}
+
 /* What the tables of ranks and groups say. */
 static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
 {
@@ -179,13 +205,11 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         rows[TL_CHECK_CLOCKS].worst_ns =
             offset > rows[TL_CHECK_CLOCKS].worst_ns ? offset : rows[TL_CHECK_CLOCKS].worst_ns;
         add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
-        rows[TL_CHECK_BEFORE_LAUNCH].count += c->before_launch;
-        if (c->before_launch_ns > rows[TL_CHECK_BEFORE_LAUNCH].worst_ns)
-            rows[TL_CHECK_BEFORE_LAUNCH].worst_ns = c->before_launch_ns;
     }
+    look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], tl_tables_get(job, &tl_rank_schema));
+    look_at_steps(&rows[TL_CHECK_TOO_FEW_STEPS], tl_tables_get(job, &tl_blame_step_schema));
     if (tl_tables_get(job, &tl_step_schema)->n == 0)
         rows[TL_CHECK_UNSTEPPED].count = 0;
-    rows[TL_CHECK_BEFORE_LAUNCH].of = rows[TL_CHECK_BY_SEQ].of;
     for (size_t i = 0; i < groups->n; i++)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }

@@ -20,6 +20,7 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,6 +414,34 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     return st;
 }
 
+/* Ranks whose trace shows no device work: a row each, of which nothing is known. */
+static tl_status add_workless(tl_tables *tables, tl_error *err)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *rank = tl_table_row(ranks, i);
+        if (rank->intervals > 0 || rank->status == TL_RANK_UNREADABLE ||
+            (i > 0 && ((const tl_rank *)tl_table_row(ranks, i - 1))->rank == rank->rank))
+            continue;
+        tl_straggler row = { .rank = rank->rank,
+                             .verdict = TL_VERDICT_INCONCLUSIVE,
+                             .z = NAN,
+                             .share_steps = NAN,
+                             .first_step = -1,
+                             .last_step = -1,
+                             .p_value = NAN,
+                             .cause_share = NAN,
+                             .slowdown = NAN,
+                             .left_out_step = -1,
+                             .steps_from = TL_STEPS_NONE,
+                             .reason = "its trace shows no device work" };
+        if (!tl_table_append(stragglers, &row, 1))
+            return tl_fail_memory(err, "the verdict");
+    }
+    return tl_table_sort(stragglers) ? TL_OK : tl_fail_memory(err, "the verdict");
+}
+
 tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
                        tl_error *err)
 {
@@ -440,6 +469,9 @@ tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_detai
         st = tl_causes_find(details, &(tl_cause_input){ a.ranks, a.roles, a.nranks }, tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
         tl_verdict_sum_all(tl_tables_get(tables, &tl_blame_schema), tl_tables_get(tables, &tl_straggler_schema));
+    if (st == TL_OK && tl_par_proc() == 0)
+        st = add_workless(tables, err);
+    st = tl_par_agree(st, err);
     tl_programs_free(&all_programs);
     free(all);
     free(a.ranks);

@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/participants.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/link.h"
 #include <stdio.h>
@@ -91,6 +92,10 @@ static void describe_view(const tl_rank_view *view, tl_rank *row)
         row->device = row->devices == 1 ? k->device : -1;
         row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
+        if (k->launch != TL_NONE && k->start_ns < k->launch_ns) {
+            row->before_launch++;
+            row->before_launch_ns = tl_ns_max(row->before_launch_ns, tl_ns_between(k->launch_ns, k->start_ns));
+        }
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
             row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
         if (k->unclassified)

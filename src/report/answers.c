@@ -135,10 +135,23 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     }
 }
 
+/* Of traces without device work the doubts tell. */
+static bool has_work(const tl_table *ranks, int32_t rank)
+{
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        bool damaged = row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
+        if (row->rank == rank && (row->status == TL_RANK_NO_GPU || (damaged && row->intervals == 0)))
+            return false;
+    }
+    return true;
+}
+
 /* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
 static void count_unmarked(tl_tables *tables, tl_trust *t)
 {
-    const tl_table *steps = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_straggler_schema);
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_straggler_schema),
+                   *all = tl_tables_get(tables, &tl_rank_schema);
     size_t at = 0;
 
     for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
@@ -146,6 +159,8 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
         int32_t rank = row->rank;
         while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
             at++;
+        if (!has_work(all, rank))
+            continue;
         bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
              meets = row->steps_from == TL_STEPS_MET;
         t->following += meets;
@@ -272,12 +287,12 @@ static void find_path(tl_tables *tables, tl_answers *out)
 /* --------------------------------------------------------------------------------------------------------- finding */
 
 /* The one that something was found of, and most; else the first. */
-static const tl_straggler *most_inconclusive(const tl_table *stragglers)
+static const tl_straggler *most_inconclusive(const tl_table *stragglers, const tl_table *ranks)
 {
     const tl_straggler *most = NULL;
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        if (row->verdict == TL_VERDICT_INCONCLUSIVE &&
+        if (row->verdict == TL_VERDICT_INCONCLUSIVE && has_work(ranks, row->rank) &&
             (most == NULL || (row->pattern != TL_PATTERN_NONE &&
                               (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
             most = row;
@@ -296,7 +311,7 @@ static bool clocks_forbid(const tl_answers *a)
 
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
-    const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
+    const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
 
     if (out->job.name == NULL)
         out->finding = TL_FOUND_NO_WORK;

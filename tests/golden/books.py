@@ -143,8 +143,32 @@ def booked(work):
         balance(name, run(work, os.path.join(CORPUS, "traces", name))[0])
 
 
+# --- what is little to go by ----------------------------------------------------------------------------------------------
+
+def little(work):
+    folder = os.path.join(work, "job")
+    make(folder, "--ranks", "8", "--steps", "4", "--layers", "1", "--device-clock-us", "60", "--seed", "5")
+    file = os.path.join(folder, "rank-7.json")
+    with open(file) as f:
+        trace = json.load(f)
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")]
+    with open(file, "w") as f:
+        json.dump(trace, f)
+    path, said = run(work, folder)
+    rows, quality = table(path, "straggler"), {r["check"]: r for r in table(path, "quality")}
+    check("a rank without device work has a row", [int(r["rank"]) for r in rows] == list(range(8)))
+    check("... which says so", rows[7]["verdict"] == "inconclusive" and "no device work" in rows[7]["reason"], rows[7])
+    check("... and is no verdict on the others", "No verdict" not in said and all(r["verdict"] == "ok" for r in rows[:7]), said)
+    check("four steps are too few", quality["too_few_steps"]["count"] == "4", quality["too_few_steps"])
+    ranks, row = table(path, "rank"), quality["kernel_before_launch"]
+    early = [int(r["before_launch"]) for r in ranks]
+    check("all work that begins before its launch is counted", int(row["count"]) == sum(early) > 0 == early[7], (row, early))
+    check("... by how much at most", int(row["worst_ns"]) == max(int(r["before_launch_ns"]) for r in ranks) <= 60000, row)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
+        little(work)
         booked(work)
         withheld(work)
         offsets(work)

@@ -157,7 +157,9 @@ extern const char *const tl_scenario_labels[];
       "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
       "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
       "unchanged: unchanged / ideal; else none")                                                                       \
-    F(T, F64, model_error, MEASURE, "", "of unchanged: simulated / measured - 1; beyond 0.05 there are no other rows")
+    F(T, F64, model_error, MEASURE, "",                                                                                          \
+      "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where "  \
+      "that is beyond 0.05; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
 /* What the critical path goes through: tl_part by its labels here, and last the time before it. */
@@ -215,8 +217,11 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "rank-seconds that others waited for it, in all steps and outside of them: the sum of its rows in blame")        \
-    F(T, I64, late_count, MEASURE, "", "collectives in which it came last")                                            \
-    F(T, F64, z, MEASURE, "", "robust z of its charge over all steps, among the ranks of its role")                    \
+    F(T, I64, late_count, MEASURE, "", "collectives in which it came last of the ranks found, without sends and "     \
+                                       "receives, suspect ones and those whose arrivals clocks hide")                                            \
+    F(T, F64, z, MEASURE, "",                                                                                          \
+      "robust z over all steps of what is tested in table blame_step: gain_ns, among all ranks; or wall_ns, among "     \
+      "those of its role, where no replay is to be trusted or explains the waits")                    \
     F(T, F64, share_steps, MEASURE, "", "flagged steps / all steps (table blame_step)")                                \
     F(T, PATTERN, pattern, MEASURE, "",                                                                                \
       "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
@@ -224,7 +229,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "how often ranks relabelled at random show so large a charge, or one in so many "                                \
+      "how often ranks relabelled at random show so much of what is tested (z), or so much in so many "                                \
       "steps; none below 5 steps")                                                                                     \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \

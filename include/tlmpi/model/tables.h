@@ -39,6 +39,9 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, I64, unclassified_ns, MEASURE, "ns", "kernel time that no rule named (counted as compute), summed over streams") \
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time in all, summed over streams; copies not included")                   \
     F(T, I64, no_launch, MEASURE, "", "intervals whose launch is not in the trace")                                       \
+    F(T, I64, before_launch, MEASURE, "", "intervals that seem to start before the call that launched them: the clocks "  \
+                                          "of host and device disagree; no delay is taken to be below 0 for it")          \
+    F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most: so far the device's clock is behind the host's")      \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                     \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                         \
     F(T, CLOCK_BASE, clock_base, LABEL, "", "base_time: baseTimeNanoseconds was added; absolute: the time stamps are "    \
