@@ -6,7 +6,8 @@
  *               s_first    s_last       e_first
  *
  *     lead      s_last - own start
- *     wait      lead, but not past the own end
+ *     wait      lead, but not past the own end: where clocks disagree the last can seem to come later than that; where
+ *               ranks may leave before all have come, it is for the last who came until then
  *     transfer  e_first - s_last, not below 0; of a collective that ranks may leave before all have come: the shortest
  * kernel tail      own end - e_first
  *
@@ -50,11 +51,9 @@ static extent extent_of(const tl_collective_view *c)
     return x;
 }
 
-/* Nobody waits past the end of its own kernel: where clocks disagree, or ranks may leave early, the last arrival can
- * come later than that. */
-static int64_t wait_of(const tl_participant *p, const extent *x)
+static int64_t wait_of(const tl_collective_view *c, const tl_participant *p, const extent *x)
 {
-    return tl_ns_between(tl_ns_max(tl_ns_min(x->s_last, p->end_ns), p->start_ns), p->start_ns);
+    return tl_ns_between(tl_ns_max(tl_wait_end(c, p, x->s_last), p->start_ns), p->start_ns);
 }
 
 static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table *table)
@@ -70,7 +69,7 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table 
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
             .lead_ns = tl_ns_between(x->s_last, p->start_ns),
-            .wait_ns = wait_of(p, x),
+            .wait_ns = wait_of(c, p, x),
             .tail_ns = tl_ns_between(p->end_ns, x->e_first),
             .match_rule = p->rule,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
@@ -103,7 +102,7 @@ static void measure(const tl_collective_view *c, const extent *x, tl_collective_
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         row->kernel_sum_ns = tl_ns_sum(row->kernel_sum_ns, tl_ns_between(p->end_ns, p->start_ns));
-        row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, wait_of(p, x));
+        row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, wait_of(c, p, x));
         row->bytes = tl_ns_max(row->bytes, p->bytes);
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
@@ -139,6 +138,7 @@ static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_
     row->span = c->span;
     measure(c, &x, row);
     row->skew_class = (uint8_t)class_of(c, row);
+    row->wait_state = (uint8_t)tl_wait_state_of(c);
     return TL_OK;
 }
 

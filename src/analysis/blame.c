@@ -23,6 +23,7 @@ typedef struct blaming {
     void *arg;
     /* of all */
     int64_t *last;           /* [ncollectives] last start */
+    int64_t *until;          /* [narrivals]: no wait of it is later */
     uint32_t *order;         /* collectives by last start */
     uint32_t *turn;          /* [ncollectives]: place in order */
     uint32_t *collective_of; /* [narrivals] */
@@ -49,16 +50,27 @@ static int64_t last_start(const tl_blame_input *in, const tl_blame_collective *c
     return last;
 }
 
+/* Its own end; of who may leave early the last arrival until then. */
+static int64_t until_of(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a, int64_t last)
+{
+    if (!c->loose || a->end_ns >= last)
+        return a->end_ns;
+    int64_t until = a->start_ns;
+    for (uint32_t i = c->first; i < c->first + c->n; i++)
+        if (in->arrivals[i].start_ns <= a->end_ns)
+            until = tl_ns_max(until, in->arrivals[i].start_ns);
+    return until;
+}
+
 int64_t tl_blame_wait(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a)
 {
-    int64_t wait = tl_ns_min(last_start(in, c), a->end_ns) - a->start_ns;
+    int64_t last = last_start(in, c), wait = tl_ns_min(last, until_of(in, c, a, last)) - a->start_ns;
     return wait > 0 ? wait : 0;
 }
 
 static int64_t wait_of(const blaming *b, uint32_t at)
 {
-    const tl_blame_arrival *a = &b->in->arrivals[at];
-    int64_t wait = tl_ns_min(b->last[b->collective_of[at]], a->end_ns) - a->start_ns;
+    int64_t wait = tl_ns_min(b->last[b->collective_of[at]], b->until[at]) - b->in->arrivals[at].start_ns;
     return wait > 0 ? wait : 0;
 }
 
@@ -148,21 +160,33 @@ static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter 
     return true;
 }
 
+/* How many have come by the end of the wait of the one at `place`; where nobody may leave early it waits for all n. */
+static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t place)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    uint32_t m = n;
+    if (b->in->collectives[b->collective_of[b->sorted[place]]].loose)
+        while (m > place + 2 && a[b->sorted[m - 1]].start_ns > b->until[b->sorted[place]])
+            m--;
+    return m;
+}
+
 /* due[i]: what is charged to the i-th arrival of the amount that the one at `place` is owed, by its wait. */
 static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, int64_t wait)
 {
-    const tl_blame_arrival *a = b->in->arrivals, *w = &a[b->sorted[place]];
+    const tl_blame_arrival *a = b->in->arrivals;
+    uint32_t m = waited_for(b, n, place);
     wide each = 0;
     int64_t given = 0;
 
     for (uint32_t i = place + 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, w->end_ns);
-        if (to > from)
-            each += ((wide)amount * (to - from) / wait << FRACTION) / (n - i);
-        b->due[i] = (int64_t)(each >> FRACTION);
+        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
+        if (to > from && i < m)
+            each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
+        b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
         given += b->due[i];
     }
-    b->due[n - 1] += amount - given;
+    b->due[m - 1] += amount - given;
 }
 
 /* The same for the own waits of all that wait to the end, together. */
@@ -254,6 +278,7 @@ static bool prepare(blaming *b)
     for (size_t c = 0; c < in->ncollectives; c++)
         largest = in->collectives[c].n > largest ? in->collectives[c].n : largest;
     b->last = tl_malloc(nc * sizeof *b->last);
+    b->until = tl_malloc(na * sizeof *b->until);
     b->order = tl_malloc(nc * sizeof *b->order);
     b->turn = tl_malloc(nc * sizeof *b->turn);
     b->collective_of = tl_malloc(na * sizeof *b->collective_of);
@@ -264,7 +289,7 @@ static bool prepare(blaming *b)
     b->due = tl_malloc(largest * sizeof *b->due);
     b->onward = tl_malloc(largest * sizeof *b->onward);
     b->waited = tl_malloc(largest * sizeof *b->waited);
-    if (b->last == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL || b->by_rank == NULL ||
+    if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL || b->by_rank == NULL ||
         b->place == NULL || b->passed == NULL || b->sorted == NULL || b->due == NULL || b->onward == NULL ||
         b->waited == NULL)
         return false;
@@ -272,8 +297,10 @@ static bool prepare(blaming *b)
     for (uint32_t c = 0; c < in->ncollectives; c++) {
         b->last[c] = last_start(in, &in->collectives[c]);
         b->order[c] = c;
-        for (uint32_t i = 0; i < in->collectives[c].n; i++)
-            b->collective_of[in->collectives[c].first + i] = c;
+        for (uint32_t i = in->collectives[c].first; i < in->collectives[c].first + in->collectives[c].n; i++) {
+            b->collective_of[i] = c;
+            b->until[i] = until_of(in, &in->collectives[c], &in->arrivals[i], b->last[c]);
+        }
     }
     for (uint32_t i = 0; i < in->narrivals; i++)
         b->by_rank[i] = i;
@@ -289,7 +316,7 @@ static bool prepare(blaming *b)
 
 static void blaming_free(blaming *b)
 {
-    void *all[] = { b->last,   b->order,  b->turn, b->collective_of, b->by_rank, b->place,
+    void *all[] = { b->last,   b->until, b->order,  b->turn, b->collective_of, b->by_rank, b->place,
                     b->passed, b->sorted, b->due,  b->onward,        b->waited };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);

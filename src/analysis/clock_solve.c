@@ -195,17 +195,19 @@ static void fill(tl_clock_solving *s, tl_clock_mode mode, tl_table *table)
         place->drift_ppb = s->drift[c] > MOST_DRIFT_PPB    ? MOST_DRIFT_PPB
                            : s->drift[c] < -MOST_DRIFT_PPB ? -MOST_DRIFT_PPB
                                                            : s->drift[c];
-        place->sigma_ns = tl_ns_sum(s->sigma[c], s->leeway[c]);
         place->middle_ns = s->middle_ns;
         place->component = s->component[c];
         place->applied =
             off && (mode == TL_CLOCK_FORCE || (mode == TL_CLOCK_AUTO && tl_clock_believed(farthest(s, c), s->sigma[c])));
+        /* Ranks of nobody knows which host that are not seen to be apart may well share a clock. */
+        int64_t leeway = place->host >= 0 || place->applied ? s->leeway[c] : 0;
+        place->sigma_ns = tl_ns_sum(s->sigma[c], leeway);
         row->clock = c;
         row->component = s->component[c];
         row->offset_ns = place->offset_ns;
         row->drift_ppb = place->drift_ppb;
         row->sigma_ns = s->sigma[c];
-        row->leeway_ns = s->leeway[c];
+        row->leeway_ns = leeway;
         row->residual_ns = s->residual[i];
         row->applied = place->applied;
         for (size_t e = s->first_edge[i]; e < s->first_edge[i + 1]; e++)

@@ -1,6 +1,7 @@
 /* collectives.c - see collectives.h. */
 #include "tlmpi/analysis/collectives.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,10 @@
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 
-/* The same where nothing tells what it is: an all-to-all was seen to end 4.3 ms apart, and sends and receives that go
- * to other ranks at other times are no collective at all. */
+/* The same of an all-to-all in which each gets something from all: one was seen to end 4.3 ms apart.  And where nothing
+ * tells what it is: sends and receives that go to other ranks at other times are no collective at all.  A broadcast
+ * makes no rank wait for those behind it, nor does an uneven all-to-all, in which some send others nothing: who is done
+ * early says nothing against them. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
 /* ----------------------------------------------------------------------------------------------------------- order */
@@ -171,11 +174,20 @@ typedef struct slack {
     int64_t wait_ns, ends_ns;
 } slack;
 
+/* Whether all ranks send as much. */
+static bool is_even(const tl_collective_view *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->by_rank[i].bytes <= 0 || c->by_rank[i].bytes != c->by_rank[0].bytes)
+            return false;
+    return true;
+}
+
 static slack slack_of(const tl_collective_view *c)
 {
     if (tl_is_synchronising((tl_collective)c->kind))
         return (slack){ WAIT_SLACK_NS, ENDS_SLACK_NS };
-    if (c->kind == TL_COLL_UNKNOWN || c->kind == TL_SEND_RECV)
+    if (c->kind == TL_COLL_UNKNOWN || c->kind == TL_SEND_RECV || (c->kind == TL_ALL_TO_ALL && is_even(c)))
         return (slack){ STRANGE_SLACK_NS, STRANGE_SLACK_NS };
     return (slack){ INT64_MAX, INT64_MAX };
 }
@@ -271,6 +283,46 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
            (double)wait_ns + doubt * (double)c->n >= 0.2 * (double)kernel_ns;
 }
 
+/* Of two that send to each other the one that came last was waited for. */
+static tl_wait_state state_of_pair(const tl_participant *p)
+{
+    const tl_participant *late = p[1].start_ns > p[0].start_ns ? &p[1] : &p[0], *other = late == p ? &p[1] : &p[0];
+    bool sends = late->kind == TL_SEND || (other->kind == TL_RECV && late->kind != TL_RECV);
+    bool receives = late->kind == TL_RECV || (other->kind == TL_SEND && late->kind != TL_SEND);
+    return sends == receives ? TL_WAIT_LATE_PARTNER : sends ? TL_WAIT_LATE_SENDER : TL_WAIT_LATE_RECEIVER;
+}
+
+tl_wait_state tl_wait_state_of(const tl_collective_view *c)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < c->n; i++) {
+        first = tl_ns_min(first, c->by_rank[i].start_ns);
+        last = tl_ns_max(last, c->by_rank[i].start_ns);
+    }
+    if (c->n < 2 || c->state == TL_COLL_UNMATCHED)
+        return TL_WAIT_NONE;
+    if (c->suspect != TL_SUSPECT_NOTHING)
+        return TL_WAIT_SUSPECT;
+    if (tl_ns_between(last, first) / 2 < c->uncertainty_ns)
+        return TL_WAIT_INCONCLUSIVE;
+    if (c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV))
+        return state_of_pair(c->by_rank);
+    return TL_WAIT_LATE_RANK;
+}
+
+int64_t tl_wait_end(const tl_collective_view *c, const tl_participant *p, int64_t last_start_ns)
+{
+    if (last_start_ns <= p->end_ns)
+        return last_start_ns;
+    if (tl_is_synchronising((tl_collective)c->kind))
+        return p->end_ns;
+    int64_t end_ns = p->start_ns;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->by_rank[i].start_ns <= p->end_ns)
+            end_ns = tl_ns_max(end_ns, c->by_rank[i].start_ns);
+    return end_ns;
+}
+
 /* Whether it is between two ranks, and known between which. */
 static bool is_pair(const tl_collective_view *c)
 {
@@ -305,6 +357,26 @@ static tl_coll_state state_of(const tl_collective_view *c)
     return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
 }
 
+/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace may
+ * have lost its marks, and a rank may number its steps otherwise than the rest. */
+static int32_t step_of(const tl_participant *p, size_t n)
+{
+    int32_t lowest = -1, most = -1;
+    size_t lead = 0, told = 0, count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].step < 0)
+            continue;
+        lowest = lowest < 0 ? p[i].step : lowest;
+        most = lead == 0 ? p[i].step : most;
+        lead = p[i].step == most ? lead + 1 : lead - 1; /* what more than half tell is left */
+        told++;
+    }
+    for (size_t i = 0; most != lowest && i < n; i++)
+        count += p[i].step == most;
+    return 2 * count > told ? most : lowest;
+}
+
 tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
                                         const tl_job_facts *facts)
 {
@@ -313,7 +385,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
     const tl_group_fact *group =
         p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
     tl_collective_view c = {
-        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = p->step
+        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = step_of(p, run->n)
     };
 
     for (size_t i = 1; i < run->n; i++) {
@@ -321,7 +393,6 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
             c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
         if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
             c.rule = p[i].rule;
-        c.step = c.step < 0 ? p[i].step : c.step; /* a damaged trace may have lost its marks, those of others tell it */
     }
     c.expected = expected_of(&c, group, facts);
     c.size = is_pair(&c) ? 2 : group->size;

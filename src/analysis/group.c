@@ -15,10 +15,13 @@ static void count(tl_group_row *row, const tl_collective_row *c)
     row->missing += c->state == TL_COLL_MISSING;
     row->unmatched += c->state == TL_COLL_UNMATCHED;
     row->suspect += !fits;
-    if (!fits || c->n < 2 || c->state == TL_COLL_MISSING)
+    if (!fits || c->n < 2)
+        return;
+    /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not known. */
+    row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
+    if (c->state == TL_COLL_MISSING)
         return;
     row->matched++;
-    row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
     row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
 }
 

@@ -188,7 +188,8 @@ static bool find_boundaries(tl_building *b)
             while (at < b->nlocal) {
                 const tl_kernel *k = &view->kernels[b->local[at]];
                 int64_t launch = tl_launch_of(b, k);
-                if (launch != TL_TIME_UNKNOWN || !any) /* or it was launched before the recording */
+                /* It was launched before the recording, or is the next step's batch, copied while this one's work waits. */
+                if ((launch != TL_TIME_UNKNOWN || !any) && !b->beside[at])
                     launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
                 if (launched >= time)
                     break;

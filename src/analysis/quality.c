@@ -5,6 +5,7 @@
  */
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_BY_ENDTIME] = "matched because they ended together",
     [TL_CHECK_BY_PAIR] = "sends and receives, matched by sender, receiver and order",
     [TL_CHECK_ALONE] = "not matched with another rank",
-    [TL_CHECK_PAST_OWN_END] = "ranks done before the last had come, their wait cut there; worst: by how much",
+    [TL_CHECK_PAST_OWN_END] =
+        "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much",
     [TL_CHECK_BEFORE_LAUNCH] = "kernels that seem to start before their launch; worst: by how much",
     [TL_CHECK_END_TOGETHER] =
         "synchronising collectives whose ranks end together; worst: the largest distance of their ends",
@@ -34,6 +36,12 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_SHIFTED] = "ranks whose times were shifted; worst: by how much",
     [TL_CHECK_INFERRED] = "groups that no metadata names",
     [TL_CHECK_UNCHARGED] = "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective",
+    [TL_CHECK_CHARGED] = "ns waited for ranks that came late to collectives: table blame has for whom",
+    [TL_CHECK_LATE_SENDER] = "ns that receivers waited for their senders: charged to nobody, as schedules make them wait",
+    [TL_CHECK_LATE_RECEIVER] = "ns that senders waited for their receivers: likewise",
+    [TL_CHECK_LATE_PARTNER] = "ns that one of two waited for the other, where both send and receive: likewise",
+    [TL_CHECK_WAIT_SUSPECT] = "ns waited where something does not fit: charged to nobody",
+    [TL_CHECK_BLAME] = "ns by which the charges in table blame and the waits of wait_late_rank differ in sum: 0",
     [TL_CHECK_UNSTEPPED] = "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
 
@@ -59,6 +67,28 @@ static void add_waits(tl_quality *row, int64_t ns)
     row->worst_ns = ns > row->worst_ns ? ns : row->worst_ns;
 }
 
+/* Where the books have a wait: one row each. */
+static int check_of_wait(tl_wait_state state)
+{
+    switch (state) {
+    case TL_WAIT_LATE_RANK:
+        return TL_CHECK_CHARGED;
+    case TL_WAIT_LATE_SENDER:
+        return TL_CHECK_LATE_SENDER;
+    case TL_WAIT_LATE_RECEIVER:
+        return TL_CHECK_LATE_RECEIVER;
+    case TL_WAIT_LATE_PARTNER:
+        return TL_CHECK_LATE_PARTNER;
+    case TL_WAIT_INCONCLUSIVE:
+        return TL_CHECK_UNCHARGED;
+    case TL_WAIT_SUSPECT:
+        return TL_CHECK_WAIT_SUSPECT;
+    case TL_WAIT_NONE: /* one alone waits for nobody */
+        break;
+    }
+    return TL_NCHECKS;
+}
+
 static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
@@ -76,20 +106,24 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
         add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
     if (c->n > 1 && fits)
         add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
-    if (c->skew_class == TL_SKEW_INCONCLUSIVE)
-        add_waits(&rows[TL_CHECK_UNCHARGED], c->wait_sum_ns);
-    rows[TL_CHECK_UNCHARGED].of = tl_ns_sum(rows[TL_CHECK_UNCHARGED].of, c->wait_sum_ns);
+    for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
+        if (check == check_of_wait((tl_wait_state)c->wait_state))
+            add_waits(&rows[check], c->wait_sum_ns);
+        rows[check].of = tl_ns_sum(rows[check].of, c->wait_sum_ns);
+    }
     rows[TL_CHECK_BALANCE].count = tl_ns_sum(rows[TL_CHECK_BALANCE].count, c->wait_sum_ns);
 }
 
-static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a)
+/* loose: of a collective that ranks may leave before all have come. */
+static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bool loose)
 {
     add(&rows[TL_CHECK_BY_SEQ], a->match_rule == TL_BY_SEQ, 0);
     add(&rows[TL_CHECK_BY_LAUNCH], a->match_rule == TL_BY_LAUNCH, 0);
     add(&rows[TL_CHECK_BY_ENDTIME], a->match_rule == TL_BY_ENDTIME, 0);
     add(&rows[TL_CHECK_BY_PAIR], a->match_rule == TL_BY_PAIR, 0);
     add(&rows[TL_CHECK_ALONE], a->match_rule == TL_BY_NOTHING, 0);
-    add(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
+    if (!loose)
+        add(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
 }
 
@@ -103,13 +137,32 @@ static tl_status fold(tl_tables *out, tl_error *err)
         rows[c] = row_of(c);
     for (size_t i = 0; i < collectives->n; i++)
         look_at_collective(rows, tl_table_row(collectives, i));
-    for (size_t i = 0; i < arrivals->n; i++)
-        look_at_arrival(rows, tl_table_row(arrivals, i));
+    for (size_t i = 0, c = 0; i < arrivals->n; i++) { /* both are in order of collectives */
+        const tl_arrival *a = tl_table_row(arrivals, i);
+        while (c < collectives->n && ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
+            c++;
+        const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
+        look_at_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
+    }
     int64_t balance = tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of);
     rows[TL_CHECK_BALANCE].count = balance < 0 ? -balance : balance;
     return tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS)
                ? TL_OK
                : tl_fail_memory(err, "the quality");
+}
+
+/* What is charged, against what there is to charge. */
+static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
+{
+    tl_quality *row = &rows[TL_CHECK_BLAME];
+    row->of = rows[TL_CHECK_CHARGED].count;
+    int64_t charged = 0;
+    for (size_t i = 0; i < blame->n; i++) {
+        const tl_blame *charge = tl_table_row(blame, i);
+        charged = tl_ns_sum(charged, tl_ns_sum(charge->direct_ns, charge->indirect_ns));
+    }
+    int64_t balance = tl_ns_between(charged, row->of);
+    row->count = balance < 0 ? -balance : balance;
 }
 
 /* What the tables of ranks and groups say. */
@@ -154,6 +207,7 @@ static tl_status reduce(tl_tables *job, tl_error *err)
         }
     }
     look_at_job(rows, job);
+    look_at_blame(rows, tl_tables_get(job, &tl_blame_schema));
     table->n = 0;
     return tl_table_append(table, rows, TL_NCHECKS) && tl_table_sort(table) ? TL_OK
                                                                             : tl_fail_memory(err, "the quality");

@@ -70,6 +70,25 @@ static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggle
     return suspects > 1 && alone < gains->together_ns / 2 && (double)gains->together_ns >= together_share * flagged_ns;
 }
 
+/* Two that are late by turns hide each other: what the repair of all suspects gains beyond that of any other of them alone, as a
+ * share of the steps; 0 where they do not hide each other. */
+static double hidden_share(const tl_verdict_gains *gains, const tl_table *straggler, const tl_straggler *own,
+                           double flagged_ns)
+{
+    int64_t alone = 0, most = 0;
+    for (size_t i = 0; i < straggler->n; i++) {
+        const tl_straggler *row = tl_table_row(straggler, i);
+        if (!tl_verdict_suspects(row, straggler))
+            continue;
+        alone += row->gain_ns;
+        if (row != own)
+            most = row->gain_ns > most ? row->gain_ns : most;
+    }
+    return gains->simulated && alone < gains->together_ns / 2 && flagged_ns > 0
+               ? (double)(gains->together_ns - most) / flagged_ns
+               : 0;
+}
+
 /* Whether it comes last more often than is its share. */
 static bool is_last_often(const tl_verdict_input *in, const tl_table *straggler, const tl_straggler *row)
 {
@@ -247,11 +266,13 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         }
         if (row->verdict != TL_VERDICT_OK || found->nflagged == 0 || !tl_verdict_suspects(row, straggler))
             continue;
-        if (in->nsteps <= TL_TOO_FEW_STEPS && found->share >= matters && is_last_often(in, straggler, row)) {
+        double share = found->share, hidden = hidden_share(gains, straggler, row, ns);
+        share = share > hidden ? share : hidden;
+        if (in->nsteps <= TL_TOO_FEW_STEPS && share >= matters && is_last_often(in, straggler, row)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,
                      "last in %lld collectives, %.1f %% of %zu of %zu steps; too few steps for a test of significance",
-                     (long long)row->late_count, tl_percent_of_step(found->share), found->nflagged, in->nsteps);
+                     (long long)row->late_count, tl_percent_of_step(share), found->nflagged, in->nsteps);
         } else if (row->p_value <= significant && gains->simulated && late_in_turn(gains, straggler, ns)) {
             row->verdict = TL_VERDICT_STRAGGLER;
             snprintf(row->reason, sizeof row->reason,

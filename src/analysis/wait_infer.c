@@ -145,6 +145,12 @@ static bool was_wait(const tl_rank_view *view, const silence *s)
     return apart <= ASK_NS && apart <= ns / 2 && asks_for_times(view, s->end_ns);
 }
 
+/* What the call launched that ended the silence is not what ended it, however brief it was. */
+static bool launched_after(const tl_kernel *k, const silence *s)
+{
+    return k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns >= s->end_ns;
+}
+
 static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
 {
     tl_spans busy = { 0 };
@@ -153,7 +159,7 @@ static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
 
     for (size_t i = 0; whole && all.n > 0 && i < view->nkernels; i++) {
         silence *s = silence_at(&all, view->kernels[i].end_ns);
-        if (s == NULL)
+        if (s == NULL || launched_after(&view->kernels[i], s))
             continue;
         s->nends++;
         s->last_ns = view->kernels[i].end_ns > s->last_ns ? view->kernels[i].end_ns : s->last_ns;

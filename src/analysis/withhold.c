@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What clocks may hide is of no account below this share of the steps. */
+/* Nobody stands out by less than this share of the steps. */
 static const double least_hidden = 0.01;
 
 static double all_steps_ns(const tl_verdict_input *in)
@@ -13,6 +13,13 @@ static double all_steps_ns(const tl_verdict_input *in)
     for (size_t s = 0; s < in->nsteps; s++)
         sum += (double)in->steps[s].ns;
     return sum;
+}
+
+/* What may have stayed hidden, in all steps: where waits are all that tells, a delay in each collective; where the
+ * ranks' own time has been replayed, no more in a step than the clocks are apart. */
+static double hidden_ns(const tl_verdict_input *in, const tl_hidden *h)
+{
+    return h->uncertainty_ns * (in->gain_ns != NULL ? (double)in->nsteps : 2 * (double)h->hidden);
 }
 
 /* What the rank costs of each step that it stands out in: the mean of what waits and repairs tell, whichever is more.
@@ -61,8 +68,7 @@ void tl_verdict_withhold(const tl_verdict_input *in, const tl_hidden *hidden, in
             snprintf(row->reason, sizeof row->reason,
                      "rank %" PRId32 " costs %.3g ms a step by its own time, less than the clocks leave open (+-%.3g ms)",
                      row->rank, cost_ns / 1e6, h->uncertainty_ns / 1e6);
-        } else if (row->verdict == TL_VERDICT_OK &&
-                   2 * h->uncertainty_ns * (double)h->hidden >= least_hidden * steps_ns) {
+        } else if (row->verdict == TL_VERDICT_OK && hidden_ns(in, h) >= least_hidden * steps_ns) {
             row->verdict = TL_VERDICT_INCONCLUSIVE;
             snprintf(row->reason, sizeof row->reason,
                      "clocks (+-%.3g ms) hide who came last to %" PRId64 " of %" PRId64 " collectives",

@@ -92,7 +92,8 @@ bool tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
 static int32_t asked_as(const tl_detail *d, const tl_map *steps, const tl_map *others)
 {
     uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
-    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE)
+    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE ||
+        tl_map_get(steps, (uint64_t)(int64_t)TL_ALL_STEPS) != TL_MAP_NONE)
         return d->rank;
     return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
 }

@@ -5,6 +5,9 @@
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/status.h"
 
+/* In place of the steps that are asked for: all there are, and what is in none. */
+enum { TL_ALL_STEPS = INT32_MIN };
+
 /* One suspect.  Zero-initialise; tl_asking_free ends it. */
 typedef struct tl_asking {
     int32_t *ranks; /* the suspect, and its peers */

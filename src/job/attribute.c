@@ -3,6 +3,7 @@
 #include "causes.h"
 #include "gains.h"
 #include "links.h"
+#include "marked.h"
 #include "share.h"
 #include "steps.h"
 #include "units.h"
@@ -23,11 +24,6 @@
 #include <string.h>
 
 /* --------------------------------------------------------------------------------------------------- on the owners */
-
-static bool is_pair(uint8_t kind)
-{
-    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
-}
 
 /* What the ranks of a collective did before it; found when it is asked for. */
 typedef struct doings {
@@ -64,11 +60,11 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     }
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_ns_max(tl_ns_min(last, p->end_ns), p->start_ns), p->start_ns));
+        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_wait_end(c, p, last), p->start_ns));
         kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
-    bool told = c->n > 0 && tl_ns_between(last, first) / 2 >= c->uncertainty_ns;
-    bool fits = c->n > 1 && c->suspect == TL_SUSPECT_NOTHING && c->state != TL_COLL_UNMATCHED;
+    tl_wait_state wait = tl_wait_state_of(c);
+    bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
     for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         whole = tl_vec_room(rows);
@@ -81,13 +77,14 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .end_ns = p->end_ns,
             .rank = p->rank,
             .step = c->step,
+            .own_step = p->step,
             .uid = p->uid,
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
             .kind = c->kind,
             .fits = fits,
-            .charged = fits && told,
-            .pair = c->n == 2 && is_pair(c->kind),
+            .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
+            .pair = c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV),
             .group = c->group,
             .peer = p->peer,
             .uncertainty_ns = c->uncertainty_ns,
@@ -108,7 +105,7 @@ typedef struct attributing {
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
-    int32_t *marked; /* those with marks of steps */
+    int32_t *marked; /* those with marks of steps that tell the same as most others' */
     size_t nmarked;
     tl_steps_from where_none; /* whose steps are those of the others */
     int32_t *roles;           /* of each rank */
@@ -123,18 +120,11 @@ typedef struct attributing {
 
 static bool list_ranks(attributing *a)
 {
-    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema),
-                   *steps = tl_tables_get(a->tables, &tl_step_schema);
+    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
-    a->marked = tl_malloc((steps->n + 1) * sizeof *a->marked);
-    if (a->ranks == NULL || a->late_counts == NULL || a->marked == NULL)
+    if (a->ranks == NULL || a->late_counts == NULL)
         return false;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
-        if (a->nmarked == 0 || a->marked[a->nmarked - 1] != row->rank)
-            a->marked[a->nmarked++] = row->rank;
-    }
     for (size_t i = 0; i < table->n; i++) {
         const tl_rank *row = tl_table_row(table, i);
         if (row->intervals > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
@@ -151,13 +141,14 @@ static bool is_marked(const attributing *a, int32_t rank)
 /* Steps that are not marked. */
 static tl_status number_steps(attributing *a, tl_late_row *rows, tl_programs *programs, tl_error *err)
 {
+    const tl_table *steps = tl_tables_get(a->tables, &tl_step_schema);
     size_t nsteps = 0;
-    bool follow = false, whole = true, some = false;
+    bool follow = false, some = false, whole = tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
     for (size_t r = 0; r < a->nranks; r++)
         some = some || !is_marked(a, a->ranks[r]);
-    if (a->nmarked == 0)
+    if (whole && a->nmarked == 0)
         whole = tl_unmarked_number(rows, a->nrows, programs, &nsteps);
-    else if (some)
+    else if (whole && some)
         whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, programs, &follow);
     a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
     return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
@@ -168,7 +159,7 @@ static void tell_steps(const attributing *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
-        row->steps_from = (uint8_t)(is_marked(a, row->rank)          ? TL_STEPS_MARKED
+        row->steps_from = (uint8_t)(is_marked(a, row->rank)         ? TL_STEPS_MARKED
                                     : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
                                                                     : a->where_none);
     }
@@ -200,7 +191,8 @@ static bool list_arrivals(attributing *a)
         const tl_late_row *row = &a->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] = (tl_blame_collective){
-                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED
+                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
+                !tl_is_synchronising((tl_collective)row->kind)
             };
         a->collectives[a->ncollectives - 1].n++;
         uint32_t previous =
@@ -355,7 +347,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 {
     size_t nsteps;
     tl_verdict_gains gained = { 0 };
-    tl_job_step *steps = tl_job_steps_list(a->tables, a->rows, a->nrows, &nsteps);
+    tl_job_step *steps = tl_job_steps_list(a->tables, a->marked, a->nmarked, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
     double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
     int64_t *own_ns = tl_malloc((a->nranks + 1) * sizeof *own_ns);

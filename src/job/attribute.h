@@ -19,6 +19,7 @@ typedef struct tl_late_row {
     int64_t collective;
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank, step;
+    int32_t own_step;       /* that of the rank's own marks; step: that of the collective */
     uint32_t uid, previous; /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;          /* size of the message, -1 when unknown */
     uint16_t share[TL_NPARTS];

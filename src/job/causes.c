@@ -113,7 +113,7 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     size_t end, first = steps_of(steps, row->rank, &end);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
-    a->steps = tl_malloc((end - first + 2) * sizeof *a->steps);
+    a->steps = tl_malloc((end - first + 1) * sizeof *a->steps);
     a->others = tl_malloc((end - first + 1) * sizeof *a->others);
     if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
         return false;
@@ -134,13 +134,9 @@ static bool ask(const tl_cause_input *in, tl_tables *tables, const tl_straggler 
             a->others[a->nothers++] = step->step;
     }
     if (row->steps_from != TL_STEPS_MARKED) { /* what it did is told by marks alone: all of it together */
-        a->nsteps = a->nothers = 0;
-        for (size_t i = first; i < end; i++) {
-            const tl_blame_step *step = tl_table_row(steps, i);
-            if (step->step >= 0)
-                a->steps[a->nsteps++] = step->step;
-        }
-        a->steps[a->nsteps++] = -1;
+        a->steps[0] = TL_ALL_STEPS;
+        a->nsteps = 1;
+        a->nothers = 0;
     }
     if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
         a->nothers = 0;

@@ -184,8 +184,20 @@ static bool set_likes(const linking *l)
     return whole;
 }
 
-/* By number: groups some of whose ranks have no trace.  The caller frees them. */
-static bool *list_partial(const tl_table *groups, size_t *n)
+/* Whether the job has ranks without a trace, as traces tell how many it has. */
+static bool some_untraced(const tl_table *ranks)
+{
+    int32_t most = -1;
+    for (size_t i = 0; ranks != NULL && i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        most = row->world_size > most ? row->world_size : most;
+    }
+    return ranks != NULL && most >= 0 && (size_t)most > ranks->n;
+}
+
+/* By number: groups some of whose ranks have no trace, or may have none: of an inferred one only those are known that have.
+ * The caller frees them. */
+static bool *list_partial(const tl_table *groups, bool untraced, size_t *n)
 {
     *n = 0;
     for (size_t i = 0; i < groups->n; i++) {
@@ -196,15 +208,18 @@ static bool *list_partial(const tl_table *groups, size_t *n)
     for (size_t i = 0; partial != NULL && i < groups->n; i++) {
         const tl_group_row *row = tl_table_row(groups, i);
         if (row->group >= 0)
-            partial[row->group] |= row->size > 0 && row->seen < row->size; /* rows of counts alone have neither */
+            partial[row->group] |= (row->size > 0 && row->seen < row->size) || /* rows of counts alone have neither */
+                                   (row->inferred != 0 && untraced);
     }
     return partial;
 }
 
-static bool list_collectives(linking *l, const tl_table *groups)
+static bool list_collectives(linking *l, tl_tables *tables)
 {
     size_t ngroups;
-    bool *partial = list_partial(groups, &ngroups), whole = partial != NULL;
+    bool untraced = some_untraced(tl_tables_get(tables, &tl_rank_schema));
+    bool *partial = list_partial(tl_tables_get(tables, &tl_group_row_schema), untraced, &ngroups);
+    bool whole = partial != NULL;
 
     for (size_t i = 0, to; whole && i < l->nrows; i = to) {
         const tl_late_row *row = &l->rows[i];
@@ -252,7 +267,7 @@ static bool prepare(linking *l, tl_tables *tables)
         l->step_ns[s] = (double)l->job->steps[s].ns;
     if (!undo_host_clocks(l, tables))
         return false;
-    return list_collectives(l, tl_tables_get(tables, &tl_group_row_schema)) && show_by_brief(l);
+    return list_collectives(l, tables) && show_by_brief(l);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the rows */

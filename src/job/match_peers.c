@@ -75,6 +75,19 @@ static tl_status move_rows(const tl_matching *m, tl_table *rows, tl_error *err)
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
+/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came until
+ * it left. */
+static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
+{
+    if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
+        return last;
+    last = row;
+    for (size_t i = 0; i < n; i++)
+        if (late[i].start_ns <= row->end_ns && late[i].start_ns > last->start_ns)
+            last = &late[i];
+    return last;
+}
+
 /* Of the ranks in late[0, n), which are one collective. */
 static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
 {
@@ -82,7 +95,8 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
     for (size_t i = 1; i < n; i++)
         last = late[i].start_ns > last->start_ns ? &late[i] : last; /* of equals the lowest rank */
     for (size_t i = 0; i < n; i++) {
-        int64_t to = last->start_ns < late[i].end_ns ? last->start_ns : late[i].end_ns;
+        const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
+        int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
         if (to <= late[i].start_ns)
             continue;
         if (!tl_vec_room(out))
@@ -90,7 +104,7 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
         out->v[out->n++] = (tl_peer_answer){ .wait_ns = tl_ns_between(to, late[i].start_ns),
                                              .collective = late[i].collective,
                                              .rank = late[i].rank,
-                                             .late_rank = last->rank,
+                                             .late_rank = for_whom->rank,
                                              .uid = late[i].uid };
     }
     return true;

@@ -122,10 +122,11 @@ static tl_job_step *list_numbered(const tl_late_row *rows, size_t nrows, size_t 
     return steps;
 }
 
-tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_t nrows, size_t *n)
+tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t nmarked, const tl_late_row *rows,
+                               size_t nrows, size_t *n)
 {
     const tl_table *marks = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
-    size_t m = 0, numbered = marks->n == 0 ? count_numbered(rows, nrows) : 0;
+    size_t m = 0, numbered = nmarked == 0 ? count_numbered(rows, nrows) : 0;
 
     *n = numbered;
     if (numbered > 0)
@@ -133,17 +134,17 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const tl_late_row *rows, size_
     tl_job_step *steps = tl_malloc((marks->n + ranks->n + 1) * sizeof *steps);
     for (size_t i = 0; steps != NULL && i < marks->n; i++) {
         const tl_step *row = tl_table_row(marks, i);
-        if (row->end_ns > row->start_ns)
+        if (row->end_ns > row->start_ns && tl_index_of(marked, nmarked, row->rank) < nmarked)
             steps[m++] = (tl_job_step){ row->step, row->end_ns - row->start_ns };
     }
-    for (size_t i = 0; steps != NULL && marks->n == 0 && i < ranks->n; i++) {
+    for (size_t i = 0; steps != NULL && nmarked == 0 && i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
         if (row->intervals > 0 && row->last_ns > row->first_ns)
             steps[m++] = (tl_job_step){ -1, row->last_ns - row->first_ns };
     }
     if (steps != NULL)
         *n = unite(steps, m);
-    if (steps != NULL && marks->n > 0 && !measure(steps, *n, rows, nrows)) {
+    if (steps != NULL && nmarked > 0 && !measure(steps, *n, rows, nrows)) {
         free(steps);
         return NULL;
     }

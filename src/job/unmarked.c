@@ -266,18 +266,24 @@ bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, 
 
 /* -------------------------------------------------------------------------------------------- some ranks mark steps */
 
-/* What a rank with marks launched outside of them is of none; what only ranks without marks are in may be of any. */
+/* What a rank with marks launched outside of them is of none; what only ranks without marks are in may be of any.
+ * Whether they meet. */
 static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
 {
     bool any = false;
     for (size_t i = 0; i < n->nrows; i++) {
         const tl_late_row *row = &n->rows[i];
         int32_t *step = &n->step_of[n->collective_of[i]];
-        bool marks = tl_index_of(marked, nmarked, row->rank) < nmarked;
-        any = any || (!marks && row->fits && row->step >= 0);
-        if (*step < 0 && (row->step >= 0 || marks))
-            *step = row->step >= 0 ? row->step : -1;
+        if (tl_index_of(marked, nmarked, row->rank) == nmarked)
+            continue;
+        if (row->own_step >= 0 && (*step < 0 || row->own_step == row->step))
+            *step = row->own_step;
+        else if (*step == UNKNOWN)
+            *step = -1;
     }
+    for (size_t i = 0; i < n->nrows; i++)
+        any = any || (n->rows[i].fits && n->step_of[n->collective_of[i]] >= 0 &&
+                      tl_index_of(marked, nmarked, n->rows[i].rank) == nmarked);
     return any;
 }
 

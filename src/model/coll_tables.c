@@ -19,6 +19,17 @@ const char *const tl_skew_class_labels[] = {
     [TL_SKEW_TRANSFER] = "transfer", [TL_SKEW_INCONCLUSIVE] = "inconclusive", NULL,
 };
 
+const char *const tl_wait_state_labels[] = {
+    [TL_WAIT_NONE] = "none",
+    [TL_WAIT_LATE_RANK] = "late_rank",
+    [TL_WAIT_LATE_SENDER] = "late_sender",
+    [TL_WAIT_LATE_RECEIVER] = "late_receiver",
+    [TL_WAIT_LATE_PARTNER] = "late_partner",
+    [TL_WAIT_INCONCLUSIVE] = "inconclusive",
+    [TL_WAIT_SUSPECT] = "suspect",
+    NULL,
+};
+
 const char *const tl_node_span_labels[] = {
     [TL_SPAN_UNKNOWN] = "unknown",
     [TL_SPAN_INTRA_NODE] = "intra_node",
@@ -75,6 +86,12 @@ const char *const tl_check_labels[] = {
     [TL_CHECK_SHIFTED] = "clocks_applied",
     [TL_CHECK_INFERRED] = "group_inferred",
     [TL_CHECK_UNCHARGED] = "wait_inconclusive",
+    [TL_CHECK_CHARGED] = "wait_late_rank",
+    [TL_CHECK_LATE_SENDER] = "wait_late_sender",
+    [TL_CHECK_LATE_RECEIVER] = "wait_late_receiver",
+    [TL_CHECK_LATE_PARTNER] = "wait_late_partner",
+    [TL_CHECK_WAIT_SUSPECT] = "wait_suspect",
+    [TL_CHECK_BLAME] = "blame_balance",
     [TL_CHECK_UNSTEPPED] = "collective_outside_steps",
     NULL,
 };

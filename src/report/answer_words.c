@@ -216,6 +216,16 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
                   100 * fabs(a->trust.model_error), lost.text);
 }
 
+static const char *following_in_words(const tl_trust *t)
+{
+    bool one = t->following == 1;
+    if (t->misnumbered == 0)
+        return one ? "has no marks of steps" : "have no marks of steps";
+    if (t->misnumbered == t->following)
+        return one ? "numbers steps otherwise" : "number steps otherwise";
+    return "have no marks of steps or other numbers";
+}
+
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
     const tl_trust *t = &a->trust;
@@ -267,9 +277,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",
                       t->unmarked == 1 ? "it does" : "they do");
     case TL_DOUBT_FOLLOWING:
-        return phrase("%s rank%s no marks of steps: %s taken from the collectives in which %s others",
-                      tl_grouped((int64_t)t->following).text, t->following == 1 ? " has" : "s have",
-                      t->following == 1 ? "its steps are" : "their steps are",
+        return phrase("%s rank%s %s: %s taken from the collectives in which %s others",
+                      tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s",
+                      following_in_words(t), t->following == 1 ? "its steps are" : "their steps are",
                       t->following == 1 ? "it meets" : "they meet");
     case TL_DOUBT_LEFT_OUT:
         return a->left_out == NULL

@@ -146,9 +146,11 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
         int32_t rank = row->rank;
         while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
             at++;
-        if (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank)
-            continue;
-        *(row->steps_from == TL_STEPS_MET ? &t->following : &t->unmarked) += 1;
+        bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
+             meets = row->steps_from == TL_STEPS_MET;
+        t->following += meets;
+        t->misnumbered += meets && marks;
+        t->unmarked += !meets && !marks;
     }
 }
 
@@ -283,6 +285,15 @@ static const tl_straggler *most_inconclusive(const tl_table *stragglers)
     return most;
 }
 
+/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more in
+ * a step can be wrong in than the clocks are apart. */
+static bool clocks_forbid(const tl_answers *a)
+{
+    double apart_ns = (double)a->trust.clock_uncertainty_ns * (double)a->trust.nsteps;
+    return tl_answers_blurred(a) && a->trust.blurred > a->trust.matched / 2 &&
+           (a->trust.untied || !a->trust.simulated || apart_ns >= 0.01 * (double)a->wall_ns);
+}
+
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
     const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema));
@@ -299,7 +310,7 @@ static void find_finding(tl_tables *tables, tl_answers *out)
         out->finding = TL_FOUND_SILENCE;
     else if (out->trust.matched == 0)
         out->finding = TL_FOUND_UNMATCHED;
-    else if (tl_answers_blurred(out) && out->trust.blurred > out->trust.matched / 2)
+    else if (clocks_forbid(out))
         out->finding = TL_FOUND_NO_VERDICT;
     else
         out->finding = TL_FOUND_NOBODY;

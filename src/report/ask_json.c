@@ -211,6 +211,8 @@ static void put_which_phase(writer *j, const tl_answers *a)
     if (c != NULL && c->rank != NULL) {
         put_cell(j, "place", c->rank->place, sizeof c->rank->place);
         put_double(j, "cause_share", c->rank->cause_share);
+        put_word(j, "cause_from",
+                 tl_cause_from_labels[c->rank->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS : TL_CAUSE_FROM_CHARGES]);
         begin(j, "waited_ns", '{');
         for (int p = 0; p <= TL_NPARTS; p++)
             if (c->parts[p] > 0)

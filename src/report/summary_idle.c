@@ -161,8 +161,47 @@ static void say_peers(FILE *out, const tl_idle *job)
     tl_wrap_end(&w);
 }
 
+/* Whom waits are for: table blame has for whom but for those that nobody is charged with, if they are more than next to
+ * nothing. */
+static void say_for_whom(tl_wrap *w, const tl_summary *s)
+{
+    static const struct {
+        tl_quality_check check;
+        const char *words;
+    } of[] = {
+        { TL_CHECK_LATE_SENDER, "are for late senders," },
+        { TL_CHECK_LATE_RECEIVER, "for late receivers," },
+        { TL_CHECK_LATE_PARTNER, "for one of two that send to each other," },
+        { TL_CHECK_UNCHARGED, "clocks cannot tell," },
+        { TL_CHECK_WAIT_SUSPECT, "are suspect," },
+    };
+    double charged = 0, others[sizeof of / sizeof of[0]] = { 0 }, most = 0;
+    for (size_t i = 0; i < s->nquality; i++) {
+        const tl_quality *row = &s->quality[i];
+        double pct = tl_percent(row->count, row->of);
+        charged = row->check == TL_CHECK_CHARGED ? pct : charged;
+        for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
+            others[k] = row->check == of[k].check ? pct : others[k];
+    }
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
+        most = others[k] > most ? others[k] : most;
+    if (most < LEAST_IDLE_PCT) {
+        tl_wrap_words(w, "of the devices' time; table blame has for whom.");
+        return;
+    }
+    tl_wrap_words(w, "of the devices' time. Of all waits table blame charges");
+    tl_wrap_piece(w, "%.1f %%;", charged);
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
+        if (others[k] < 0.05)
+            continue;
+        tl_wrap_piece(w, "%.1f %%", others[k]);
+        tl_wrap_words(w, of[k].words);
+    }
+    tl_wrap_words(w, "see table quality.");
+}
+
 /* What devices waited while they seemed busy. */
-static void say_waiting(FILE *out, const tl_idle *job, const tl_look *look)
+static void say_waiting(FILE *out, const tl_summary *s, const tl_idle *job, const tl_look *look)
 {
     double pct = tl_percent(job->waiting_ns, job->busy_ns + job->macro_ns);
     if (pct < LEAST_IDLE_PCT)
@@ -172,7 +211,7 @@ static void say_waiting(FILE *out, const tl_idle *job, const tl_look *look)
     tl_wrap_piece(&w, "%.1f ms", (double)job->waiting_ns / 1e6);
     tl_wrap_words(&w, "in nothing but communication that waited for late ranks,");
     tl_wrap_piece(&w, "%.1f %%", pct);
-    tl_wrap_words(&w, "of the devices' time; table blame has for whom.");
+    say_for_whom(&w, s);
     tl_wrap_end(&w);
 }
 
@@ -217,5 +256,5 @@ void tl_print_summary_idle(FILE *out, const tl_summary *s, const tl_look *look)
         return;
     if (job->macro_ns > 0 && tl_percent(job->macro_ns, job->busy_ns + job->macro_ns) >= LEAST_IDLE_PCT)
         say_idle(out, s, job, look);
-    say_waiting(out, job, look);
+    say_waiting(out, s, job, look);
 }

@@ -131,11 +131,30 @@ def one_without_marks(checks, job):
                 "one that meets nobody either", said["which_rank"])
 
 
+def other_numbers(checks, job):
+    """Ranks 2 and 3 meet each other more often than the rest; either may number its steps otherwise."""
+    def renumber(trace):
+        for event in filter(is_mark, trace["traceEvents"]):
+            event["name"] = "ProfilerStep#%d" % (100 + int(event["name"].split("#")[1]))
+
+    before = job.answers()["culprits"][0]
+    for rank in (2, 3):
+        job.edit(rank, renumber)
+        said = job.answers()
+        after = said["culprits"][0] if said["culprits"] else {}
+        checks.that("steps_of_others" in said["which_rank"]["doubts"], "other numbers of steps", said["which_rank"])
+        checks.that(said["trust"]["steps"] == 8 and all(after.get(k) == before[k] for k in
+                    ("rank", "pattern", "first_step", "last_step")) and abs(after["gain_ns"] - before["gain_ns"]) <
+                    0.05 * before["gain_ns"], "other numbers of steps: the same verdict", before, after)
+
+
 CASES = (
     (two_jobs, ()), (two_traces_of_a_rank, ()), (no_device_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
                   "--fault-cost", "0.8")),
     (outside_of_steps, ()), (large_numbers, ()),
+    (other_numbers, ("--tp", "2", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2", "--fault-pattern", "bounded",
+                     "--fault-steps", "3-5")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

@@ -93,8 +93,59 @@ def offsets(work):
             check(f"clocks, {name}, seed {seed}: sure to 50 us", sure <= 55000, sure)
 
 
+# --- every wait is booked once --------------------------------------------------------------------------------------------
+
+JOBS = {"data parallel": [], "sharded": ["--shard"], "tensor parallel": ["--tp", "4"], "experts": ["--ep", "4"],
+        "pipeline": ["--pp", "4"], "pipeline, sends and receives in one kernel": ["--pp", "4", "--p2p", "batch"],
+        "two hosts": ["--gpus", "4", "--clock-offset-us", "400"],
+        "windows that are cut": ["--cut-head-us", "9000", "--cut-tail-us", "9000", "--tp", "2"],
+        "ranks without a trace": ["--missing", "1,6", "--tp", "2"], "nameless": ["--age", "2022", "--tp", "2", "--pp", "2"],
+        "a large group": ["--ranks", "40"]}
+PUBLIC = ("megatron_tp8", "torchrec_optimizer", "torchrec_optimizer_4", "torchrec_optimizer_5", "torchrec_two_runs",
+          "resnet18_2ranks", "sampled_2ranks")
+BOOKED = {"late_rank": "wait_late_rank", "late_sender": "wait_late_sender", "late_receiver": "wait_late_receiver",
+          "late_partner": "wait_late_partner", "inconclusive": "wait_inconclusive", "suspect": "wait_suspect"}
+
+
+def balance(name, path):
+    """What ranks waited is what table blame charges, and what quality says that nobody is charged with."""
+    waits, by_state = sum(int(r["wait_ns"]) for r in table(path, "arrival")), collections.Counter()
+    for row in table(path, "collective"):
+        by_state[row["wait_state"]] += int(row["wait_sum_ns"])
+    quality = {r["check"]: r for r in table(path, "quality")}
+    blame = sum(int(r["direct_ns"]) + int(r["indirect_ns"]) for r in table(path, "blame"))
+    rest = sum(int(quality[row]["count"]) for state, row in BOOKED.items() if state != "late_rank")
+    check(f"{name}: waits are charges and what is booked beside", waits == blame + rest, f"{waits}, not {blame} + {rest}")
+    check(f"{name}: rows of quality are the sums of table collective",
+          all(int(quality[row]["count"]) == by_state[state] for state, row in BOOKED.items()) and not by_state["none"], by_state)
+    check(f"{name}: the balances are 0", quality["wait_balance"]["count"] == quality["blame_balance"]["count"] == "0")
+    groups = sum(int(r["wait_ns"]) for r in table(path, "group"))
+    check(f"{name}: so are those of groups, without suspect ones", groups == waits - by_state["suspect"],
+          f"{groups}, not {waits - by_state['suspect']}")
+    return by_state
+
+
+def booked(work):
+    folder = os.path.join(work, "job")
+    for name, options in JOBS.items():
+        make(folder, "--ranks", "8", "--steps", "6", "--layers", "1", "--seed", "7", "--fault", "host_late", "--fault-rank", "3",
+             "--fault-cost", "0.1", *options)
+        path, said = run(work, folder)
+        states = balance(name, path)
+        if name == "pipeline":
+            check("pipeline: senders and receivers are late", states["late_sender"] > 0 and states["late_receiver"] > 0, states)
+            check("pipeline: the summary says so", "are for late senders," in said and "for late receivers," in said, said)
+    if not os.path.isdir(os.path.join(CORPUS, "traces")):
+        counts["skipped"] += 1
+        print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
+        return
+    for name in PUBLIC:
+        balance(name, run(work, os.path.join(CORPUS, "traces", name))[0])
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
+        booked(work)
         withheld(work)
         offsets(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

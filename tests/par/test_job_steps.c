@@ -54,7 +54,8 @@ static void list(int64_t mark_ms)
         const tl_step row = { .step = s, .start_ns = (s - 1) * mark_ms * MS, .end_ns = s * mark_ms * MS };
         CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_step_schema), &row, 1));
     }
-    tl_job_step *of = tl_job_steps_list(&tables, rows, nrows, &nsteps);
+    const int32_t marked[] = { 0 };
+    tl_job_step *of = tl_job_steps_list(&tables, marked, COUNT(marked), rows, nrows, &nsteps);
     CU_ASSERT_FATAL(of != NULL && nsteps == 3);
     memcpy(steps, of, nsteps * sizeof *of);
     free(of);

@@ -99,11 +99,63 @@ static void without_them_a_ring_tells_where_several_ranks_have_one_clock(void)
     CU_ASSERT(rank == -1 && peer == -1);
 }
 
+/* Two ranks reduce; in half of the steps it takes three times as long.  How many links are slow, when the job has so many
+ * ranks? */
+static size_t slow_of_two(int32_t world_size)
+{
+    static const int32_t ranks[] = { 0, 1 }, roles[] = { 0, 0 };
+    const tl_schema *const schemas[] = { &tl_clock_schema, &tl_group_row_schema, &tl_slow_link_row_schema,
+                                         &tl_rank_schema };
+    enum { OF_STEP = 8 };
+    static tl_late_row two[2 * OF_STEP * STEPS];
+    tl_job_step steps[STEPS];
+    tl_job_links links = { 0 };
+    tl_tables tables;
+    tl_error err;
+    size_t n = 0;
+
+    CU_ASSERT_FATAL(tl_tables_init(&tables, schemas, COUNT(schemas)));
+    const tl_group_row group = { .group = 0, .size = -1, .seen = 2, .inferred = 1 };
+    CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_group_row_schema), &group, 1));
+    for (int32_t r = 0; r < 2; r++) {
+        const tl_rank row = { .rank = r, .world_size = world_size };
+        const tl_clock clock = { .rank = r };
+        CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_rank_schema), &row, 1));
+        CU_ASSERT_FATAL(tl_table_append(tl_tables_get(&tables, &tl_clock_schema), &clock, 1));
+    }
+    for (int32_t s = 0; s < STEPS; s++) {
+        steps[s] = (tl_job_step){ s, 10 * MS };
+        for (int32_t k = 0; k < OF_STEP; k++)
+            for (int32_t r = 0; r < 2; r++, n++) {
+                int64_t at_ns = s * 10 * MS + k * MS;
+                int64_t ns = s >= STEPS / 2 ? 600 * US : 200 * US;
+                two[n] = (tl_late_row){ .collective = (int64_t)(n / 2), .start_ns = at_ns + r * 10 * US,
+                                        .end_ns = at_ns + 10 * US + ns, .rank = r, .step = s, .bytes = 1 << 20,
+                                        .kind = TL_ALL_REDUCE, .fits = 1, .peer = -1 };
+            }
+    }
+    const tl_verdict_input job = { .ranks = ranks, .roles = roles, .nranks = 2, .steps = steps, .nsteps = STEPS };
+    CU_ASSERT_EQUAL_FATAL(tl_job_links_find(&links, &job, two, n, &tables, &err), TL_OK);
+    size_t found = tl_tables_get(&tables, &tl_slow_link_row_schema)->n;
+    tl_job_links_free(&links);
+    tl_tables_free(&tables);
+    return found;
+}
+
+/* Where nobody says who belongs to a group, a rank without a trace may: what looks slow may wait for it. */
+static void nothing_is_said_of_groups_that_may_have_ranks_without_a_trace(void)
+{
+    CU_ASSERT_EQUAL(slow_of_two(2), 1);
+    CU_ASSERT_EQUAL(slow_of_two(-1), 1);
+    CU_ASSERT_EQUAL(slow_of_two(3), 0);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(brief_collectives_tell_the_clocks_that_ends_are_measured_by),
         TEST(without_them_a_ring_tells_where_several_ranks_have_one_clock),
+        TEST(nothing_is_said_of_groups_that_may_have_ranks_without_a_trace),
     };
     return unit_main("slow links of a job", tests, COUNT(tests));
 }

@@ -87,7 +87,9 @@ static bool follow(const char *with, const char *without)
             int32_t step = with[i] >= '0' && with[i] <= '9' ? with[i] - '0' : -1;
             comms[r][n[r]] = (tl_comm){ .host = n[r], .work = TL_NONE, .kernel = i, .segment = n[r] };
             segments_of[r][n[r]++] = (tl_segment){ .step = r == WITH ? step : -1 };
-            met[nrows++] = (tl_late_row){ .collective = i, .rank = r, .step = step, .uid = i, .fits = 1 };
+            met[nrows++] = (tl_late_row){
+                .collective = i, .rank = r, .step = step, .own_step = r == WITH ? step : -1, .uid = i, .fits = 1
+            };
         }
     for (int32_t r = 0; r < NRANKS; r++)
         v[r] = (tl_rank_program){

@@ -80,6 +80,22 @@ static void a_rank_may_leave_an_all_to_all_early(void)
     meeting_free(m);
 }
 
+/* 0 sends, and is done before 2 comes; 1 has to wait for neither. */
+static void who_leaves_a_broadcast_early_has_not_waited_for_the_last(void)
+{
+    meeting *m = meet("0: AAAA.....", "1: ..AAAA...", "2: .......AA", NULL);
+    for (size_t i = 0; i < m->nparts; i++)
+        m->parts[i].kind = TL_BROADCAST;
+    meeting_analyse(m);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->lead_ns, 7 * US);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 0)->wait_ns, 2 * US); /* for 1 at most */
+    CU_ASSERT_EQUAL(meeting_arrival(m, 1)->wait_ns, 0);
+    CU_ASSERT_EQUAL(meeting_arrival(m, 2)->wait_ns, 0);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->wait_sum_ns, 2 * US);
+    CU_ASSERT_EQUAL(meeting_collective(m, 0)->wait_state, TL_WAIT_LATE_RANK);
+    meeting_free(m);
+}
+
 static void the_share_of_waiting_names_the_class(void)
 {
     static const struct {
@@ -257,6 +273,8 @@ static void sums_by_group_kind_and_size(void)
     CU_ASSERT_EQUAL(quality(&job, "arrival_by_launch")->count, 6);
     CU_ASSERT_EQUAL(quality(&job, "arrival_alone")->count, 1);
     CU_ASSERT_EQUAL(quality(&job, "wait_balance")->count, 0);
+    CU_ASSERT_EQUAL(quality(&job, "wait_late_rank")->count, 3 * US);
+    CU_ASSERT_EQUAL(quality(&job, "blame_balance")->count, 3 * US); /* as nobody has been charged here */
     tl_tables_free(&job);
     meeting_free(m);
 }
@@ -299,6 +317,7 @@ int main(void)
         TEST(nobody_waits_past_the_end_of_its_own_kernel),
         TEST(the_lowest_rank_that_knows_it_tells_the_step),
         TEST(a_rank_may_leave_an_all_to_all_early),
+        TEST(who_leaves_a_broadcast_early_has_not_waited_for_the_last),
         TEST(the_share_of_waiting_names_the_class),
         TEST(what_the_clocks_cannot_tell_is_inconclusive),
         TEST(one_rank_alone_waits_for_nobody),

@@ -27,7 +27,7 @@ static job *new_job(size_t nranks)
 
 static uint32_t collective(job *j, int32_t step)
 {
-    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES };
+    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES, 0 };
     return (uint32_t)j->in.ncollectives++;
 }
 
@@ -101,6 +101,27 @@ static void nobody_is_owed_more_than_its_own_kernel(void)
     CU_ASSERT_EQUAL(j->pair[1][2], 70);
     CU_ASSERT_EQUAL(j->sum, 120);
     CU_ASSERT_EQUAL(j->part[TL_NPARTS], 120);
+    free(j);
+}
+
+/* Who leaves early is owed by those alone who came by then: 0, done at 50, by rank 1, and nothing by rank 2. */
+static void who_may_leave_early_is_owed_by_those_who_came_before(void)
+{
+    job *j = new_job(4);
+    collective(j, 7);
+    j->collectives[0].loose = 1;
+    arrive(j, 0, 0, 50, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 30, 200, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 100, 200, TL_NPARTS, TL_NONE);
+    arrive(j, 3, 70, 80, TL_NPARTS, TL_NONE); /* nobody came in its time */
+    blame(j);
+    CU_ASSERT_EQUAL(j->pair[0][1], 30);
+    CU_ASSERT_EQUAL(j->pair[0][2] + j->pair[0][3], 0);
+    CU_ASSERT_EQUAL(j->pair[1][3], 20);
+    CU_ASSERT_EQUAL(j->pair[1][2], 20 + 30);
+    CU_ASSERT_EQUAL(j->direct[2] + j->direct[3] + j->direct[1], j->sum);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
+    CU_ASSERT_EQUAL(j->sum, 100);
     free(j);
 }
 
@@ -327,6 +348,7 @@ static void without_memory_it_says_so(void)
 static const unit_test tests[] = {
     TEST(slices_are_shared_by_those_who_are_late_in_them),
     TEST(nobody_is_owed_more_than_its_own_kernel),
+        TEST(who_may_leave_early_is_owed_by_those_who_came_before),
     TEST(who_waited_elsewhere_passes_it_on),
     TEST(at_one_instant_the_previous_one_comes_first),
     TEST(the_last_common_collective_wipes_the_slate),

@@ -87,6 +87,16 @@ static void where_no_host_tells_it_may_be_the_most_that_was_seen(void)
     CU_ASSERT_EQUAL(solved(3)->leeway_ns, 30 * US);
 }
 
+static void ranks_that_are_not_seen_to_be_apart_may_share_a_clock(void)
+{
+    static const int64_t ends[] = { 0, 7, 14, 700 };
+    ring(4, 1, ends, 600, 40);
+    for (size_t i = 0; i < 4; i++)
+        j.places[i].host = -1;
+    CU_ASSERT_EQUAL(solved(0)->leeway_ns, 0);
+    CU_ASSERT_EQUAL(solved(3)->leeway_ns, 50 * US);
+}
+
 /* Rings within hosts of two spread their ends over a tenth of what they take: so may those between hosts. */
 static void rings_of_other_groups_tell_the_part(void)
 {
@@ -115,6 +125,7 @@ int main(void)
         TEST(a_ring_that_begins_within_a_host_has_no_longer_hops),
         TEST(ranks_of_one_clock_leave_nothing_open),
         TEST(where_no_host_tells_it_may_be_the_most_that_was_seen),
+        TEST(ranks_that_are_not_seen_to_be_apart_may_share_a_clock),
         TEST(rings_of_other_groups_tell_the_part),
         TEST(one_collective_shows_no_scatter),
     };

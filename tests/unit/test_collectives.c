@@ -189,7 +189,45 @@ static void what_nobody_names_must_at_least_be_near(void)
     m->parts[1].start_ns += 5500 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
     m->parts[0].kind = TL_ALL_TO_ALL; /* as one of them knows */
+    m->parts[0].bytes = 5000, m->parts[1].bytes = 6000;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
+    m->parts[1].bytes = 5000; /* each gets something from the other: both have come before either is done */
+    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
+    meeting_free(m);
+}
+
+/* The receiver came first, or the sender did, or both send; where a third takes part it is no pair. */
+static void a_pair_waits_for_its_sender_or_its_receiver(void)
+{
+    static const struct {
+        tl_collective early, late;
+        tl_wait_state state;
+    } cases[] = {
+        { TL_RECV, TL_SEND, TL_WAIT_LATE_SENDER },           { TL_SEND, TL_RECV, TL_WAIT_LATE_RECEIVER },
+        { TL_SEND_RECV, TL_SEND_RECV, TL_WAIT_LATE_PARTNER }, { TL_RECV, TL_SEND_RECV, TL_WAIT_LATE_SENDER },
+        { TL_ALL_REDUCE, TL_ALL_REDUCE, TL_WAIT_LATE_RANK },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        meeting *m = meet("0: AAAA", "1: ..AA", NULL);
+        m->parts[0].kind = (uint8_t)cases[i].early, m->parts[1].kind = (uint8_t)cases[i].late;
+        tl_collective_view c = view_of(m);
+        CU_ASSERT_EQUAL(tl_wait_state_of(&c), cases[i].state);
+        meeting_free(m);
+    }
+}
+
+static void a_wait_is_booked_once(void)
+{
+    meeting *m = meet("0: AAAA", "1: ..AA", "2: .AAA", NULL);
+    m->parts[0].kind = m->parts[1].kind = m->parts[2].kind = TL_SEND_RECV;
+    tl_collective_view c = view_of(m);
+    CU_ASSERT_EQUAL(tl_wait_state_of(&c), TL_WAIT_LATE_RANK);
+    c.uncertainty_ns = 2 * US;
+    CU_ASSERT_EQUAL(tl_wait_state_of(&c), TL_WAIT_INCONCLUSIVE);
+    c.suspect = TL_SUSPECT_SIZE;
+    CU_ASSERT_EQUAL(tl_wait_state_of(&c), TL_WAIT_SUSPECT);
+    c.n = 1;
+    CU_ASSERT_EQUAL(tl_wait_state_of(&c), TL_WAIT_NONE);
     meeting_free(m);
 }
 
@@ -268,6 +306,8 @@ int main(void)
         TEST(an_all_to_all_may_be_uneven_and_named_by_its_kernel),
         TEST(what_cannot_be_one_collective_in_time_is_suspect),
         TEST(what_nobody_names_must_at_least_be_near),
+        TEST(a_pair_waits_for_its_sender_or_its_receiver),
+        TEST(a_wait_is_booked_once),
         TEST(nothing_is_received_before_it_is_sent),
         TEST(a_pair_lies_where_its_two_ranks_are),
         TEST(clocks_matter_where_there_are_several),

@@ -617,6 +617,7 @@ static drawing *wide(drawing *d)
     for (size_t i = 0; i < d->view.nkernels; i++) {
         d->kernels[i].start_ns *= 100;
         d->kernels[i].end_ns *= 100;
+        d->kernels[i].launch_ns *= d->kernels[i].launch_ns != TL_TIME_UNKNOWN ? 100 : 1;
     }
     for (size_t i = 0; i < d->view.nlaunches; i++) {
         d->launches[i].start_ns *= 100;
@@ -658,6 +659,10 @@ static void a_host_that_goes_on_right_after_its_device_had_waited(void)
     CU_ASSERT_EQUAL(inferred(draw(SILENT, "compute 7: AA......................................",
                                   "comm 9:    ...RRSSTTUUVVWWXXYYZZCCDDEEFFGGHHIIJJKKLL", NULL), 20 * US, &wait), 0);
 #undef SILENT
+    /* what the call launches that ends the silence is done 16 us later, and was not waited for */
+    CU_ASSERT_EQUAL(inferred(draw("launch 1 cudaMemcpyAsync: a........................................m",
+                                  "compute 7: AAAAAAAAAAAAAAAAAAAA....................",
+                                  "memcpy 24: .........................................M", NULL), 84 * US, &wait), 0);
     /* but who then asks how long it took has waited, 1 ms ago */
     static const char *const asked[] = { "call 1 cudaEventElapsedTime: .........................................=.",
                                          "call 1 cudaEventQuery:       .........................................=." };

@@ -120,6 +120,25 @@ static void work_that_waits_for_two_comms_comes_after_both(void)
     job_free(j);
 }
 
+/* The host is a step ahead: the next batch is copied before the kernels of this one have begun. */
+static void a_batch_that_is_copied_ahead_does_not_begin_a_step(void)
+{
+    drawn_job *j = job_new();
+    job_rank(j, 0, draw("steps:     4444555555555555555",
+                        "host:      abc.md.............",
+                        "memcpy 24: .....M.............",
+                        "compute 7: AAAAAAABBBBBCCCDDDD", NULL));
+    job_program(j, 0);
+    const tl_program *p = &j->programs[0];
+    int64_t work[2] = { 0, 0 };
+    for (size_t i = 0; i < p->nsegments; i++)
+        if (p->segments[i].step >= 4)
+            work[p->segments[i].step - 4] += p->segments[i].work_ns;
+    CU_ASSERT_EQUAL(work[0], 15 * COLUMN);
+    CU_ASSERT_EQUAL(work[1], 4 * COLUMN);
+    job_free(j);
+}
+
 static const unit_test tests[] = {
     TEST(a_copy_beside_the_work_takes_what_others_wait_for_it),
     TEST(kernels_beside_a_copy_end_as_early_without_it),
@@ -127,6 +146,7 @@ static const unit_test tests[] = {
     TEST(a_copy_that_the_host_waits_for_is_in_the_chain),
     TEST(a_host_waits_for_a_comm_after_the_work_that_this_waited_for),
     TEST(work_that_waits_for_two_comms_comes_after_both),
+    TEST(a_batch_that_is_copied_ahead_does_not_begin_a_step),
 };
 
 int main(void)

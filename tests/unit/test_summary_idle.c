@@ -199,6 +199,24 @@ static void devices_that_wait_in_communication_are_told(void)
                    "  of the devices' time; table blame has for whom.\n");
 }
 
+/* What one of two waits for the other is nobody's blame: the sentence says how much that is. */
+static void waits_that_nobody_is_charged_with_are_told(void)
+{
+    static const tl_quality rows[] = { { .check = TL_CHECK_CHARGED, .count = 353, .of = 1000 },
+                                       { .check = TL_CHECK_LATE_SENDER, .count = 421, .of = 1000 },
+                                       { .check = TL_CHECK_LATE_RECEIVER, .count = 226, .of = 1000 },
+                                       { .check = TL_CHECK_UNCHARGED, .count = 0, .of = 1000 } };
+    job *j = new_job();
+    j->idle[0].macro_ns = 0;
+    j->idle[0].busy_ns = 100 * MS;
+    j->idle[0].waiting_ns = 30 * MS;
+    j->s.quality = rows;
+    j->s.nquality = COUNT(rows);
+    expect(j, "Waiting: 30.0 ms in nothing but communication that waited for late ranks, 30.0 %\n"
+              "  of the devices' time. Of all waits table blame charges 35.3 %; 42.1 % are for\n"
+              "  late senders, 22.6 % for late receivers, see table quality.\n");
+}
+
 /* Names from a trace may hold anything. */
 static void odd_names_stay_on_their_line(void)
 {
@@ -219,6 +237,7 @@ int main(void)
         TEST(devices_that_hardly_idle_are_not_spoken_of),        TEST(graphs_that_are_not_whole_are_a_doubt),
         TEST(waiting_for_others_is_told_from_the_ranks_own),     TEST(a_cause_that_is_mostly_waiting_says_so),
         TEST(devices_that_wait_in_communication_are_told),       TEST(odd_names_stay_on_their_line),
+        TEST(waits_that_nobody_is_charged_with_are_told),
     };
     return unit_main("summary_idle", tests, COUNT(tests));
 }

@@ -17,6 +17,9 @@ static int64_t simulated_ns = -1; /* what the repair of rank 0 gains as a whole;
 /* The part of a rank's time that it is charged for. */
 static uint8_t charged_for = TL_PART_COMPUTE;
 
+/* What the repair of all suspects gains. */
+static int64_t together_ns;
+
 static int64_t ms(char digit)
 {
     return digit == '.' ? 0 : (digit - '0') * INT64_C(1000000);
@@ -62,7 +65,7 @@ static void judge(const int64_t *late_counts, const char *const *lines)
                                      .nsteps = nsteps,
                                      .gain_ns = gain,
                                      .all_traced = all_traced };
-    const tl_verdict_gains gains = { true, 0 };
+    const tl_verdict_gains gains = { true, together_ns };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
     CU_ASSERT_EQUAL(verdict_of(0)->gain_ns, -1);
@@ -202,6 +205,22 @@ static void in_one_step_its_collectives_tell(void)
     CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
 }
 
+/* Ranks 0 and 1 are late by turns, so that a repair of either gains nothing, and of both 3 % of the step. */
+static void in_one_step_ranks_that_hide_each_other_are_told_by_both(void)
+{
+    static const int64_t turns[RANKS_MAX] = { 30, 26, 3, 1, 2, 0 };
+    all_traced = true;
+    for (int both = 0; both < 2; both++) {
+        together_ns = both == 1 ? ms('3') : 0;
+        JUDGE(turns, "9", ".", "8", ".", ".", ".", ".", ".", ".", ".", ".", ".");
+        for (size_t r = 0; r < 3; r++)
+            CU_ASSERT_EQUAL(verdict_of(r)->verdict,
+                            both == 1 && r < 2 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
+    }
+    together_ns = 0;
+    all_traced = false;
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -216,6 +235,7 @@ int main(void)
         TEST(a_reason_counts_the_steps_of_its_pattern),
         TEST(one_step_far_above_all_others_is_one_off),
         TEST(in_one_step_its_collectives_tell),
+        TEST(in_one_step_ranks_that_hide_each_other_are_told_by_both),
     };
     int failed = unit_main("verdict", tests, COUNT(tests));
     tl_table_free(&blame);

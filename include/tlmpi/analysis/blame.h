@@ -42,7 +42,8 @@ typedef enum tl_blame_how {
 typedef struct tl_blame_collective {
     uint32_t first, n;
     int32_t step;
-    uint8_t how; /* tl_blame_how */
+    uint8_t how;   /* tl_blame_how */
+    uint8_t loose; /* ranks may leave before all have come: they waited for the last who came until then */
 } tl_blame_collective;
 
 /* In larger groups the ranks that wait are not told apart. */

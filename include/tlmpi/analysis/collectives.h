@@ -66,6 +66,13 @@ tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
  * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
 bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
 
+/* Whom the waits of a collective are for. */
+tl_wait_state tl_wait_state_of(const tl_collective_view *c);
+
+/* Until when p waits in it: for the last to come, but not past its own end; where ranks may leave before all have come,
+ * for the last who came by then. */
+int64_t tl_wait_end(const tl_collective_view *c, const tl_participant *p, int64_t last_start_ns);
+
 /* The rank's place, or NULL: it has no trace. */
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
 

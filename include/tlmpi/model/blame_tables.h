@@ -44,7 +44,7 @@ extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL 
 /* What the steps of a rank in blame_step come from. */
 typedef enum tl_steps_from {
     TL_STEPS_MARKED,   /* ProfilerStep# */
-    TL_STEPS_MET,      /* it has none: collectives in which it meets ranks that have */
+    TL_STEPS_MET,      /* it has none, or numbers them otherwise: collectives in which it meets the other ranks */
     TL_STEPS_RETURNED, /* no trace has any: the order in which collectives return */
     TL_STEPS_NONE      /* nothing tells */
 } tl_steps_from;
@@ -253,8 +253,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "begin or end in turn look so; -1: there is none")                                                               \
     F(T, I64, left_out_ns, MEASURE, "ns", "what it costs in that step; else 0")                                        \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
-      "what tells its steps: marks: its own ProfilerStep#; others: it has none, and they "                             \
-      "are those of the collectives in which it meets ranks that have; return: no trace has any, and a step is after " \
+      "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
+      "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is after " \
       "what collectives return; nothing: its time is in no step")                                                      \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);

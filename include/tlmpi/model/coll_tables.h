@@ -40,6 +40,18 @@ typedef enum tl_skew_class {
 } tl_skew_class;
 extern const char *const tl_skew_class_labels[];    /* "none", "arrival", "mixed", "transfer", "inconclusive", NULL */
 
+/* Whom its waits are for, or why that is not said. */
+typedef enum tl_wait_state {
+    TL_WAIT_NONE,               /* one participant */
+    TL_WAIT_LATE_RANK,          /* those who came late: table blame */
+    TL_WAIT_LATE_SENDER,        /* the receiver waited; what a pipeline's schedule makes wait is nobody's blame */
+    TL_WAIT_LATE_RECEIVER,      /* the sender waited */
+    TL_WAIT_LATE_PARTNER,       /* one of two that both send and receive */
+    TL_WAIT_INCONCLUSIVE,       /* clocks cannot tell */
+    TL_WAIT_SUSPECT             /* something does not fit */
+} tl_wait_state;
+extern const char *const tl_wait_state_labels[];    /* "none", "late_rank", "late_sender", ... NULL */
+
 typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_NODE } tl_node_span;
 extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
 extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
@@ -82,7 +94,13 @@ typedef enum tl_quality_check {
     TL_CHECK_CLOCKS,
     TL_CHECK_SHIFTED,           /* ranks */
     TL_CHECK_INFERRED,          /* groups */
-    TL_CHECK_UNCHARGED,         /* ns of waits */
+    TL_CHECK_UNCHARGED,         /* ns of waits; so are the next six */
+    TL_CHECK_CHARGED,
+    TL_CHECK_LATE_SENDER,
+    TL_CHECK_LATE_RECEIVER,
+    TL_CHECK_LATE_PARTNER,
+    TL_CHECK_WAIT_SUSPECT,
+    TL_CHECK_BLAME,
     TL_CHECK_UNSTEPPED,         /* collectives */
     TL_NCHECKS
 } tl_quality_check;
@@ -103,6 +121,9 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_CELL_SKEW(name) uint8_t name
 #define TL_TYPE_OF_SKEW TL_TYPE_ENUM
 #define TL_LABELS_OF_SKEW tl_skew_class_labels
+#define TL_CELL_WAIT_STATE(name) uint8_t name
+#define TL_TYPE_OF_WAIT_STATE TL_TYPE_ENUM
+#define TL_LABELS_OF_WAIT_STATE tl_wait_state_labels
 #define TL_CELL_NODES(name) uint8_t name
 #define TL_TYPE_OF_NODES TL_TYPE_ENUM
 #define TL_LABELS_OF_NODES tl_node_span_labels
@@ -122,7 +143,8 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                                  \
     F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                      \
     F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                                \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which the lowest rank that tells one launched it, -1: none does")           \
+    F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
+                              "lowest that tells one; -1: none does")                                                     \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                            \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")        \
     F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
@@ -146,6 +168,10 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
                                              "nothing compares them")  \
     F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
                                         "mixed; inconclusive: clocks cannot tell; none: one rank alone")                  \
+    F(T, WAIT_STATE, wait_state, MEASURE, "", "whom its waits are for: late_rank: those who came late (table blame); "    \
+                                              "late_sender: the receiver waited; late_receiver: the sender waited; "      \
+                                              "late_partner: one of two that both send and receive; inconclusive: "        \
+                                              "clocks cannot tell; suspect: something does not fit; none: one rank alone") \
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
                                 "waits say less")                                                                         \
     F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
@@ -189,7 +215,8 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                        \
     F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                               \
     F(T, I64, suspect, MEASURE, "", "of them: something does not fit")                                                    \
-    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks and the collectives matched")                              \
+    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks and collectives, without suspect ones; those who are there wait also "  \
+                                   "where one is missing")                              \
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched")
 TL_TABLE(group_row, TL_GROUP_FIELDS);
 

@@ -51,7 +51,7 @@ typedef enum tl_doubt {
     TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
     TL_DOUBT_NO_LAUNCHES,    /* traces of ranks show no launch of it: what their devices were idle for is not known */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
-    TL_DOUBT_FOLLOWING,      /* steps of ranks are those of the collectives in which they meet ranks that mark some */
+    TL_DOUBT_FOLLOWING,      /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_LEFT_OUT,       /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
@@ -105,7 +105,8 @@ typedef struct tl_trust {
     size_t duplicates;                      /* ranks of which there is another trace of the same time */
     int32_t world, other_world;             /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;                        /* ranks without marks of steps, which meet none of those that have some */
-    size_t following;                       /* ranks without, whose steps are those of the ranks that they meet */
+    size_t following;                       /* ranks whose steps are those of the ranks that they meet ... */
+    size_t misnumbered;                     /* ... of these, that have marks with other numbers than the rest */
     int64_t stood_in;                       /* of those without, others stand for so many in the replay */
     size_t nsteps;
     int64_t collectives, matched;

@@ -28,7 +28,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
  *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns,
  *                        most_waited_share, p_value
- *         which_phase    of a rank: place, cause_share, waited_ns (what others waited for it, by `cause` of table blame); of a
+ *         which_phase    of a rank: place, cause_share, cause_from (of what: as in table straggler), waited_ns (what others waited for it, by `cause` of table blame); of a
  *                        link: kind, bytes, transfer_ns, should_take_ns, ratio; of nobody: loss_ns, loss_share
  *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
@@ -43,10 +43,10 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    imbalance_share; empty where nothing could be replayed
  *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, ranks_without_device_work, ranks_duplicate (more
  *                    traces of the same time), ranks_without_launches (device work alone), world_size and
- *                    world_size_least (as traces tell; -1: none does),
- *                    ranks_unmarked (no steps, where others have), ranks_with_steps_of_others (no marks: steps of the
- *                    collectives in which they meet ranks that have), steps, left_out_ns (the most that a rank that is not
- *                    named costs in a first or last step alone), collectives, matched,
+ *                    world_size_least (as traces tell; -1: none does), ranks_unmarked (no steps, where others have),
+ *                    ranks_with_steps_of_others (no marks, or other numbers: steps of the collectives in which they meet
+ *                    the rest), steps, left_out_ns (the most that a rank that is not named costs in a first or last step
+ *                    alone), collectives, matched,
  *                    outside_steps (of these: in no step, though ranks mark steps), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
