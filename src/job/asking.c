@@ -116,7 +116,8 @@ typedef struct answering {
 static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
 {
     uint64_t name = d->kind == TL_DETAIL_PART ? 0 : a->details->names.v[d->name].key;
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
+    uint64_t key =
+        tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
     uint32_t at = tl_map_get(&a->places, key);
 
     if (at == TL_MAP_NONE) {
@@ -168,4 +169,3 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
     *n = a.found.n;
     return whole;
 }
-

@@ -10,11 +10,11 @@ enum { TL_ALL_STEPS = INT32_MIN };
 
 /* One suspect.  Zero-initialise; tl_asking_free ends it. */
 typedef struct tl_asking {
-    int32_t *ranks;  /* the suspect, and its peers */
+    int32_t *ranks; /* the suspect, and its peers */
     int32_t *steps;
     int32_t *others; /* of a suspect that has no peers: its other steps, each of which stands for one */
     size_t nranks, nsteps, nothers;
-    int32_t *told;   /* where they are once all procs know them; NULL: each by itself */
+    int32_t *told; /* where they are once all procs know them; NULL: each by itself */
 } tl_asking;
 
 void tl_asking_free(tl_asking *asking);
@@ -22,8 +22,8 @@ void tl_asking_free(tl_asking *asking);
 /* Collective: what proc 0 asks, if its status is TL_OK, is known to all. */
 tl_status tl_asking_share(tl_asking *asking, tl_status st, tl_error *err);
 
-/* The details of one rank after the other: who asks for few ranks of many need not look at all.  Zero-initialise; free(v)
- * ends it. */
+/* The details of one rank after the other: who asks for few ranks of many need not look at all.  Zero-initialise;
+ * free(v) ends it. */
 typedef struct tl_rank_run {
     int32_t rank;
     size_t first, end;

@@ -60,8 +60,8 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
     return r < in->nranks ? in->roles[r] : -1;
 }
 
-/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that is
- * told by steps only those are compared that are. */
+/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that
+ * is told by steps only those are compared that are. */
 static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, const tl_straggler *suspect, bool any,
                          int32_t *peers)
 {
@@ -232,7 +232,8 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     }
     if (st == TL_OK)
         st = tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL, err);
-    for (size_t i = 0; st == TL_OK && told != NULL && places != NULL && n > 0 && i < ntold; i++) /* proc by proc, the n of each */
+    /* Proc by proc, the n of each. */
+    for (size_t i = 0; st == TL_OK && told != NULL && places != NULL && n > 0 && i < ntold; i++)
         if (places[i % n].text[0] == 0)
             memcpy(places[i % n].text, told[i].text, sizeof told[i].text);
     free(asked);

@@ -189,14 +189,15 @@ tl_status tl_gains_find(tl_gains *g, tl_verdict_gains *found, tl_error *err)
     g->unchanged_ns = facts->simulated_ns;
     found->simulated = tl_gains_known(g);
     if (!found->simulated)
-        return tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN) ? TL_OK
-                                                                        : tl_fail_memory(err, "what would have been");
+        return tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, NAN)
+                   ? TL_OK
+                   : tl_fail_memory(err, "what would have been");
     g->ideal_ns = tl_whatif_run(g->whatif, &(tl_scenario){ .ideal = true }, NULL);
-    bool whole = tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, tl_gains_over(g->unchanged_ns, g->ideal_ns)) &&
-                 tl_gains_add(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
-                 repair_slow_links(g) && tl_gains_of_ranks(g) && tl_gains_of_hosts(g) && tl_gains_of_groups(g) &&
-                 repair_causes(g) &&
-                 repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
+    bool whole =
+        tl_gains_add(g, TL_SCENARIO_UNCHANGED, -1, TL_NPARTS, 0, tl_gains_over(g->unchanged_ns, g->ideal_ns)) &&
+        tl_gains_add(g, TL_SCENARIO_IDEAL, -1, TL_NPARTS, g->unchanged_ns - g->ideal_ns, NAN) && repair_links(g) &&
+        repair_slow_links(g) && tl_gains_of_ranks(g) && tl_gains_of_hosts(g) && tl_gains_of_groups(g) &&
+        repair_causes(g) && repair_suspects(g, found) && tl_table_sort(tl_tables_get(g->tables, &tl_whatif_row_schema));
     if (!whole)
         return tl_fail_memory(err, "what would have been");
     return find_path(g, err);

@@ -29,8 +29,8 @@ typedef struct kinds {
     size_t ngroups;
 } kinds;
 
-/* Groups are of one kind if they are described alike and as large; where nobody describes them, if their ranks are as far
- * apart: neighbours share a tensor, those farther apart a stage or a replica. */
+/* Groups are of one kind if they are described alike and as large; where nobody describes them, if their ranks are as
+ * far apart: neighbours share a tensor, those farther apart a stage or a replica. */
 static uint64_t kind_of(const tl_group_row *row, int32_t *ranks)
 {
     static const char unsaid[] = "undefined";
@@ -89,8 +89,8 @@ static bool is_left_out(const kinds *k, size_t kind)
 {
     size_t more = 0;
     for (size_t i = 0; i < k->n; i++)
-        more += k->v[i].transfer_ns > k->v[kind].transfer_ns ||
-                (k->v[i].transfer_ns == k->v[kind].transfer_ns && i < kind);
+        more +=
+            k->v[i].transfer_ns > k->v[kind].transfer_ns || (k->v[i].transfer_ns == k->v[kind].transfer_ns && i < kind);
     return more >= KINDS_MOST;
 }
 

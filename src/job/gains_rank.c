@@ -1,8 +1,8 @@
 /* gains_rank.c - what the repair of one rank gains, and that of all ranks of one host.
  *
- * A repair is a replay of the job.  So that a large job costs no more of them than in proportion, not all ranks are asked:
- * those that others wait for most, those whose repair makes steps shorter in which they stand out, and those that the
- * verdict names.  Of the others nobody knows: -1.
+ * A repair is a replay of the job.  So that a large job costs no more of them than in proportion, not all ranks are
+ * asked: those that others wait for most, those whose repair makes steps shorter in which they stand out, and those
+ * that the verdict names.  Of the others nobody knows: -1.
  */
 #include "gains_parts.h"
 #include "tlmpi/base/mem.h"
@@ -86,8 +86,7 @@ static bool repair(tl_gains *g, const tl_table *stragglers, tl_straggler *row)
     row->gain_ns = gain_ns > 0 ? gain_ns : 0;
     row->slowdown = tl_gains_over(g->unchanged_ns, g->unchanged_ns - row->gain_ns);
     g->nrepaired++;
-    return tl_gains_add(g, TL_SCENARIO_RANK, row->rank, TL_NPARTS, row->gain_ns,
-                        tl_gains_over(own_ns, g->ideal_ns));
+    return tl_gains_add(g, TL_SCENARIO_RANK, row->rank, TL_NPARTS, row->gain_ns, tl_gains_over(own_ns, g->ideal_ns));
 }
 
 /* Whether the repair of the rank in row i makes steps shorter in which it stands out: it may be named. */
@@ -158,7 +157,8 @@ static int by_charge(const void *a, const void *b)
 }
 
 /* What the ranks of each host are charged; *several: there are hosts beside each other.  How many hosts have names. */
-static size_t list_hosts(const tl_gains *g, const tl_table *ranks, const uint32_t *order, one_host *hosts, bool *several)
+static size_t list_hosts(const tl_gains *g, const tl_table *ranks, const uint32_t *order, one_host *hosts,
+                         bool *several)
 {
     const tl_table *stragglers = tl_tables_get(g->tables, &tl_straggler_schema);
     size_t n = 0, runs = 0;
