@@ -80,7 +80,7 @@ static double hidden_share(const tl_verdict_gains *gains, const tl_table *stragg
         const tl_straggler *row = tl_table_row(straggler, i);
         if (!tl_verdict_suspects(row, straggler))
             continue;
-        alone += row->gain_ns;
+        alone += row->gain_ns > 0 ? row->gain_ns : 0;
         if (row != own)
             most = row->gain_ns > most ? row->gain_ns : most;
     }
