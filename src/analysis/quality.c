@@ -28,7 +28,8 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_PAST_OWN_END] =
         "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much",
     [TL_CHECK_BEFORE_LAUNCH] = "work of devices that seems to start before its launch; worst: by how much",
-    [TL_CHECK_TOO_FEW_STEPS] = "steps that are judged, where they are less than 5: no p_value, verdicts rest on z and share_steps",
+    [TL_CHECK_TOO_FEW_STEPS] =
+        "steps that are judged, where they are less than 5: no p_value, verdicts rest on z and share_steps",
     [TL_CHECK_END_TOGETHER] =
         "synchronising collectives whose ranks end together; worst: the largest distance of their ends",
     [TL_CHECK_INCONCLUSIVE] = "arrivals are closer together than the clocks can tell",
@@ -36,14 +37,17 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_CLOCKS] = "clocks of the job, of ranks; worst: the largest offset found",
     [TL_CHECK_SHIFTED] = "ranks whose times were shifted; worst: by how much",
     [TL_CHECK_INFERRED] = "groups that no metadata names",
-    [TL_CHECK_UNCHARGED] = "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective",
+    [TL_CHECK_UNCHARGED] =
+        "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective",
     [TL_CHECK_CHARGED] = "ns waited for ranks that came late to collectives: table blame has for whom",
-    [TL_CHECK_LATE_SENDER] = "ns that receivers waited for their senders: charged to nobody, as schedules make them wait",
+    [TL_CHECK_LATE_SENDER] =
+        "ns that receivers waited for their senders: charged to nobody, as schedules make them wait",
     [TL_CHECK_LATE_RECEIVER] = "ns that senders waited for their receivers: likewise",
     [TL_CHECK_LATE_PARTNER] = "ns that one of two waited for the other, where both send and receive: likewise",
     [TL_CHECK_WAIT_SUSPECT] = "ns waited where something does not fit: charged to nobody",
     [TL_CHECK_BLAME] = "ns by which the charges in table blame and the waits of wait_late_rank differ in sum: 0",
-    [TL_CHECK_UNSTEPPED] = "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
+    [TL_CHECK_UNSTEPPED] =
+        "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
 
 /* Below that there is no test of significance. */

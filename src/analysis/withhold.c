@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Nobody stands out by less than this share of the steps. */
 static const double least_hidden = 0.01;
@@ -36,6 +37,14 @@ static double cost_of_step(const tl_verdict_input *in, const tl_blame_step *step
     return fmax(wall_ns, gain_ns) / n;
 }
 
+/* The verdict stands, but not on arrivals. */
+static void say_own_time(tl_straggler *row)
+{
+    size_t n = strnlen(row->reason, sizeof row->reason);
+    if (row->verdict == TL_VERDICT_STRAGGLER && row->cause != TL_CAUSE_SLOW_LINK && n < sizeof row->reason)
+        snprintf(row->reason + n, sizeof row->reason - n, "; by its own time: clocks hide who came last");
+}
+
 /* Where nothing compares the clocks of hosts they are not known to be off either, and a rank's own time tells what it
  * can. */
 static void withhold_untied(const tl_hidden *h, tl_straggler *row)
@@ -60,13 +69,15 @@ void tl_verdict_withhold(const tl_verdict_input *in, const tl_hidden *hidden, in
             continue;
         if (h->untied >= h->hidden) {
             withhold_untied(h, row);
+            say_own_time(row);
             continue;
         }
         double cost_ns = cost_of_step(in, tl_table_row(blame_step, i * in->nsteps), row, together_ns);
         if (row->verdict == TL_VERDICT_STRAGGLER && row->cause != TL_CAUSE_SLOW_LINK && cost_ns < h->uncertainty_ns) {
             row->verdict = TL_VERDICT_INCONCLUSIVE;
             snprintf(row->reason, sizeof row->reason,
-                     "rank %" PRId32 " costs %.3g ms a step by its own time, less than the clocks leave open (+-%.3g ms)",
+                     "rank %" PRId32
+                     " costs %.3g ms a step by its own time, less than the clocks leave open (+-%.3g ms)",
                      row->rank, cost_ns / 1e6, h->uncertainty_ns / 1e6);
         } else if (row->verdict == TL_VERDICT_OK && hidden_ns(in, h) >= least_hidden * steps_ns) {
             row->verdict = TL_VERDICT_INCONCLUSIVE;
@@ -74,5 +85,6 @@ void tl_verdict_withhold(const tl_verdict_input *in, const tl_hidden *hidden, in
                      "clocks (+-%.3g ms) hide who came last to %" PRId64 " of %" PRId64 " collectives",
                      h->uncertainty_ns / 1e6, h->hidden, h->collectives);
         }
+        say_own_time(row);
     }
 }

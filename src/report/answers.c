@@ -150,8 +150,8 @@ static bool has_work(const tl_table *ranks, int32_t rank)
 /* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
 static void count_unmarked(tl_tables *tables, tl_trust *t)
 {
-    const tl_table *steps = tl_tables_get(tables, &tl_step_schema), *ranks = tl_tables_get(tables, &tl_straggler_schema),
-                   *all = tl_tables_get(tables, &tl_rank_schema);
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
+                   *ranks = tl_tables_get(tables, &tl_straggler_schema), *all = tl_tables_get(tables, &tl_rank_schema);
     size_t at = 0;
 
     for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
@@ -293,8 +293,8 @@ static const tl_straggler *most_inconclusive(const tl_table *stragglers, const t
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         if (row->verdict == TL_VERDICT_INCONCLUSIVE && has_work(ranks, row->rank) &&
-            (most == NULL || (row->pattern != TL_PATTERN_NONE &&
-                              (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
+            (most == NULL ||
+             (row->pattern != TL_PATTERN_NONE && (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
             most = row;
     }
     return most;
@@ -311,7 +311,8 @@ static bool clocks_forbid(const tl_answers *a)
 
 static void find_finding(tl_tables *tables, tl_answers *out)
 {
-    const tl_straggler *open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
+    const tl_straggler *open =
+        most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
 
     if (out->job.name == NULL)
         out->finding = TL_FOUND_NO_WORK;
