@@ -2,7 +2,8 @@
 #ifndef TLMPI_JOB_GAINS_H
 #define TLMPI_JOB_GAINS_H
 
-#include "attribute.h"
+#include "late_rows.h"
+#include "replay.h"
 #include "links.h"
 #include "tlmpi/analysis/verdict.h"
 

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_LINKS_H
 #define TLMPI_JOB_LINKS_H
 
-#include "attribute.h"
+#include "late_rows.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/tables.h"
 

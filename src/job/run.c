@@ -6,6 +6,7 @@
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
  */
 #include "tlmpi/job/run.h"
+#include "attribute.h"
 #include "match.h"
 #include "plan.h"
 #include "post.h"

@@ -1,0 +1,78 @@
+/* late_rows.c - see late_rows.h. */
+#include "late_rows.h"
+#include "tlmpi/analysis/surplus.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What the ranks of a collective did before it; found when it is asked for. */
+typedef struct doings {
+    tl_middles since, since_step;
+    int64_t *scratch;
+} doings;
+
+/* Late by more than what the time since the previous collective explains: it was behind before. */
+static void explain(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d,
+                    uint16_t share[TL_NPARTS])
+{
+    if (d->since.n == 0)
+        tl_middles_find(&d->since, &c->by_rank->since, c->n, sizeof *c->by_rank, d->scratch);
+    int64_t explained = tl_surplus(&d->since, &p->since, share);
+    if (explained >= late_ns - late_ns / 4)
+        return;
+    if (d->since_step.n == 0)
+        tl_middles_find(&d->since_step, &c->by_rank->since_step, c->n, sizeof *c->by_rank, d->scratch);
+    uint16_t wider[TL_NPARTS];
+    if (tl_surplus(&d->since_step, &p->since_step, wider) > explained)
+        memcpy(share, wider, sizeof wider);
+}
+
+bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
+{
+    doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
+    bool whole = before.scratch != NULL;
+    int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        first = p->start_ns < first ? p->start_ns : first;
+        last = p->start_ns > last ? p->start_ns : last;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_wait_end(c, p, last), p->start_ns));
+        kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
+    }
+    tl_wait_state wait = tl_wait_state_of(c);
+    bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        whole = tl_vec_room(rows);
+        if (!whole)
+            break;
+        tl_late_row *row = &rows->v[rows->n++];
+        *row = (tl_late_row){
+            .collective = c->number,
+            .start_ns = p->start_ns,
+            .end_ns = p->end_ns,
+            .rank = p->rank,
+            .step = c->step,
+            .own_step = p->step,
+            .uid = p->uid,
+            .previous = p->previous,
+            .bytes = c->by_rank[0].bytes,
+            .kind = c->kind,
+            .fits = fits,
+            .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
+            .pair = c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV),
+            .group = c->group,
+            .peer = p->peer,
+            .uncertainty_ns = c->uncertainty_ns,
+            .hidden = fits && tl_clocks_hide(c, first, last, wait_ns, kernel_ns),
+        };
+        if (p->start_ns > first) /* the others were never late */
+            explain(c, p, tl_ns_between(p->start_ns, first), &before, row->share);
+    }
+    free(before.scratch);
+    return whole;
+}
