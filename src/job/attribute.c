@@ -22,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------- ranks and their steps */
+/* ----------------------------------------------------------------------------------------------- ranks and their steps
+ */
 
 typedef struct attributing {
     tl_tables *tables;
@@ -91,7 +92,8 @@ static void tell_steps(const attributing *a, tl_table *stragglers)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ the verdicts */
+/* ------------------------------------------------------------------------------------------------------ the verdicts
+ */
 
 /* Whether each rank of each group has a trace.  What others wait for where one has none may be its delay. */
 static bool all_traced(const attributing *a)

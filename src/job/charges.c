@@ -35,10 +35,10 @@ static bool list_arrivals(charging *a)
     for (uint32_t i = 0; whole && i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
-            a->collectives[a->ncollectives++] = (tl_blame_collective){
-                i, 0, row->step, row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
-                !tl_is_synchronising((tl_collective)row->kind)
-            };
+            a->collectives[a->ncollectives++] =
+                (tl_blame_collective){ i, 0, row->step,
+                                       row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
+                                       !tl_is_synchronising((tl_collective)row->kind) };
         a->collectives[a->ncollectives - 1].n++;
         uint32_t previous =
             row->previous == TL_NONE ? TL_MAP_NONE : tl_map_get(&arrival_of, kernel_key(row->rank, row->previous));

@@ -13,11 +13,11 @@ typedef struct tl_role_input {
 
 /* Zero-initialise; tl_job_roles_free ends it. */
 typedef struct tl_job_roles {
-    int32_t *of;           /* [nranks]: the role of each rank that has a trace */
-    int32_t *named;        /* these, and the ranks without a trace that they send to or receive from; ascending */
-    int32_t *named_roles;  /* of each of them */
+    int32_t *of;          /* [nranks]: the role of each rank that has a trace */
+    int32_t *named;       /* these, and the ranks without a trace that they send to or receive from; ascending */
+    int32_t *named_roles; /* of each of them */
     size_t nnamed;
-    bool several;          /* not all of `of` are the same */
+    bool several; /* not all of `of` are the same */
 } tl_job_roles;
 
 /* False when memory is out. */

@@ -1,5 +1,5 @@
-/* late_rows.h - what proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it had more
- * time than its peers. */
+/* late_rows.h - what proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it
+ * had more time than its peers. */
 #ifndef TLMPI_JOB_LATE_ROWS_H
 #define TLMPI_JOB_LATE_ROWS_H
 
@@ -20,7 +20,7 @@ typedef struct tl_late_row {
     uint8_t charged; /* its collective may carry a verdict */
     uint8_t pair;    /* a send and its receive */
     int32_t group;
-    int32_t peer;           /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
+    int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
     int64_t uncertainty_ns; /* of the clocks of its collective */
     int32_t hidden;         /* 1: they hide who came last to it */
     int32_t padding;
