@@ -3,9 +3,9 @@
  *     compute   [ k1 ][ k2 ][ k3 ]..........[ k4 ]
  *     copies       [       the next batch     ]
  *
- * Copy engines work beside the kernels, and a stream that carries nothing but copies waits for no kernel's end: k2 and k3 do
- * not come after the copy, and what they end would end then without it, too.  Only who waits for its end is held up by it,
- * as k4 is.  A copy that the host waits for stays where it is: the host goes on when it is done.
+ * Copy engines work beside the kernels, and a stream that carries nothing but copies waits for no kernel's end: k2 and
+ * k3 do not come after the copy, and what they end would end then without it, too.  Only who waits for its end is held
+ * up by it, as k4 is.  A copy that the host waits for stays where it is: the host goes on when it is done.
  */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
@@ -36,27 +36,31 @@ static bool was_waited_for(const tl_building *b, const tl_host_waits *waits, con
     return false;
 }
 
-static bool device_computes(const tl_building *b, int32_t device)
+/* The kernels of one device stand together: where those end, and whether any of them computes. */
+static size_t end_of_device(const tl_rank_view *view, size_t from, bool *computes)
 {
-    for (size_t i = 0; i < b->view->nkernels; i++)
-        if (b->view->kernels[i].device == device && b->view->kernels[i].kind == TL_COMPUTE)
-            return true;
-    return false;
+    size_t to = from;
+    for (*computes = false; to < view->nkernels && view->kernels[to].device == view->kernels[from].device; to++)
+        *computes = *computes || view->kernels[to].kind == TL_COMPUTE;
+    return to;
 }
 
 bool tl_building_find_beside(tl_building *b, const tl_host_waits *waits)
 {
     const tl_kernel *k = b->view->kernels;
-    size_t n = b->view->nkernels;
+    size_t n = b->view->nkernels, end = 0;
+    bool computes = false;
 
     b->beside = tl_calloc(b->nlocal + 1, sizeof *b->beside);
     if (b->beside == NULL)
         return false;
     for (size_t from = 0, to; from < n; from = to) {
         bool copies = true;
+        if (from == end)
+            end = end_of_device(b->view, from, &computes);
         for (to = from; to < n && tl_same_stream(&k[from], &k[to]); to++)
             copies = copies && is_copy(&k[to]);
-        if (!copies || !device_computes(b, k[from].device))
+        if (!copies || !computes)
             continue;
         for (size_t i = from; i < to; i++)
             b->beside[b->comm_of[i]] = !was_waited_for(b, waits, &k[i]);

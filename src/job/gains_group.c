@@ -20,6 +20,7 @@ enum { KINDS_MOST = 8 };
 typedef struct group_kind {
     int32_t first; /* group */
     int64_t transfer_ns;
+    bool taken;
 } group_kind;
 
 typedef struct kinds {
@@ -84,14 +85,16 @@ static bool list_kinds(const tl_table *groups, kinds *k)
     return whole;
 }
 
-/* Whether as many kinds have more transfer than this one. */
-static bool is_left_out(const kinds *k, size_t kind)
+/* The kind with most transfer of those that have not been taken, the first of equal ones; TL_NONE. */
+static uint32_t take_largest(kinds *k)
 {
-    size_t more = 0;
-    for (size_t i = 0; i < k->n; i++)
-        more +=
-            k->v[i].transfer_ns > k->v[kind].transfer_ns || (k->v[i].transfer_ns == k->v[kind].transfer_ns && i < kind);
-    return more >= KINDS_MOST;
+    uint32_t largest = TL_NONE;
+    for (uint32_t i = 0; i < k->n; i++)
+        if (!k->v[i].taken && (largest == TL_NONE || k->v[i].transfer_ns > k->v[largest].transfer_ns))
+            largest = i;
+    if (largest != TL_NONE)
+        k->v[largest].taken = true;
+    return largest;
 }
 
 static bool repair_kind(tl_gains *g, const kinds *k, uint32_t kind, uint8_t *links)
@@ -114,9 +117,11 @@ bool tl_gains_of_groups(tl_gains *g)
     uint8_t *links = tl_malloc(g->job.ncollectives + 1);
     bool whole = links != NULL && list_kinds(tl_tables_get(g->tables, &tl_group_row_schema), &k);
 
-    for (uint32_t kind = 0; whole && kind < k.n; kind++)
-        if (!is_left_out(&k, kind))
+    for (int turn = 0; whole && turn < KINDS_MOST; turn++) {
+        uint32_t kind = take_largest(&k);
+        if (kind != TL_NONE)
             whole = repair_kind(g, &k, kind, links);
+    }
     free(k.v);
     free(k.of);
     free(links);
