@@ -49,6 +49,7 @@ static void take_rank(finding *f, const tl_straggler *row)
                        .first_step = row->first_step,
                        .last_step = row->last_step,
                        .p_value = row->p_value,
+                       .late_count = row->late_count,
                        .gain_ns = simulated_gain(f, TL_SCENARIO_RANK, row->rank) };
     tl_culprit_measure(&f->measures, c);
 }
@@ -132,6 +133,7 @@ static void join_ranks(finding *f)
     for (size_t i = 0; i < out->nculprits; i++) {
         const tl_culprit *c = &out->culprits[i];
         worst = c->gain_ns > worst->gain_ns ? c : worst;
+        all.late_count += c->late_count;
         all.same_cause &= c->rank->cause == out->culprits[0].rank->cause;
         if (c->nflagged > 0) {
             all.first_step = c->first_step < all.first_step ? c->first_step : all.first_step;

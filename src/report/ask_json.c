@@ -178,7 +178,7 @@ static void put_which_rank(writer *j, const tl_answers *a)
         if (c->rank != NULL) {
             put_int(j, "step_cost_ns", c->step_cost_ns);
             put_int(j, "step_ns", c->step_ns);
-            put_int(j, "collectives_last", c->rank->late_count);
+            put_int(j, "collectives_last", c->late_count);
             put_int(j, "collectives_judged", a->trust.judged);
         }
         put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);

@@ -88,13 +88,13 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = paragraph(q, "Evidence:");
     if (c->rank != NULL) {
-        if (tl_is_several(c))
-            tl_wrap_piece(&w, "rank %" PRId32, c->rank->rank);
         if (q->a->trust.judged > 0) {
-            tl_wrap_words(&w, tl_is_several(c) ? "alone comes last in" : "it comes last in");
-            tl_wrap_piece(&w, "%s of %s", tl_grouped(c->rank->late_count).text, tl_grouped(q->a->trust.judged).text);
+            tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
+            tl_wrap_piece(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
             tl_wrap_words(&w, "collectives;");
         }
+        if (tl_is_several(c))
+            tl_wrap_piece(&w, "rank %" PRId32 " alone:", c->rank->rank);
         tl_wrap_piece(&w, "z = %.1f", c->rank->z);
     } else {
         tl_wrap_words(&w, "its transfers take");

@@ -117,6 +117,8 @@ static void ranks_late_in_turn_are_one_culprit(void)
     walk(j, -1, TL_PART_HOST, 800 * MS, 0);
     walk(j, 1, TL_PART_HOST, 200 * MS, 0);
     walk(j, 2, TL_PART_HOST, 300 * MS, 0);
+    verdict_of(j, 1)->late_count = 9;
+    verdict_of(j, 2)->late_count = 7;
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
     const tl_culprit *c = &a->culprits[0];
@@ -125,6 +127,7 @@ static void ranks_late_in_turn_are_one_culprit(void)
     CU_ASSERT_EQUAL(c->rank->rank, 2); /* alone it gains more */
     CU_ASSERT_FALSE(c->same_cause);
     CU_ASSERT_EQUAL(c->gain_ns, 160 * MS);
+    CU_ASSERT_EQUAL(c->late_count, 16);
     CU_ASSERT_EQUAL(c->nflagged, 8);
     CU_ASSERT_EQUAL(c->pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT(c->first_step == 1 && c->last_step == 8);

@@ -83,6 +83,7 @@ typedef struct tl_culprit {
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
+    int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
     int64_t lost_ns; /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
