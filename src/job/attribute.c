@@ -47,7 +47,7 @@ static bool list_ranks(attributing *a)
         return false;
     for (size_t i = 0; i < table->n; i++) {
         const tl_rank *row = tl_table_row(table, i);
-        if (row->intervals > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
+        if (row->devices > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
             a->ranks[a->nranks++] = row->rank;
     }
     return true;
@@ -185,7 +185,7 @@ static tl_status add_workless(tl_tables *tables, tl_error *err)
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *rank = tl_table_row(ranks, i);
-        if (rank->intervals > 0 || rank->status == TL_RANK_UNREADABLE ||
+        if (rank->devices > 0 || rank->status == TL_RANK_UNREADABLE ||
             (i > 0 && ((const tl_rank *)tl_table_row(ranks, i - 1))->rank == rank->rank))
             continue;
         tl_straggler row = { .rank = rank->rank,
@@ -196,6 +196,7 @@ static tl_status add_workless(tl_tables *tables, tl_error *err)
                              .last_step = -1,
                              .p_value = NAN,
                              .cause_share = NAN,
+                             .gain_ns = -1,
                              .slowdown = NAN,
                              .left_out_step = -1,
                              .steps_from = TL_STEPS_NONE,

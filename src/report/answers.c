@@ -357,11 +357,7 @@ static void find_most(tl_tables *tables, tl_answers *out)
         if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
             out->left_out = row;
     }
-    for (size_t i = 0; out->most != NULL && i < steps->n; i++) {
-        const tl_blame_step *row = tl_table_row(steps, i);
-        if (row->rank == out->most->rank)
-            out->most_ns = tl_ns_add(out->most_ns, row->wall_ns);
-    }
+    out->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
 }
 
 tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)

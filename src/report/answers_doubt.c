@@ -152,6 +152,6 @@ void tl_answers_doubt(tl_answers *a)
     }
     a->rank = answer_with(rank);
     a->phase = answer_with(phase);
-    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks);
+    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks | doubts_of_ends(a));
     a->persistence = answer_with(steps | lost);
 }

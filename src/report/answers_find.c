@@ -99,18 +99,30 @@ static void find_pattern(const finding *f, tl_culprit *c)
         c->pattern = run == c->nflagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
 
-/* Whether all rows tell of the same steps, without pauses in between: those of a host that was judged as one do. */
+/* Whether all rows tell of the same steps: those of a host that was judged as one do.  Steps with pauses in between are the
+ * same where the reasons are, too. */
 static bool judged_as_one(const tl_answers *out)
 {
     const tl_straggler *first = out->culprits[0].rank;
-    if (first->pattern == TL_PATTERN_NONE || first->pattern == TL_PATTERN_SPORADIC)
-        return false;
     for (size_t i = 1; i < out->nculprits; i++) {
         const tl_straggler *row = out->culprits[i].rank;
         if (row->pattern != first->pattern || row->first_step != first->first_step || row->last_step != first->last_step)
             return false;
+        if (row->pattern == TL_PATTERN_SPORADIC && memcmp(row->reason, first->reason, sizeof row->reason) != 0)
+            return false;
     }
-    return true;
+    return first->pattern != TL_PATTERN_NONE;
+}
+
+/* Of steps from the first to the last so many stand out. */
+static void leave_pauses(const finding *f, tl_culprit *c)
+{
+    size_t n = (size_t)lround(c->rank->share_steps * (double)f->out->trust.nsteps);
+    if (n == 0 || n >= c->nflagged)
+        return;
+    int64_t cost_ns = c->step_cost_ns * (int64_t)c->nflagged / (int64_t)n;
+    c->step_cost_ns = c->step_ns > 0 && cost_ns > c->step_ns ? c->step_ns : cost_ns;
+    c->nflagged = n;
 }
 
 /* Repairing one of several that are late in turn, or alike, gains little; repairing all of them much.  Then they are
@@ -156,6 +168,8 @@ static void join_ranks(finding *f)
     tl_culprit_measure(&f->measures, &all);
     if (!all.as_one)
         find_pattern(f, &all);
+    else if (all.pattern == TL_PATTERN_SPORADIC)
+        leave_pauses(f, &all);
     out->culprits[0] = all;
     out->nculprits = 1;
 }

@@ -264,7 +264,7 @@ static void others_waiting(const asking *q)
     tl_wrap_end(&w);
     if (a->finding >= TL_FOUND_NOBODY && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "all ranks together wait");
+        tl_wrap_words(&w, "for late ranks all together wait");
         tl_wrap_piece(&w, "%s,", tl_duration(a->wait_ns).text);
         tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
         tl_wrap_words(&w, "of their time");

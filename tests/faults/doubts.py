@@ -82,6 +82,13 @@ def no_device_work(checks, job):
     checks.that(said["which_rank"]["doubts"] == ["ranks_without_device_work"], "no device work", said["which_rank"])
     checks.that("No rank whose trace shows device work holds the job up." in " ".join(job.analyse().split()),
                 "no device work: the words")
+    row = job.table("straggler")[3]
+    checks.that(row["verdict"] == "inconclusive" and row["gain_ns"] == "-1", "no device work: its row", row)
+
+
+def waits_without_work(checks, job):
+    job.edit(3, lambda trace: keep(trace, lambda e: e.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset")))
+    checks.that(job.table("straggler")[3]["verdict"] == "inconclusive", "recorded waits are no work", job.table("straggler")[3])
 
 
 def first_step(checks, job):
@@ -149,7 +156,7 @@ def other_numbers(checks, job):
 
 
 CASES = (
-    (two_jobs, ()), (two_traces_of_a_rank, ()), (no_device_work, ()),
+    (two_jobs, ()), (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
                   "--fault-cost", "0.8")),
     (outside_of_steps, ()), (large_numbers, ()),

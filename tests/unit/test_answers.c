@@ -197,6 +197,34 @@ static void all_ranks_of_a_host_are_the_host(void)
     job_free(j);
 }
 
+/* No step stands out of either by itself; in 3 of 8 they do together, and the table says which pattern that is. */
+static void a_host_that_was_judged_as_one_has_the_pattern_of_its_rows(void)
+{
+    answer_job *j = job_of(8, 8);
+    replay(j, 800 * MS, 0);
+    for (int32_t r = 4; r < 8; r++) {
+        tl_straggler *row = hold_up(j, r, 2, 7, 30 * MS, 3 * MS);
+        row->pattern = TL_PATTERN_SPORADIC;
+        row->share_steps = 3.0 / 8;
+        strcpy(row->reason, "with 4 ranks of host node1");
+    }
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++)
+        ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    gain_of(j, TL_SCENARIO_HOST, 0, 0);
+    gain_of(j, TL_SCENARIO_HOST, 4, 90 * MS);
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_SPORADIC);
+    CU_ASSERT_EQUAL(a->culprits[0].first_step, 2);
+    CU_ASSERT_EQUAL(a->culprits[0].last_step, 7);
+    CU_ASSERT_EQUAL(a->culprits[0].nflagged, 3);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 30 * MS);
+    strcpy(verdict_of(j, 5)->reason, "another"); /* each for itself */
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].pattern, TL_PATTERN_NONE);
+    job_free(j);
+}
+
 /* 240 and 8 ms: of three ranks the mean is 82.7. */
 static void who_hardly_waits_is_no_waiter(void)
 {
@@ -682,6 +710,7 @@ static const unit_test tests[] = {
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),
     TEST(all_ranks_of_a_host_are_the_host),
+    TEST(a_host_that_was_judged_as_one_has_the_pattern_of_its_rows),
     TEST(who_hardly_waits_is_no_waiter),
     TEST(waiters_without_names_are_counted),
     TEST(members_are_no_waiters),

@@ -248,7 +248,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
       "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
       "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
-      "64 at most")                                                                                                    \
+      "64 at most.  Of the two ends of a slow_link: that of the link, once")                                                                                                    \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
       "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \

@@ -149,7 +149,7 @@ typedef struct tl_answers {
     int64_t *waiters; /* ranks that waited for the first of them, ascending; of some groups not known */
     size_t nwaiters;
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;                        /* wall_ns of table blame_step, over all steps */
+    int64_t most_ns;                        /* that each of the others waited for it in steps, in the mean */
     const char *why;                        /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size;
                                              * NULL: the clocks are it */
     const tl_straggler *left_out;           /* of the ranks that are not named that with the largest left_out_ns; NULL */

@@ -26,12 +26,12 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out, where several are named),
  *                        step_cost_ns of step_ns (of a rank), collectives_last (in which it, or one of them, came last)
  *                        of collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
- *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns,
- *                        most_waited_share, p_value
+ *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns
+ *                        (by each of the others in the mean), most_waited_share, p_value
  *         which_phase    of a rank: place, cause_share, cause_from (of what: as in table straggler), waited_ns (what others
  *                        waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
- *         others_waiting all_waiting_ns, all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
+ *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
  *         persistent     steps, steps_flagged, share_steps, p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
