@@ -40,6 +40,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_LEFT_OUT] = "step_left_out",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
+    [TL_DOUBT_UNNAMED] = "gain_unnamed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_MIXED] = "mixed_cause",
     [TL_DOUBT_UNKNOWN] = "unknown_cause",

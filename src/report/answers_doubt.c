@@ -5,9 +5,10 @@
 #define BIT(doubt) (1u << (doubt))
 
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                              BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
+                              BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
+                              BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, least_hidden = 0.01;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05, least_hidden = 0.01;
 
 bool tl_answers_blurred(const tl_answers *a)
 {
@@ -30,7 +31,9 @@ static tl_answer answer_with(unsigned doubts)
 
 static unsigned doubts_of_steps(const tl_trust *t)
 {
-    return (t->nsteps < 2 ? BIT(TL_DOUBT_ONE_STEP) : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS) : 0) |
+    return (t->nsteps < 2              ? BIT(TL_DOUBT_ONE_STEP)
+            : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS)
+                                       : 0) |
            (t->outside > t->matched / 10 ? BIT(TL_DOUBT_OUTSIDE) : 0);
 }
 
@@ -85,8 +88,8 @@ static bool may_show_as(int part, uint8_t cause)
 }
 
 /* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
- * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges of
- * another one, or of several others together. */
+ * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges
+ * of another one, or of several others together. */
 static bool charges_differ(const tl_culprit *c)
 {
     int64_t others_ns = 0;
@@ -100,8 +103,7 @@ static unsigned doubts_of_cause(const tl_culprit *c)
     if (c->rank == NULL)
         return 0;
     /* Where all kernels are slower it is none of them. */
-    unsigned doubts =
-        c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    unsigned doubts = c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
     doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
@@ -124,6 +126,14 @@ static bool waits_are_unexplained(const tl_answers *a)
            a->most->gain_ns < a->most_ns / 2;
 }
 
+/* The steps in which it costs that are others than those in which it is waited for, as where what it does behind the
+ * last collective of a step is waited for in the next. */
+static bool gains_unnamed(const tl_answers *a)
+{
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
+           (double)a->most->gain_ns >= much_unnamed * (double)a->wall_ns;
+}
+
 void tl_answers_doubt(tl_answers *a)
 {
     unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust),
@@ -144,7 +154,8 @@ void tl_answers_doubt(tl_answers *a)
         phase |= hidden;
         phase |= doubts_of_cause(worst);
     } else {
-        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0);
+        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0) |
+                (gains_unnamed(a) ? BIT(TL_DOUBT_UNNAMED) : 0);
         if (a->finding != TL_FOUND_NOBODY)
             rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
         if (a->finding == TL_FOUND_NO_WORK)

@@ -370,6 +370,10 @@ static void nobody_is_an_answer(void)
     CU_ASSERT_EQUAL_FATAL(a->most->rank, 3);
     CU_ASSERT_EQUAL(a->most_ns, 4 * MS);
     CU_ASSERT_EQUAL(a->wait_ns, 12 * MS);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_HIGH);
+    verdict_of(j, 3)->gain_ns = 40 * MS; /* of 800: who gains so much ought to have a name */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_UNNAMED);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
     job_free(j);
 }
 
@@ -596,9 +600,9 @@ static void a_gain_far_below_the_wait_is_a_doubt(void)
     verdict_of(j, 2)->verdict = TL_VERDICT_OK; /* named or not: others wait 240 of 800 ms for it */
     verdict_of(j, 2)->gain_ns = 120 * MS;
     CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
-    CU_ASSERT_EQUAL(j->answers.rank.doubts, 0);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_UNNAMED);
     verdict_of(j, 2)->gain_ns = 119 * MS;
-    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_UNNAMED | 1u << TL_DOUBT_GAIN);
     CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
     job_free(j);
 }

@@ -54,6 +54,7 @@ typedef enum tl_doubt {
     TL_DOUBT_FOLLOWING,      /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_LEFT_OUT,       /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
     TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
+    TL_DOUBT_UNNAMED,        /* nobody is named, though the repair of who is waited for most gains 5 % of the wall time */
     TL_DOUBT_GAIN,           /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
