@@ -174,7 +174,7 @@ static int64_t length_of(const tl_measures *m, const tl_step_cost *step)
 }
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
- * behind the last. */
+ * behind the last, and where these steps make less than half of it, the rest is of others. */
 static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
 {
     const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
@@ -195,7 +195,7 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
             break;
         sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
     }
-    return outside_ns > 0 && sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
+    return sum > 0 && (outside_ns > 0 ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
 }
 
 static void measure_steps(tl_measures *m, tl_culprit *c)

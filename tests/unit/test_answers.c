@@ -85,6 +85,28 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
     job_free(j);
 }
 
+/* It stands out in step 5 alone, and gains a little in each. */
+static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->gain_ns = step->rank == 2 ? step->flagged ? 25 * MS : 5 * MS : 0;
+    }
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 60 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
+    for (size_t i = 0; i < steps->n; i++) { /* of one delay that goes on over a mark most is here */
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->gain_ns = step->rank == 2 && step->flagged ? 35 * MS : 0;
+    }
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 60 * MS);
+    job_free(j);
+}
+
 static void the_largest_gain_comes_first(void)
 {
     answer_job *j = job_of(8, 8);
@@ -709,6 +731,7 @@ static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
     TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
+    TEST(what_is_gained_in_other_steps_is_no_cost_of_that_one),
     TEST(what_costs_lies_in_the_steps_of_the_pattern),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
