@@ -160,7 +160,7 @@ void waiting_call(struct rank *r, const char *cuda, const char *hip, const char 
                                       .number = -1,
                                       .other = -1,
                                       .start_ns = from + 500,
-                                      .end_ns = r->now_ns - 500,
+                                      .end_ns = later(r->now_ns - 500, from + 500),
                                       .track = slot,
                                       .correlation = r->correlation,
                                       .external = r->external,
