@@ -12,7 +12,8 @@ tl_status tl_culprits_find(tl_tables *tables, tl_answers *out, tl_error *err);
 typedef struct tl_step_cost {
     int32_t step;
     bool flagged;
-    int64_t length_ns; /* the median over ranks */
+    int64_t length_ns;  /* the median over ranks */
+    int64_t longest_ns; /* of any rank */
     int64_t cost_ns;
 } tl_step_cost;
 
@@ -23,15 +24,15 @@ typedef struct tl_measures {
     tl_step_cost *steps; /* [nsteps], ascending by number; one more, for what is in none of them */
     size_t nsteps;
     tl_step_cost *flagged; /* scratch, as many */
-    int64_t *waits; /* [ranks]: by row of table rank: what the rank waited for the culprit measured last */
+    int64_t *waits;        /* [ranks]: by row of table rank: what the rank waited for the culprit measured last */
 } tl_measures;
 
 /* The steps of the job.  False when memory is out. */
 bool tl_measures_begin(tl_measures *measures);
 void tl_measures_free(tl_measures *measures);
 
-/* Fills what a culprit costs, from its members on: steps (of ranks alone), waits and its part of the path.  gain_ns has been
- * found.  Returns the least wait by which a rank counts as one that waits. */
+/* Fills what a culprit costs, from its members on: steps (of ranks alone), waits and its part of the path.  gain_ns has
+ * been found.  Returns the least wait by which a rank counts as one that waits. */
 int64_t tl_culprit_measure(tl_measures *measures, tl_culprit *culprit);
 
 /* The row of table rank; NULL: none. */

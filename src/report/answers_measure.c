@@ -99,7 +99,9 @@ bool tl_measures_begin(tl_measures *m)
     for (size_t i = 0, to; i < n; i = to) {
         for (to = i; to < n && m->steps[to].step == m->steps[i].step; to++)
             ;
-        m->steps[m->nsteps++] = m->steps[i + (to - i) / 2];
+        int64_t longest_ns = m->steps[to - 1].length_ns;
+        m->steps[m->nsteps] = m->steps[i + (to - i) / 2];
+        m->steps[m->nsteps++].longest_ns = longest_ns;
     }
     m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
     return true;
@@ -220,6 +222,8 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
     c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
     c->step_ns = length_of(m, middle);
+    if (c->step_cost_ns > c->step_ns) /* behind the last collective it is late alone: the others wait in the next step */
+        c->step_ns = tl_ns_max(c->step_ns, middle->longest_ns);
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
         c->step_cost_ns = c->step_ns;
 }

@@ -107,6 +107,24 @@ static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
     job_free(j);
 }
 
+/* What it does behind the last collective of step 5 the others wait for in step 6: its own step 5 is that much longer. */
+static void a_step_that_is_longer_on_one_rank_is_as_long_as_there(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0.01);
+    hold_up(j, 2, 5, 5, 30 * MS, 120 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 100 * MS); /* no more than it is long */
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_step *step = tl_table_row(steps, i);
+        step->end_ns += step->rank == 2 && step->step == 5 ? 130 * MS : 0;
+    }
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 120 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].step_ns, 230 * MS);
+    job_free(j);
+}
+
 static void the_largest_gain_comes_first(void)
 {
     answer_job *j = job_of(8, 8);
@@ -732,6 +750,7 @@ static const unit_test tests[] = {
     TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
     TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
     TEST(what_is_gained_in_other_steps_is_no_cost_of_that_one),
+    TEST(a_step_that_is_longer_on_one_rank_is_as_long_as_there),
     TEST(what_costs_lies_in_the_steps_of_the_pattern),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),
