@@ -126,11 +126,11 @@ static bool waits_are_unexplained(const tl_answers *a)
            a->most->gain_ns < a->most_ns / 2;
 }
 
-/* The steps in which it costs that are others than those in which it is waited for, as where what it does behind the
- * last collective of a step is waited for in the next. */
+/* A rank costs much in other steps than those in which it is waited for, as where what it does behind the last collective
+ * of a step is waited for in the next.  What a step that is left out costs is told as that. */
 static bool gains_unnamed(const tl_answers *a)
 {
-    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL && doubts_of_ends(a) == 0 &&
            (double)a->most->gain_ns >= much_unnamed * (double)a->wall_ns;
 }
 
