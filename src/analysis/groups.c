@@ -85,17 +85,11 @@ static int by_number(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->key, y->key);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
 /* Distinct hosts of ranks; -1 when one is unknown.  Sorts them. */
 static int32_t count_hosts(int32_t *hosts, size_t n)
 {
     int32_t distinct = 0;
-    qsort(hosts, n, sizeof *hosts, by_value);
+    tl_int_sort(hosts, n);
     for (size_t i = 0; i < n; i++) {
         if (hosts[i] < 0)
             return -1;

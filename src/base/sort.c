@@ -48,6 +48,18 @@ bool tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *conte
     return true;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return TL_COMPARE(*x, *y);
+}
+
+void tl_int_sort(int32_t *values, size_t n)
+{
+    if (n > 1)
+        qsort(values, n, sizeof *values, by_value);
+}
+
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
 {
     size_t low = 0, high = n;

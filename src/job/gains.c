@@ -129,10 +129,8 @@ bool tl_gains_together(tl_gains *g)
     memset(g->marked, 0, g->in->nranks);
     if (n < 2)
         return true;
-    for (size_t i = 0; i < whatif->n; i++) {
-        tl_whatif_row *row = tl_table_row(whatif, i);
-        if (row->scenario != TL_SCENARIO_SUSPECTS)
-            continue;
+    tl_whatif_row *row = tl_whatif_row_of(whatif, TL_SCENARIO_SUSPECTS, -1);
+    if (row != NULL) {
         set_gain(g, row, gain_ns);
         return true;
     }

@@ -5,12 +5,6 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-static int by_value(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* The ranks that have a trace, and those that they send to or receive from; ascending, each once. */
 static int32_t *list_named(const tl_role_input *in, size_t *n)
 {
@@ -21,8 +15,7 @@ static int32_t *list_named(const tl_role_input *in, size_t *n)
     for (size_t i = 0; v != NULL && i < in->nrows; i++)
         if (in->rows[i].peer >= 0)
             v[m++] = in->rows[i].peer;
-    if (m > 1)
-        qsort(v, m, sizeof *v, by_value);
+    tl_int_sort(v, m);
     for (size_t i = 0; i < m; i++)
         if (kept == 0 || v[i] != v[kept - 1])
             v[kept++] = v[i];

@@ -14,17 +14,6 @@ static const char *name_of(const tl_table *groups, int32_t group)
     return "group";
 }
 
-/* What the job took, replayed unchanged; 0: not known. */
-static int64_t unchanged_of(const tl_table *whatif)
-{
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
-        if (row->scenario == TL_SCENARIO_UNCHANGED)
-            return row->time_ns;
-    }
-    return 0;
-}
-
 static void name_rank(const tl_slow_link_row *link, const char *group, int64_t unchanged_ns, tl_straggler *row)
 {
     row->verdict = TL_VERDICT_STRAGGLER;
@@ -60,7 +49,9 @@ void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *
     const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
                    *groups = tl_tables_get(tables, &tl_group_row_schema);
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-    int64_t unchanged_ns = unchanged_of(tl_tables_get(tables, &tl_whatif_row_schema));
+    const tl_whatif_row *unchanged =
+        tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
+    int64_t unchanged_ns = unchanged != NULL ? unchanged->time_ns : 0;
 
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);

@@ -17,19 +17,11 @@ static void count(tl_hidden *of, const tl_late_row *row)
     of->uncertainty_ns += untied ? 0 : (double)row->uncertainty_ns;
 }
 
-static int64_t together_of(const tl_table *whatif)
-{
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
-        if (row->scenario == TL_SCENARIO_SUSPECTS)
-            return row->gain_ns;
-    }
-    return -1;
-}
-
 tl_status tl_job_withhold(const tl_verdict_input *job, const tl_late_row *rows, size_t nrows, tl_tables *tables,
                           tl_error *err)
 {
+    const tl_whatif_row *together =
+        tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_SUSPECTS, -1);
     tl_hidden *hidden = tl_calloc(job->nranks + 1, sizeof *hidden);
     if (hidden == NULL)
         return tl_fail_memory(err, "the verdict");
@@ -40,7 +32,7 @@ tl_status tl_job_withhold(const tl_verdict_input *job, const tl_late_row *rows, 
     }
     for (size_t r = 0; r < job->nranks; r++)
         hidden[r].uncertainty_ns /= hidden[r].hidden > 0 ? (double)hidden[r].hidden : 1;
-    tl_verdict_withhold(job, hidden, together_of(tl_tables_get(tables, &tl_whatif_row_schema)),
+    tl_verdict_withhold(job, hidden, together != NULL ? together->gain_ns : -1,
                         tl_tables_get(tables, &tl_blame_step_schema), tl_tables_get(tables, &tl_straggler_schema));
     free(hidden);
     return TL_OK;

@@ -111,3 +111,13 @@ TL_TABLE_DEFINE_AS(path_row, "critical_path", TL_PATH_FIELDS, TL_SCOPE_JOB, "cri
                 "Which ranks' work, hosts and transfers decided when the job ended?");
 TL_TABLE_DEFINE_AS(slow_link_row, "link", TL_SLOW_LINK_FIELDS, TL_SCOPE_JOB, "slow links",
                    "Between which ranks do data move slowly, and what does it cost?");
+
+tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank)
+{
+    for (size_t i = 0; i < whatif->n; i++) {
+        tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario == scenario && row->rank == rank)
+            return row;
+    }
+    return NULL;
+}

@@ -23,13 +23,8 @@ typedef struct finding {
 /* What the replay says of a repair of this rank, or (the lowest of) this host; -1: it was not tried. */
 static int64_t simulated_gain(finding *f, tl_scenario_kind scenario, int32_t rank)
 {
-    const tl_table *whatif = tl_tables_get(f->tables, &tl_whatif_row_schema);
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
-        if (row->scenario == scenario && row->rank == rank)
-            return row->gain_ns > 0 ? row->gain_ns : 0;
-    }
-    return -1;
+    const tl_whatif_row *row = tl_whatif_row_of(tl_tables_get(f->tables, &tl_whatif_row_schema), scenario, rank);
+    return row == NULL ? -1 : row->gain_ns > 0 ? row->gain_ns : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */

@@ -19,6 +19,8 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
 bool tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
+void tl_int_sort(int32_t *values, size_t n);
+
 /* Where x stands among n numbers that ascend; n: it is none of them. */
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x);
 

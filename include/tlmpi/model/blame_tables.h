@@ -5,6 +5,7 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/parts.h"
 #include "tlmpi/model/schema.h"
+#include "tlmpi/model/table.h"
 
 typedef enum tl_verdict { TL_VERDICT_OK, TL_VERDICT_STRAGGLER, TL_VERDICT_INCONCLUSIVE } tl_verdict;
 extern const char *const tl_verdict_labels[]; /* "ok", "straggler", "inconclusive", NULL */
@@ -161,6 +162,9 @@ extern const char *const tl_scenario_labels[];
       "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where "  \
       "that is beyond 0.05; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
+
+/* The first row of a scenario and rank in table whatif; rank -1: of all.  NULL: it was not simulated. */
+tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
 /* What the critical path goes through: tl_part by its labels here, and last the time before it. */
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfer", "host", "input", "gc", "sync_drain",
