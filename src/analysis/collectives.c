@@ -116,14 +116,8 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
 
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
 {
-    size_t low = 0, high = facts->nranks;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (facts->ranks[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, facts->nranks, mid, facts->ranks[mid].rank < rank);
     return low < facts->nranks && facts->ranks[low].rank == rank ? &facts->ranks[low] : NULL;
 }
 

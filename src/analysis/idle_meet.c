@@ -1,5 +1,6 @@
 /* idle_meet.c - see idle_meet.h. */
 #include "idle_meet.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include <stdlib.h>
 
@@ -98,16 +99,10 @@ static bool list_launches(finding *f)
 /* Whether the thread launches communication in [start_ns, end_ns): then the wait is the device's. */
 static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
-    size_t low = 0, high = f->launches.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const comm_launch *l = &f->launches.v[mid];
-        if (l->track < track || (l->track == track && l->start_ns < start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < f->launches.n && f->launches.v[low].track == track && f->launches.v[low].start_ns < end_ns;
+    const comm_launch *l = f->launches.v;
+    size_t low = 0;
+    TL_BISECT(low, f->launches.n, i, l[i].track < track || (l[i].track == track && l[i].start_ns < start_ns));
+    return low < f->launches.n && l[low].track == track && l[low].start_ns < end_ns;
 }
 
 /* --------------------------------------------------------------------------------------------------------- threads */

@@ -1,6 +1,7 @@
 /* wait_state.c - see wait_state.h. */
 #include "tlmpi/analysis/wait_state.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -41,16 +42,10 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c)
 
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)
 {
-    size_t come = 0, high = n;
     if (starts[n - 1] <= end_ns)
         return starts[n - 1];
-    while (come < high) {
-        size_t mid = come + (high - come) / 2;
-        if (starts[mid] <= end_ns)
-            come = mid + 1;
-        else
-            high = mid;
-    }
+    size_t come = 0;
+    TL_BISECT(come, n, mid, starts[mid] <= end_ns);
     return come > 0 ? starts[come - 1] : end_ns;
 }
 

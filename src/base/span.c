@@ -7,6 +7,7 @@
  *
  * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
  */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/mem.h"
 
@@ -107,14 +108,8 @@ bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
 /* How many spans of the set end at or before the instant. */
 static size_t ended_by(const tl_spans *set, int64_t ns)
 {
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (set->v[mid].end_ns <= ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, set->n, mid, set->v[mid].end_ns <= ns);
     return low;
 }
 

@@ -203,15 +203,8 @@ static void count_before_launch(tl_matching *m, const census *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const tl_membership *s = &c->memberships[i];
-        size_t low = 0, high = m->clock_rows->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (((const tl_clock *)tl_table_row(m->clock_rows, mid))->rank < s->rank)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        tl_clock *row = low < m->clock_rows->n ? tl_table_row(m->clock_rows, low) : NULL;
+        size_t at = tl_table_from_rank(m->clock_rows, s->rank);
+        tl_clock *row = at < m->clock_rows->n ? tl_table_row(m->clock_rows, at) : NULL;
         if (row == NULL || row->rank != s->rank)
             continue;
         row->before_launch += s->nbefore;
