@@ -221,7 +221,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
 static int by_last_start(const void *context, uint32_t x, uint32_t y)
 {
     const int64_t *last = context;
-    return (last[x] > last[y]) - (last[x] < last[y]);
+    return TL_COMPARE(last[x], last[y]);
 }
 
 static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
@@ -231,7 +231,7 @@ static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
         return a[x].rank < a[y].rank ? -1 : 1;
     if (a[x].start_ns != a[y].start_ns)
         return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return (a[x].uid > a[y].uid) - (a[x].uid < a[y].uid); /* so that none comes before its previous one */
+    return TL_COMPARE(a[x].uid, a[y].uid); /* so that none comes before its previous one */
 }
 
 static int by_arrival(const void *context, uint32_t x, uint32_t y)
@@ -239,7 +239,7 @@ static int by_arrival(const void *context, uint32_t x, uint32_t y)
     const tl_blame_arrival *a = context;
     if (a[x].start_ns != a[y].start_ns)
         return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return (a[x].rank > a[y].rank) - (a[x].rank < a[y].rank);
+    return TL_COMPARE(a[x].rank, a[y].rank);
 }
 
 /* Who came when to a collective, and until when each waits; due serves as scratch. */

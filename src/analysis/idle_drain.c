@@ -31,7 +31,7 @@ static int by_end(const void *context, uint32_t a, uint32_t b)
     int32_t dx = device_of(x, o->apart), dy = device_of(y, o->apart);
     if (dx != dy)
         return dx < dy ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    return TL_COMPARE(x->end_ns, y->end_ns);
 }
 
 static bool order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)

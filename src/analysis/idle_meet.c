@@ -77,7 +77,7 @@ static int by_track(const void *a, const void *b)
     const comm_launch *x = a, *y = b;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 static bool list_launches(finding *f)
@@ -149,7 +149,7 @@ static int by_end(const void *a, const void *b)
     const tl_held *x = a, *y = b;
     if (x->end_ns != y->end_ns)
         return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
+    return TL_COMPARE(x->op, y->op);
 }
 
 static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet)
@@ -247,7 +247,7 @@ static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
 static int by_start(const void *a, const void *b)
 {
     const tl_held *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 static bool has_frames(const tl_ops *o, const tl_thread *t)

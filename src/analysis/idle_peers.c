@@ -148,7 +148,7 @@ static int by_track(const void *a, const void *b)
         return x->track < y->track ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->wait > y->wait) - (x->wait < y->wait);
+    return TL_COMPARE(x->wait, y->wait);
 }
 
 static bool list_stays(finding *f)

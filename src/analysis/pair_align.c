@@ -37,7 +37,7 @@ static int by_end(const void *items, uint32_t a, uint32_t b)
         return x->rank < y->rank ? -1 : 1;
     if (x->end_ns != y->end_ns)
         return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->lone > y->lone) - (x->lone < y->lone);
+    return TL_COMPARE(x->lone, y->lone);
 }
 
 static tl_pair_item *at(const aligning *a, size_t i)

@@ -11,7 +11,7 @@ static int by_time(const void *a, const void *b)
         return x->time_ns < y->time_ns ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
+    return TL_COMPARE(x->of, y->of);
 }
 
 /* Where launches were held one after the other the host keeps its own time, and waits at the end: up to where it was at

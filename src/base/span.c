@@ -50,7 +50,7 @@ bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
 static int by_start(const void *a, const void *b)
 {
     const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)

@@ -5,6 +5,7 @@
  *     rank 2                 [           ]        the straggler; its duration is the latency
  */
 #include "tracelens_sync.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* What a name of a collective means; other names do not synchronise. */
@@ -87,7 +88,7 @@ static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning ki
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* The ranks of all rows at hand; sorted and distinct in the end. */

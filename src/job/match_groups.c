@@ -3,6 +3,7 @@
 #include "share.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static int by_host(const void *a, const void *b)
 {
     const tl_rank *x = *(const tl_rank *const *)a, *y = *(const tl_rank *const *)b;
     int order = memcmp(x->host, y->host, sizeof x->host);
-    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
+    return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
 }
 
 /* Proc 0: hosts get numbers in the order of their names; every rank that has a trace gets a place. */

@@ -28,12 +28,12 @@ uint32_t tl_call_track(const tl_calls *calls, size_t call)
 int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
-    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
+    return TL_COMPARE(k[a].start_ns, k[b].start_ns);
 }
 
 int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
     int order = tl_kernel_by_start(kernels, a, b);
-    return order != 0 ? order : (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+    return order != 0 ? order : TL_COMPARE(k[a].uid, k[b].uid);
 }

@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
     const tl_step_cost *x = a, *y = b;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
-    return (x->length_ns > y->length_ns) - (x->length_ns < y->length_ns);
+    return TL_COMPARE(x->length_ns, y->length_ns);
 }
 
 /* Where nobody marks steps, those that were found stand in the rows of each rank; how long each is, nobody says. */
@@ -133,7 +133,7 @@ static int by_cost(const void *a, const void *b)
     const tl_step_cost *x = a, *y = b;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns < y->cost_ns ? -1 : 1;
-    return (x->step > y->step) - (x->step < y->step);
+    return TL_COMPARE(x->step, y->step);
 }
 
 /* Marks are the host's.  One that waits for its device in every fourth step alone has done with three of them in no
