@@ -2,6 +2,7 @@
 #include "../../src/analysis/clock_lsq.h"
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -209,6 +210,18 @@ static void edges_around_a_ring_meet_in_the_middle(void)
     CU_ASSERT_DOUBLE_EQUAL(s.x[1] - s.x[0], 9, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.x[2] - s.x[0], 18, 1e-9);
     tl_lsq_free(&s);
+}
+
+/* Whichever of its twelve arrays is not to be had. */
+static void equations_without_memory_are_none(void)
+{
+    for (size_t n = 1; n <= 12; n++) {
+        tl_lsq s;
+        tl_mem_fail_after(n);
+        CU_ASSERT_FALSE(tl_lsq_make(&s, 6, 3, 3));
+        tl_mem_fail_after(0);
+        tl_lsq_free(&s);
+    }
 }
 
 static void what_no_group_connects_is_another_component(void)
@@ -578,6 +591,7 @@ int main(void)
         TEST(a_quarter_of_wrong_anchors_bends_nothing),
         TEST(a_clock_that_runs_wild_has_no_drift),
         TEST(edges_around_a_ring_meet_in_the_middle),
+        TEST(equations_without_memory_are_none),
         TEST(what_no_group_connects_is_another_component),
         TEST(a_long_chain_is_exact),
         TEST(ranks_of_a_host_share_its_clock),
