@@ -12,8 +12,7 @@ tl_status tl_culprits_find(tl_tables *tables, tl_answers *out, tl_error *err);
 typedef struct tl_step_cost {
     int32_t step;
     bool flagged;
-    int64_t length_ns;  /* the median over ranks */
-    int64_t longest_ns; /* of any rank */
+    int64_t length_ns;
     int64_t cost_ns;
 } tl_step_cost;
 

@@ -113,7 +113,10 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and what it is of 1 % of the step or more")                  \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "by how much the step would have been shorter without what the rank had more to do than its peers, simulated; "  \
-      "0 for all but the 32 ranks that had most")
+      "0 for all but the 32 ranks that had most")                                                                      \
+    F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
+      "how long the step is for the job, the same for all ranks: from the last end of what was done in the one before, " \
+      "on any rank, to that of its own; where nothing tells that the median of its marks")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
 typedef enum tl_scenario_kind {
