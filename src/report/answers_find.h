@@ -11,7 +11,7 @@ tl_status tl_culprits_find(tl_tables *tables, tl_answers *out, tl_error *err);
 /* A step of the job, and what a culprit cost in it. */
 typedef struct tl_step_cost {
     int32_t step;
-    bool flagged;
+    bool flagged, beside; /* in the pattern, and not in it */
     int64_t length_ns;
     int64_t cost_ns;
 } tl_step_cost;

@@ -115,9 +115,13 @@ static void take_costs(tl_measures *m, int32_t rank)
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
-        if (!row->flagged || !is_of_pattern(m, row))
+        if (!row->flagged)
             continue;
         tl_step_cost *step = step_of(m, row->step);
+        if (!is_of_pattern(m, row)) {
+            step->beside = true;
+            continue;
+        }
         int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
         step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
         step->flagged = true;
@@ -160,7 +164,7 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
 static void measure_steps(tl_measures *m, tl_culprit *c)
 {
     for (size_t s = 0; s <= m->nsteps; s++) {
-        m->steps[s].flagged = false;
+        m->steps[s].flagged = m->steps[s].beside = false;
         m->steps[s].cost_ns = 0;
     }
     for (size_t i = 0; i < c->nmembers; i++)
@@ -168,6 +172,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     for (size_t s = 0; c->as_one && s < m->nsteps; s++)
         m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
     for (size_t s = 0; s <= m->nsteps; s++) {
+        c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];

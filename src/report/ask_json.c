@@ -278,6 +278,7 @@ static void put_persistent(writer *j, const tl_answers *a)
     if (c != NULL) {
         if (c->rank != NULL) {
             put_int(j, "steps_flagged", (int64_t)c->nflagged);
+            put_int(j, "steps_beside", (int64_t)c->nbeside);
             put_double(j, "share_steps", c->rank->share_steps);
         }
         put_known(j, "first_step", c->first_step);

@@ -33,6 +33,9 @@ class Job:
         text = subprocess.run([TLMPI, "show", self.path, name, "--format", "csv"], capture_output=True, text=True).stdout
         return list(csv.DictReader(io.StringIO(text)))
 
+    def link_gains(self):
+        return [int(r["gain_ns"]) for r in self.whatif if r["scenario"] == "links" and int(r["rank"]) >= 0]
+
     def what_if(self, scenario, rank=-1):
         return next((r for r in self.whatif if r["scenario"] == scenario and int(r["rank"]) == rank), None)
 
@@ -89,7 +92,8 @@ def replay(c, job):
     for row in job.straggler:
         of, together = job.what_if("rank", int(row["rank"])), [int(r["gain_ns"]) for r in job.whatif if r["scenario"] == "host"]
         c.that(f"gain of rank {row['rank']}", int(row["gain_ns"]) == (int(of["gain_ns"]) if of is not None else -1) or
-               (row["verdict"] == "straggler" and int(row["gain_ns"]) in together), row["gain_ns"])
+               (row["verdict"] == "straggler" and int(row["gain_ns"]) in together) or
+               (row["cause"] == "slow_link" and int(row["gain_ns"]) in job.link_gains()), row["gain_ns"])
     on_path = sums((r for r in job.critical_path if int(r["rank"]) >= 0), lambda r: r["activity"], lambda r: int(r["path_ns"]))
     for row in job.critical_path:
         if int(row["rank"]) == -1 and row["activity"] != "before":
@@ -114,7 +118,7 @@ def steps(c, job):
             inside = [s for s in flagged if first <= s <= last]
             c.same(f"{name}: all steps in {row['reason']!r}", int(said.group(2)), nsteps)
             c.same(f"{name}: steps in {row['reason']!r}", int(said.group(1)), len(inside))
-            others = re.search(r"; (?:also|in) (\d+) (?:more|other)", row["reason"])
+            others = re.search(r"\((\d+) more flagged\)", row["reason"])
             c.that(f"{name}: steps outside of the pattern are told in {row['reason']!r}",
                    len(inside) == len(flagged) or (others and int(others.group(1)) == len(flagged) - len(inside)))
         c.that(f"{name}: share_steps", n == len(flagged) or row["verdict"] == "straggler", n)
@@ -151,7 +155,10 @@ def rank_answers(c, job, culprit):
     waited = sum(int(r["blame_ns"]) for r in flagged)
     c.that("most that waited for it did in its steps", waited >= 0.5 * int(row["blame_ns"]),
            f"{waited} of {row['blame_ns']}")
-    said = re.search(r"Evidence: (\d+) of (\d+) steps flagged", job.asked)
+    beside = sum(r["flagged"] == "1" for r in job.blame_step if int(r["rank"]) == culprit["rank"]) - len(flagged)
+    c.same("steps beside", job.answers["persistent"]["evidence"]["steps_beside"], beside)
+    said = re.search(r"Evidence: (\d+) of (\d+) steps flagged;(?: (\d+) more that do not count)?", job.asked)
+    c.that("steps beside in words", said and int(said.group(3) or 0) == beside, said and said.group(0))
     c.that("steps flagged in words", said and int(said.group(1)) == culprit["steps_flagged"], said and said.group(0))
 
 

@@ -33,7 +33,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        ratio; of nobody: loss_ns, loss_share
  *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
- *         persistent     steps, steps_flagged, share_steps, p_value
+ *         persistent     steps, steps_flagged (of the pattern), steps_beside (flagged, too, but none of it: it costs less in
+ *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
