@@ -97,7 +97,7 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, int32_t step)
 {
     uint32_t late = b->sorted[i];
     if (ns == 0)
@@ -106,12 +106,20 @@ static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
         .from = from.rank,
         .to = b->in->arrivals[late].rank,
         .waiters = from.many ? i : 1,
-        .step = b->in->collectives[b->collective_of[late]].step,
+        .step = step,
         .part = part,
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
     return b->take(b->arg, &charge);
+}
+
+static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+{
+    uint32_t late = b->sorted[i];
+    int32_t step = b->in->collectives[b->collective_of[late]].step;
+    int64_t behind = tl_portion(ns, b->in->arrivals[late].behind, TL_SHARE_ONE);
+    return emit_of(b, from, i, part, behind, step - 1) && emit_of(b, from, i, part, ns - behind, step);
 }
 
 /* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.

@@ -255,7 +255,8 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
                                (int64_t)llround(j->wall[at]),
                                j->z[at],
                                j->flagged[at],
-                               in->gain_ns != NULL ? (int64_t)llround(in->gain_ns[at]) : 0 };
+                               in->gain_ns != NULL ? (int64_t)llround(in->gain_ns[at]) : 0,
+                               in->steps[s].ns };
         row.blame_ns += j->charge[at];
         if (!tl_table_append(blame_step, &step, 1))
             return false;

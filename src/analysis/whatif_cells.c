@@ -95,9 +95,11 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
             b->n++;
         }
         tl_cell *cell = &w->cells[w->ncells - 1];
-        cell->work_ns += segment->work_ns;
+        int64_t contended = tl_ns_min(tl_whatif_contended(w, segment->beside_ns), segment->work_ns);
+        cell->contended_ns += contended;
+        cell->work_ns += segment->work_ns - contended;
         cell->host_ns += segment->host_ns;
-        b->work_ns += segment->work_ns;
+        b->work_ns += segment->work_ns - contended;
         b->host_ns += segment->host_ns;
         b->does += segment->does;
         w->cell_of[rank][s] = (uint32_t)(w->ncells - 1);
@@ -111,6 +113,16 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
     if (p->nsegments > 0) {
         blocks[*nblocks - 1].last = true;
         blocks[*nblocks - 1].no_back = p->segments[p->nsegments - 1].step < 0;
+    }
+}
+
+void tl_whatif_add_contended(tl_whatif *w)
+{
+    for (size_t i = 0; i < w->ncells; i++) {
+        tl_cell *cell = &w->cells[i];
+        cell->work_ns += cell->contended_ns;
+        cell->work_peer_ns += cell->contended_ns;
+        cell->work_mid_ns += cell->contended_ns;
     }
 }
 

@@ -415,6 +415,8 @@ bool tl_whatif_compare(tl_whatif *w)
     whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_kinds(w, blocks, n) &&
             tl_whatif_compare_pace(w, blocks, n) &&
             tl_whatif_compare_stages(w, blocks, n);
+    if (whole)
+        tl_whatif_add_contended(w);
     free(blocks);
     free(c.numbers);
     free(c.common);

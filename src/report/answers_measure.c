@@ -33,54 +33,22 @@ static bool is_member(const tl_culprit *c, int32_t rank)
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
-static int by_number(const void *a, const void *b)
-{
-    const tl_step_cost *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return TL_COMPARE(x->length_ns, y->length_ns);
-}
-
-/* Where nobody marks steps, those that were found stand in the rows of each rank; how long each is, nobody says. */
-static size_t list_unmarked(const tl_measures *m, const tl_table *costs)
-{
-    const tl_blame_step *rows = tl_table_row(costs, 0);
-    size_t n = 0;
-
-    while (n < costs->n && rows[n].rank == rows[0].rank && rows[n].step >= 0)
-        n++;
-    for (size_t i = 0; i < n; i++)
-        m->steps[i] = (tl_step_cost){ .step = rows[i].step, .length_ns = m->answers->wall_ns / (int64_t)n };
-    return n;
-}
-
+/* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
 bool tl_measures_begin(tl_measures *m)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_step_schema),
-                   *costs = tl_tables_get(m->tables, &tl_blame_step_schema);
-    size_t n = 0;
+    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+    const tl_blame_step *rows = tl_table_row(table, 0);
 
-    m->steps = tl_calloc(table->n + costs->n + 1, sizeof *m->steps);
-    m->flagged = tl_calloc(table->n + costs->n + 1, sizeof *m->flagged);
+    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
+    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
     m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
     if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
         return false;
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_step *row = tl_table_row(table, i);
-        if (row->end_ns > row->start_ns)
-            m->steps[n++] = (tl_step_cost){ .step = row->step, .length_ns = tl_ns_between(row->end_ns, row->start_ns) };
-    }
-    if (table->n == 0 && costs->n > 0)
-        n = list_unmarked(m, costs);
-    if (n > 1)
-        qsort(m->steps, n, sizeof *m->steps, by_number);
-    for (size_t i = 0, to; i < n; i = to) {
-        for (to = i; to < n && m->steps[to].step == m->steps[i].step; to++)
-            ;
-        int64_t longest_ns = m->steps[to - 1].length_ns;
-        m->steps[m->nsteps] = m->steps[i + (to - i) / 2];
-        m->steps[m->nsteps++].longest_ns = longest_ns;
-    }
+    for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
+        m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
+    for (size_t s = 0; s < m->nsteps; s++)
+        if (m->steps[s].length_ns <= 0)
+            m->steps[s].length_ns = m->answers->wall_ns / (int64_t)m->nsteps;
     m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
     return true;
 }
@@ -119,9 +87,13 @@ static void take_costs(tl_measures *m, int32_t rank)
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
-        if (!row->flagged || !is_of_pattern(m, row))
+        if (!row->flagged)
             continue;
         tl_step_cost *step = step_of(m, row->step);
+        if (!is_of_pattern(m, row)) {
+            step->beside = true;
+            continue;
+        }
         int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
         step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
         step->flagged = true;
@@ -134,17 +106,6 @@ static int by_cost(const void *a, const void *b)
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns < y->cost_ns ? -1 : 1;
     return TL_COMPARE(x->step, y->step);
-}
-
-/* Marks are the host's.  One that waits for its device in every fourth step alone has done with three of them in no
- * time, and the device takes as long for each: then a step is as long as they are in the mean. */
-static int64_t length_of(const tl_measures *m, const tl_step_cost *step)
-{
-    int64_t sum = 0;
-    for (size_t s = 0; s < m->nsteps; s++)
-        sum = tl_ns_add(sum, m->steps[s].length_ns);
-    int64_t mean_ns = m->nsteps > 0 ? sum / (int64_t)m->nsteps : 0;
-    return step->length_ns < mean_ns / 2 ? mean_ns : step->length_ns;
 }
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
@@ -175,7 +136,7 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
 static void measure_steps(tl_measures *m, tl_culprit *c)
 {
     for (size_t s = 0; s <= m->nsteps; s++) {
-        m->steps[s].flagged = false;
+        m->steps[s].flagged = m->steps[s].beside = false;
         m->steps[s].cost_ns = 0;
     }
     for (size_t i = 0; i < c->nmembers; i++)
@@ -183,6 +144,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     for (size_t s = 0; c->as_one && s < m->nsteps; s++)
         m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
     for (size_t s = 0; s <= m->nsteps; s++) {
+        c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
@@ -193,9 +155,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
     c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
-    c->step_ns = length_of(m, middle);
-    if (c->step_cost_ns > c->step_ns) /* behind the last collective it is late alone: the others wait in the next step */
-        c->step_ns = tl_ns_max(c->step_ns, middle->longest_ns);
+    c->step_ns = middle->length_ns;
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
         c->step_cost_ns = c->step_ns;
 }

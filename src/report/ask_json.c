@@ -164,6 +164,7 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
     if (c != NULL) {
         if (c->rank != NULL) {
             tl_put_int(j, "steps_flagged", (int64_t)c->nflagged);
+            tl_put_int(j, "steps_beside", (int64_t)c->nbeside);
             tl_put_double(j, "share_steps", c->rank->share_steps);
         }
         tl_put_known(j, "first_step", c->first_step);

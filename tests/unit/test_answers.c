@@ -29,11 +29,11 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
     job_free(j);
 }
 
-/* The host waits for its device in the last of eight steps, which is marked 765 ms long, the others 5. */
-static void a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean(void)
+/* The host waits for its device in the last of eight steps, which it marks 765 ms long, the others 5. */
+static void a_step_is_as_long_as_the_devices_take_for_it(void)
 {
     answer_job *j = job_of(4, 8);
-    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema), *costs = tl_tables_get(&j->tables, &tl_blame_step_schema);
     for (size_t i = 0; i < steps->n; i++) {
         tl_step *step = tl_table_row(steps, i);
         step->start_ns = step->step * 5 * MS;
@@ -44,6 +44,10 @@ static void a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_t
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 20 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 120 * MS);
+    for (size_t i = 0; i < costs->n; i++)
+        ((tl_blame_step *)tl_table_row(costs, i))->step_ns = 0; /* nothing tells */
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_ns, 100 * MS);
     job_free(j);
 }
 
@@ -107,21 +111,23 @@ static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
     job_free(j);
 }
 
-/* What it does behind the last collective of step 5 the others wait for in step 6: its own step 5 is that much longer. */
-static void a_step_that_is_longer_on_one_rank_is_as_long_as_there(void)
+/* What it does behind the last collective of step 5 makes that step longer, though the others mark it as any other. */
+static void a_step_costs_no_more_than_it_is_long(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
     hold_up(j, 2, 5, 5, 30 * MS, 120 * MS)->p_value = 0.0001;
-    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
-    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 100 * MS); /* no more than it is long */
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 100 * MS);
     for (size_t i = 0; i < steps->n; i++) {
-        tl_step *step = tl_table_row(steps, i);
-        step->end_ns += step->rank == 2 && step->step == 5 ? 130 * MS : 0;
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->step_ns = step->step == 5 ? 230 * MS : 100 * MS;
+        step->wall_ns = step->flagged ? 120 * MS : 0;
     }
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 120 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 230 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 120 * MS);
     job_free(j);
 }
 
@@ -747,10 +753,10 @@ static void without_memory_there_is_no_answer(void)
 
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
-    TEST(a_step_that_the_host_alone_has_done_with_is_as_long_as_they_are_in_the_mean),
+    TEST(a_step_is_as_long_as_the_devices_take_for_it),
     TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
     TEST(what_is_gained_in_other_steps_is_no_cost_of_that_one),
-    TEST(a_step_that_is_longer_on_one_rank_is_as_long_as_there),
+    TEST(a_step_costs_no_more_than_it_is_long),
     TEST(what_costs_lies_in_the_steps_of_the_pattern),
     TEST(the_largest_gain_comes_first),
     TEST(ranks_late_in_turn_are_one_culprit),

@@ -84,6 +84,8 @@ typedef struct tl_culprit {
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
+    size_t nbeside;                /* flagged steps that are none of its pattern: in them it costs less, or recordings begin or
+                                    * end; of a link 0 */
     int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
