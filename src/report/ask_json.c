@@ -363,6 +363,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "ranks", (int64_t)t->nranks);
     put_int(j, "ranks_missing", (int64_t)t->missing);
     put_int(j, "ranks_damaged", (int64_t)t->damaged);
+    put_int(j, "events_without_duration", t->untimed);
     put_int(j, "ranks_without_device_work", (int64_t)t->workless);
     put_int(j, "ranks_without_launches", (int64_t)t->launchless);
     put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
@@ -375,6 +376,7 @@ static void put_trust(writer *j, const tl_answers *a)
     put_int(j, "collectives", t->collectives);
     put_int(j, "matched", t->matched);
     put_int(j, "outside_steps", t->outside);
+    put_int(j, "waiting_hidden_ns", t->hidden_wait_ns);
     put_int(j, "clocks", t->clocks);
     put_int(j, "clock_uncertainty_ns", t->clock_uncertainty_ns);
     put_int(j, "clocks_shifted", t->shifted);
