@@ -110,7 +110,7 @@ static int by_cost(const void *a, const void *b)
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
  * behind the last, and where these steps make less than half of it, the rest is of others. */
-static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
+static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
 {
     const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
                    *blame = tl_tables_get(m->tables, &tl_blame_schema);
@@ -130,7 +130,9 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
             break;
         sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
     }
-    return sum > 0 && (outside_ns > 0 ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
+    c->in_steps_ns = sum;
+    bool others = outside_ns > 0 || c->nbeside > 0;
+    return sum > 0 && (others ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
 }
 
 static void measure_steps(tl_measures *m, tl_culprit *c)
@@ -236,6 +238,11 @@ int64_t tl_culprit_measure(tl_measures *m, tl_culprit *c)
 
     if (c->rank != NULL)
         measure_steps(m, c);
+    for (size_t i = 0; i < c->nmembers; i++) {
+        const tl_rank *row = tl_rank_row(m->tables, c->members[i]);
+        c->untimed = tl_ns_add(c->untimed, row != NULL ? row->untimed : 0);
+        c->events = tl_ns_add(c->events, row != NULL ? row->kept : 0);
+    }
     for (size_t i = 0; i < c->nmembers; i++)
         path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
     c->path_share = m->answers->path.ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->answers->path.ns : NAN;

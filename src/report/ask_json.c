@@ -248,6 +248,7 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_int(j, "ranks", (int64_t)t->nranks);
     tl_put_int(j, "ranks_missing", (int64_t)t->missing);
     tl_put_int(j, "ranks_damaged", (int64_t)t->damaged);
+    tl_put_int(j, "events_without_duration", t->untimed);
     tl_put_int(j, "ranks_without_device_work", (int64_t)t->workless);
     tl_put_int(j, "ranks_without_launches", (int64_t)t->launchless);
     tl_put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
@@ -260,6 +261,7 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_int(j, "collectives", t->collectives);
     tl_put_int(j, "matched", t->matched);
     tl_put_int(j, "outside_steps", t->outside);
+    tl_put_int(j, "waiting_hidden_ns", t->hidden_wait_ns);
     tl_put_int(j, "clocks", t->clocks);
     tl_put_int(j, "clock_uncertainty_ns", t->clock_uncertainty_ns);
     tl_put_int(j, "clocks_shifted", t->shifted);

@@ -567,6 +567,65 @@ static void a_rank_without_steps_is_a_grave_doubt(void)
     job_free(j);
 }
 
+/* Of rank 2's 1000 events two have no duration; all ranks together have 16 000. */
+static void events_without_durations_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
+    replay(j, 800 * MS, 0);
+    for (size_t i = 0; i < ranks->n; i++)
+        ((tl_rank *)tl_table_row(ranks, i))->kept = i == 2 ? 1000 : 5000;
+    ((tl_rank *)tl_table_row(ranks, 2))->untimed = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* nobody is named, and of all they are too few */
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_UNTIMED);
+    CU_ASSERT_EQUAL(a->phase.doubts, 1u << TL_DOUBT_UNTIMED);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    ((tl_rank *)tl_table_row(ranks, 2))->untimed = 0;
+    ((tl_rank *)tl_table_row(ranks, 0))->untimed = 12;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ((tl_rank *)tl_table_row(ranks, 0))->untimed = 16;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_UNTIMED);
+    job_free(j);
+}
+
+/* Of 240 ms of waiting clocks can tell of 40 for whom it was. */
+static void where_clocks_hide_most_waiting_nobody_is_sure(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 4, 4, 10 * MS, 20 * MS)->p_value = 0.0001;
+    count_check(j, TL_CHECK_CHARGED, 40 * MS, 240 * MS);
+    count_check(j, TL_CHECK_UNCHARGED, 200 * MS, 240 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_HIGH); /* as far as clocks may be apart, that is nothing */
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    count_check(j, TL_CHECK_INCONCLUSIVE, 15, 16);
+    for (int32_t r = 0; r < 4; r++)
+        put_row(j, &tl_clock_schema, &(tl_clock){ .rank = r, .clock = r / 2, .sigma_ns = 3 * MS, .applied = 1 });
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_HIDDEN);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+/* It stands out in step 5 alone, which has 25 of 60 ms. */
+static void gains_in_other_steps_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (int64_t ms = 25; ms <= 35; ms += 10) {
+        for (size_t i = 0; i < steps->n; i++) {
+            tl_blame_step *step = tl_table_row(steps, i);
+            step->gain_ns = step->rank == 2 && step->flagged ? ms * MS : 0;
+        }
+        CU_ASSERT_EQUAL(answers_of(j)->persistence.doubts, ms < 30 ? 1u << TL_DOUBT_ELSEWHERE : 0);
+    }
+    job_free(j);
+}
+
 static void what_is_missing_is_a_doubt(void)
 {
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.05), 0);
@@ -777,6 +836,9 @@ static const unit_test tests[] = {
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
     TEST(traces_without_launches_are_a_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),
+    TEST(events_without_durations_are_a_doubt),
+    TEST(where_clocks_hide_most_waiting_nobody_is_sure),
+    TEST(gains_in_other_steps_are_a_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),

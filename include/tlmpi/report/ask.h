@@ -44,13 +44,15 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    rank_share
  *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
- *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, ranks_without_device_work, ranks_duplicate (more
+ *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, events_without_duration (or with one below 0: it
+ *                    counts as 0), ranks_without_device_work, ranks_duplicate (more
  *                    traces of the same time), ranks_without_launches (device work alone), world_size and
  *                    world_size_least (as traces tell; -1: none does), ranks_unmarked (no steps, where others have),
  *                    ranks_with_steps_of_others (no marks, or other numbers: steps of the collectives in which they meet
  *                    the rest), steps, left_out_ns (the most that a rank that is not named costs in a first or last step
  *                    alone), collectives, matched,
- *                    outside_steps (of these: in no step, though ranks mark steps), clocks, clock_uncertainty_ns,
+ *                    outside_steps (of these: in no step, though ranks mark steps), waiting_hidden_ns (of which clocks
+ *                    cannot tell for whom it was), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
