@@ -4,6 +4,7 @@
  *     rank 1   | c0 |a|  c1  |b|  c2  |   each rank has them
  */
 #include "whatif_compare.h"
+#include "tlmpi/base/stats.h"
 
 static size_t whole_cells(const tl_block *b)
 {
