@@ -1,6 +1,6 @@
 /* h5_write.c - the result file from its first byte to its name.
  *
- *     create   NAME.part (part.c), the frame of the file
+ *     create   NAME.part (part_file.c), the frame of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
  *     finish   last chunks, index tables and views (h5_ranks.c)
  *              close; open again and compare; NAME.part becomes NAME
