@@ -40,13 +40,13 @@ static int by_start(const void *parts, uint32_t a, uint32_t b)
     const tl_participant *p = parts;
     if (p[a].start_ns != p[b].start_ns)
         return p[a].start_ns < p[b].start_ns ? -1 : 1;
-    return (p[a].uid > p[b].uid) - (p[a].uid < p[b].uid);
+    return TL_COMPARE(p[a].uid, p[b].uid);
 }
 
 static int by_from(const void *stretches, uint32_t a, uint32_t b)
 {
     const stretch *s = stretches;
-    return (s[a].from_ns > s[b].from_ns) - (s[a].from_ns < s[b].from_ns);
+    return TL_COMPARE(s[a].from_ns, s[b].from_ns);
 }
 
 static int by_launch(const void *kernels, uint32_t a, uint32_t b)

@@ -1,6 +1,7 @@
 /* late_rows.c - see late_rows.h. */
 #include "late_rows.h"
 #include "tlmpi/analysis/surplus.h"
+#include "tlmpi/analysis/wait_state.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
-    bool whole = before.scratch != NULL;
+    int64_t *waits_ns = before.scratch; /* until it is asked what the ranks did */
+    bool whole = waits_ns != NULL && tl_wait_each(c, waits_ns);
     int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -56,9 +58,9 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
     }
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; whole && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        wait_ns = tl_ns_sum(wait_ns, tl_ns_between(tl_wait_end(c, p, last), p->start_ns));
+        wait_ns = tl_ns_sum(wait_ns, waits_ns[i]);
         kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
     tl_wait_state wait = tl_wait_state_of(c);

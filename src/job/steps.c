@@ -24,7 +24,7 @@ static int by_number(const void *a, const void *b)
     const tl_job_step *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return TL_COMPARE(x->ns, y->ns);
 }
 
 /* Each number once, with the middle of its lengths. */
@@ -159,7 +159,7 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t 
 static int by_length(const void *a, const void *b)
 {
     const tl_job_step *x = a, *y = b;
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return TL_COMPARE(x->ns, y->ns);
 }
 
 static int64_t middle_length(const tl_job_step *steps, size_t n)

@@ -3,6 +3,7 @@
 #include "answers_find.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -11,24 +12,9 @@
 /* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
 enum { LEAST_OF_MEAN = 10 };
 
-/* The first row of a rank, in a table whose rows are in the order of ranks: their first cell. */
-static size_t first_of(const tl_table *table, int32_t rank)
-{
-    size_t low = 0, high = table->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const int32_t *of = tl_table_row(table, mid);
-        if (*of < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static size_t row_of(const tl_table *ranks, int32_t rank)
 {
-    size_t row = first_of(ranks, rank);
+    size_t row = tl_table_from_rank(ranks, rank);
     return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
 }
 
@@ -42,15 +28,7 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
 /* Members are in ascending order. */
 static bool is_member(const tl_culprit *c, int32_t rank)
 {
-    size_t low = 0, high = c->nmembers;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->members[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < c->nmembers && c->members[low] == rank;
+    return tl_index_of(c->members, c->nmembers, rank) < c->nmembers;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
@@ -85,14 +63,8 @@ void tl_measures_free(tl_measures *m)
 /* That of all others where the job has no such step. */
 static tl_step_cost *step_of(tl_measures *m, int32_t step)
 {
-    size_t low = 0, high = m->nsteps;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->steps[mid].step < step)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, m->nsteps, mid, m->steps[mid].step < step);
     return low < m->nsteps && m->steps[low].step == step ? &m->steps[low] : &m->steps[m->nsteps];
 }
 
@@ -100,7 +72,7 @@ static tl_step_cost *step_of(tl_measures *m, int32_t step)
 static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
 {
     const tl_table *table = tl_tables_get(m->tables, &tl_straggler_schema);
-    size_t at = first_of(table, step->rank);
+    size_t at = tl_table_from_rank(table, step->rank);
     const tl_straggler *row = at < table->n ? tl_table_row(table, at) : NULL;
     return row == NULL || row->rank != step->rank || row->pattern == TL_PATTERN_NONE ||
            (step->step >= row->first_step && step->step <= row->last_step);
@@ -111,7 +83,7 @@ static void take_costs(tl_measures *m, int32_t rank)
 {
     const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
 
-    for (size_t i = first_of(table, rank); i < table->n; i++) {
+    for (size_t i = tl_table_from_rank(table, rank); i < table->n; i++) {
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
@@ -133,7 +105,7 @@ static int by_cost(const void *a, const void *b)
     const tl_step_cost *x = a, *y = b;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns < y->cost_ns ? -1 : 1;
-    return (x->step > y->step) - (x->step < y->step);
+    return TL_COMPARE(x->step, y->step);
 }
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
@@ -146,13 +118,13 @@ static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
 
     if (c->nmembers != 1 || m->nsteps == 0)
         return c->gain_ns;
-    for (size_t i = first_of(blame, c->members[0]); i < blame->n; i++) {
+    for (size_t i = tl_table_from_rank(blame, c->members[0]); i < blame->n; i++) {
         const tl_blame *row = tl_table_row(blame, i);
         if (row->to_rank != c->members[0])
             break;
         outside_ns = tl_ns_add(outside_ns, row->step < 0 ? tl_ns_add(row->direct_ns, row->indirect_ns) : 0);
     }
-    for (size_t i = first_of(steps, c->members[0]); i < steps->n; i++) {
+    for (size_t i = tl_table_from_rank(steps, c->members[0]); i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i);
         if (row->rank != c->members[0])
             break;
@@ -203,7 +175,7 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
                    *ranks = tl_tables_get(m->tables, &tl_rank_schema);
     int32_t unnamed = 0;
 
-    for (size_t i = first_of(blame, to_rank); i < blame->n; i++) {
+    for (size_t i = tl_table_from_rank(blame, to_rank); i < blame->n; i++) {
         const tl_blame *row = tl_table_row(blame, i);
         if (row->to_rank != to_rank)
             break;
@@ -254,7 +226,7 @@ static int64_t path_of(tl_measures *m, int32_t rank)
     const tl_table *path = tl_tables_get(m->tables, &tl_path_row_schema);
     int64_t ns = 0;
 
-    for (size_t i = first_of(path, rank); i < path->n; i++) {
+    for (size_t i = tl_table_from_rank(path, rank); i < path->n; i++) {
         const tl_path_row *row = tl_table_row(path, i);
         if (row->rank != rank)
             break;

@@ -222,6 +222,16 @@ static void a_straggler_is_no_noise(void)
     CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
 }
 
+/* Few steps: a checkpoint of one rank hides in the middle that another is slow in each of them. */
+static void an_event_hides_nobody(void)
+{
+    LOOK(NAN, ".##.", "3333", "...1", "..1.");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_STEADY);
+    CU_ASSERT_FALSE(tl_stands_out(&of[2]));
+    CU_ASSERT_FALSE(tl_stands_out(&of[3]));
+}
+
 /* A step that the recording has only a piece of is as long as the others. */
 static void a_piece_of_a_step_is_measured_by_a_whole_one(void)
 {
@@ -276,6 +286,7 @@ int main(void)
         TEST(labels_do_not_make_an_event_of_one_step),
         TEST(what_surely_was_late_in_the_first_step_is_an_event),
         TEST(a_straggler_is_no_noise),
+        TEST(an_event_hides_nobody),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),
         TEST(students_tail_is_that_of_the_tables),
         TEST(without_memory_it_says_so),

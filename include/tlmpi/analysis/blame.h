@@ -75,8 +75,4 @@ typedef struct tl_blame_input {
 tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
                           tl_error *err);
 
-/* What the arrival waited: from its start to the last start of its collective, at most to its own end. */
-int64_t tl_blame_wait(const tl_blame_input *input, const tl_blame_collective *collective,
-                      const tl_blame_arrival *arrival);
-
 #endif
