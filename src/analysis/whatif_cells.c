@@ -91,8 +91,7 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
         tl_block *b = &blocks[*nblocks - 1];
         if (new_cell) {
             w->cells[w->ncells++] = (tl_cell){ .first_segment = s, .medians = TL_NONE, .collective = TL_NONE,
-                                               .step = step_index(w, b->step), .kind = TL_NCOLLECTIVES,
-                                               .head = b->no_front && b->step != INT64_MIN };
+                                               .step = step_index(w, b->step), .kind = TL_NCOLLECTIVES };
             b->n++;
         }
         tl_cell *cell = &w->cells[w->ncells - 1];

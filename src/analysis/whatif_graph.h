@@ -23,7 +23,6 @@ typedef struct tl_cell {
     uint32_t step;                      /* index + 1; 0 outside all steps */
     uint32_t collective;                /* the one that ends it, TL_NONE: none does */
     uint8_t kind;                       /* of the collective that ends it, TL_NCOLLECTIVES: none does */
-    bool head;                          /* it comes before the first step of its rank, which may be a step of others */
     uint32_t waits[TL_ASKED_WAITS];     /* how often its host asked to wait for the device, by tl_wait_kind */
     uint32_t waits_mid[TL_ASKED_WAITS]; /* median of all */
 } tl_cell;
@@ -100,7 +99,6 @@ struct tl_whatif {
     uint32_t *at;                      /* by rank: entries replayed */
     tl_carry *carry;                   /* by rank */
     int64_t *step_end;                 /* by step, 0: outside */
-    int64_t head_end;                  /* of what comes before the first step of all */
     int64_t *step_ns;                  /* by step, unchanged */
 
     /* The scenario. */

@@ -41,13 +41,6 @@ static void replay_host(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
     w->host_ns[rank] = t[i];
 }
 
-static void note_end(tl_whatif *w, const tl_cell *cell, int64_t end_ns)
-{
-    w->step_end[cell->step] = tl_ns_max(w->step_end[cell->step], end_ns);
-    if (cell->head && cell->step == 0)
-        w->head_end = tl_ns_max(w->head_end, end_ns);
-}
-
 static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry *e, size_t cell)
 {
     int64_t *t = w->t + w->entry_base[rank], ns = e->ns, gate = e->gate_ns, from = w->work_ns[rank];
@@ -70,7 +63,7 @@ static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
         t[i] = tl_ns_max(t[i], tl_whatif_plus(t[e->on], gate));
     w->work_ns[rank] = t[i];
     if (rank < w->in.nranks)
-        note_end(w, &w->cells[cell], t[i]);
+        w->step_end[w->cells[cell].step] = tl_ns_max(w->step_end[w->cells[cell].step], t[i]);
 }
 
 static void replay_rank(tl_whatif *w, uint32_t rank, uint32_t to)
@@ -132,12 +125,12 @@ static void replay_stage(tl_whatif *w, const tl_stage *s)
     for (uint32_t i = s->first_leave; i < s->end_leave; i++) {
         uint32_t comm = w->leaves[i], rank = w->rank_of[comm];
         const tl_program *p = &w->in.programs[rank];
-        uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment];
+        uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment], step = w->cells[cell].step;
         int64_t tail = w->changed[rank] && w->untailed[cell] && cut == 0 ? w->tail_ns[comm] : 0;
         w->end[comm] = tl_ns_max(w->start[comm], tl_whatif_plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
         tl_whatif_give_back(w, comm);
         if (rank < w->in.nranks)
-            note_end(w, &w->cells[cell], w->end[comm]);
+            w->step_end[step] = tl_ns_max(w->step_end[step], w->end[comm]);
     }
 }
 
@@ -164,7 +157,6 @@ int64_t tl_whatif_replay(tl_whatif *w)
         w->last_start[c] = INT64_MIN;
     for (size_t s = 0; s <= w->facts.nsteps; s++)
         w->step_end[s] = first;
-    w->head_end = first;
     for (size_t i = 0; i < w->norder; i++) {
         const tl_item *item = &w->order[i];
         if (item->to == TL_NONE)
@@ -180,7 +172,7 @@ int64_t tl_whatif_replay(tl_whatif *w)
 /* From ends of steps to their times. */
 void tl_whatif_step_times(const tl_whatif *w, int64_t *step_ns)
 {
-    int64_t before = w->head_end;
+    int64_t before = tl_whatif_first_start(w);
     for (size_t s = 0; s < w->facts.nsteps; s++) {
         int64_t end = tl_ns_max(before, w->step_end[s + 1]);
         step_ns[s] = end - before;

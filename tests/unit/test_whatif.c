@@ -317,34 +317,6 @@ static void a_step_has_its_own_gain(void)
     job_free(j);
 }
 
-/* The same, recorded before the first mark of a step. */
-static void what_precedes_the_first_step_is_none_of_it(void)
-{
-    drawn_job *j = job_new();
-    uint8_t repaired[] = { 0, 1 };
-    int64_t ns[1];
-    job_rank(j, 0, draw("steps:     ...................333333",
-                        "host:      arc.....dsf........gti...",
-                        "compute 7: AA..CC..DD.....FF..GG..II",
-                        "comm 9:    ..RR......SSSSS......TT..", NULL));
-    job_rank(j, 0, draw("steps:     ...................333333",
-                        "host:      arc.....dsf........gti...",
-                        "compute 7: AA..CC..DDDDD..FF..GG..II",
-                        "comm 9:    ..RR.........SS......TT..", NULL));
-    for (size_t r = 0; r < 2; r++) {
-        job_wait(j, r, 3, 6, TL_WAIT_STREAM);
-        job_wait(j, r, 11, 17, TL_WAIT_STREAM);
-    }
-    job_ready(j);
-    CU_ASSERT_EQUAL_FATAL(tl_whatif_facts_of(j->whatif)->nsteps, 1);
-    double gain = columns(tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, ns)); /* a rounding less */
-    CU_ASSERT_DOUBLE_EQUAL(gain, 3, 0.001);
-    CU_ASSERT_DOUBLE_EQUAL(columns(ns[0]), 0, 0.001);
-    CU_ASSERT_EQUAL(columns(tl_whatif_run(j->whatif, &(tl_scenario){ 0 }, ns)), 25);
-    CU_ASSERT_EQUAL(columns(ns[0]), 8);
-    job_free(j);
-}
-
 static void one_rank_may_keep_its_own_times_in_the_ideal(void)
 {
     drawn_job *j = data_parallel("compute 7: AAAAAAAABBBB..CC",
@@ -510,7 +482,6 @@ static const unit_test tests[] = {
     TEST(a_slow_stage_is_found_among_its_peers),
     TEST(a_slow_link_is_repaired_by_the_median_of_transfers_like_it),
     TEST(a_step_has_its_own_gain),
-    TEST(what_precedes_the_first_step_is_none_of_it),
     TEST(one_rank_may_keep_its_own_times_in_the_ideal),
     TEST(clocks_may_differ_by_what_the_caller_knows),
     TEST(collectives_that_contradict_each_other_are_taken_apart),
