@@ -45,6 +45,7 @@ typedef struct looking {
     double *second;   /* the same without that unit */
     size_t *of;       /* [nsteps]: that unit */
     double *scratch;  /* [nsteps] */
+    double *event;    /* [nunits]: the least share of what is an event of that unit */
     bool *known;      /* [nunits * nsteps]: a fault that has been found, and no noise */
     double middle_ns; /* of the lengths of steps */
 } looking;
@@ -168,6 +169,7 @@ static void find_events(const looking *l, size_t unit, double ratio, tl_standing
     for (size_t s = first; s < to; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
     double least = ratio * noise > event_share ? ratio * noise : event_share;
+    l->event[unit] = least;
     out->nevents = 0;
     out->first_event = out->left_out = n;
     for (size_t s = 0; s < n; s++)
@@ -250,7 +252,7 @@ static bool mark_known(const looking *l, const tl_standing *found)
     for (size_t r = 0; r < l->in->nunits; r++) {
         bool steady = found[r].ground == TL_GROUND_STEADY, event = found[r].ground == TL_GROUND_EVENT;
         for (size_t at = r * n; at < (r + 1) * n; at++) {
-            l->known[at] = l->in->flagged[at] && (steady || (event && l->share[at] >= event_share));
+            l->known[at] = l->in->flagged[at] && (steady || (event && l->share[at] >= l->event[r]));
             any |= l->known[at];
         }
     }
@@ -275,9 +277,10 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
                   .second = tl_malloc(n * sizeof(double)),
                   .of = tl_malloc(n * sizeof(size_t)),
                   .scratch = tl_malloc(n * sizeof(double)),
+                  .event = tl_calloc(costs->nunits + 1, sizeof(double)),
                   .known = tl_calloc(costs->nunits * costs->nsteps + 1, sizeof(bool)) };
     bool whole = l.share != NULL && l.largest != NULL && l.second != NULL && l.of != NULL && l.scratch != NULL &&
-                 l.known != NULL;
+                 l.event != NULL && l.known != NULL;
 
     if (whole)
         find_shares(&l);
@@ -290,6 +293,7 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
     free(l.second);
     free(l.of);
     free(l.scratch);
+    free(l.event);
     free(l.known);
     return whole ? TL_OK : tl_fail_memory(err, "the test against the job's noise");
 }

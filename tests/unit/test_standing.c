@@ -219,6 +219,10 @@ static void an_event_hides_nobody(void)
     CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_STEADY);
     CU_ASSERT_FALSE(tl_stands_out(&of[2]));
     CU_ASSERT_FALSE(tl_stands_out(&of[3]));
+    /* Batches of random length are what they are beside a checkpoint, too. */
+    LOOK(1, ".6..5..#..", "2..5..4.7.");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_FALSE(tl_stands_out(&of[1]));
 }
 
 /* A step that the recording has only a piece of is as long as the others. */
