@@ -105,6 +105,16 @@ static void a_pause_of_one_rank_hides_no_slow_host(void)
     pause_ms = 0;
 }
 
+/* Checkpoint of one rank, in the middle of some steps in which all of the host are late by a little. */
+static void a_pause_of_one_rank_is_not_its_hosts(void)
+{
+    last_late = 3;
+    pause_ms = 45;
+    CU_ASSERT_EQUAL(named(2, 0.1, "01009998"), 0);
+    pause_ms = 0;
+    last_late = STEPS - 1;
+}
+
 static void who_is_not_late_is_not_named_with_its_host(void)
 {
     CU_ASSERT_EQUAL(named(9, 0.2, "01009991"), 3);
@@ -183,7 +193,8 @@ int main(void)
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
         TEST(a_pause_of_one_rank_hides_no_slow_host),
-        TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(a_pause_of_one_rank_is_not_its_hosts),
+    TEST(who_is_not_late_is_not_named_with_its_host),
         TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
         TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),
