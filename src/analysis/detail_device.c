@@ -1,6 +1,7 @@
 /* detail_device.c - what a rank's device did, by name, and the time of each step by part. */
 #include "detail_rows.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include <stdlib.h>
 
@@ -40,14 +41,8 @@ static bool add_parts(tl_detail_rows *rows, const tl_activity *activity, tl_acti
 static void find_ends(const tl_rank_view *view, const tl_step_starts *starts, int64_t *busy_to)
 {
     for (uint32_t i = 0; i < view->nkernels; i++) {
-        size_t low = 0, high = starts->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = 0;
+        TL_BISECT(low, starts->n, mid, tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0);
         if (low == starts->n || view->kernels[i].step < view->kernels[starts->v[low]].step)
             busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
     }

@@ -89,7 +89,7 @@ static bool compose(tl_composing *c)
     for (size_t i = 0; i < c->b->ncomm; i++)
         if (!fill_comm(c, i))
             return false;
-    return tl_shares_write(&c->shares, c->out);
+    return tl_compose_contention(c) && tl_shares_write(&c->shares, c->out);
 }
 
 tl_status tl_program_make(const tl_rank_view *view, const tl_activity *activity, const tl_host_waits *waits,

@@ -61,6 +61,10 @@ bool tl_compose_points(tl_composing *c);
 /* program_kinds.c: fills the kinds of c->out, where step_of tells.  False when memory is out. */
 bool tl_compose_kinds(tl_composing *c);
 
+/* program_contention.c: what ran beside each comm, and what it costs.  comms and segments are filled.  False when memory is
+ * out. */
+bool tl_compose_contention(tl_composing *c);
+
 /* The stretch that ends with the last of so many pieces of work. */
 uint32_t tl_stretch_until(const tl_composing *c, uint32_t until);
 

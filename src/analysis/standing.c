@@ -45,8 +45,9 @@ typedef struct looking {
     double *second;   /* the same without that unit */
     size_t *of;       /* [nsteps]: that unit */
     double *scratch;  /* [nsteps] */
-    double *event;    /* [nunits]: the least share of what is an event of that unit */
-    bool *known;      /* [nunits * nsteps]: a fault that has been found, and no noise */
+    double *event;      /* [nunits]: the least share of what is an event of that unit */
+    double *in_flagged; /* [nunits]: shares of all flagged steps, summed */
+    bool *known;        /* [nunits * nsteps]: a fault that has been found, and no noise */
     double middle_ns; /* of the lengths of steps */
 } looking;
 
@@ -93,12 +94,15 @@ static void find_shares(looking *l)
     memcpy(l->scratch, in->step_ns, in->nsteps * sizeof *l->scratch);
     l->middle_ns = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
 
+    for (size_t r = 0; r < in->nunits; r++)
+        l->in_flagged[r] = 0;
     for (size_t s = 0; s < in->nsteps; s++) {
         l->largest[s] = l->second[s] = 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
             double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
             l->share[r * in->nsteps + s] = share;
+            l->in_flagged[r] += in->flagged[r * in->nsteps + s] ? share : 0;
             if (speaks_against(in, r) || l->known[r * in->nsteps + s])
                 continue;
             if (share > l->largest[s]) {
@@ -205,6 +209,11 @@ static void measure_between(const looking *l, size_t unit, tl_standing *out)
             out->share_between += l->share[unit * n + s];
             out->nbetween++;
         }
+    double outside = l->in_flagged[unit] - out->share_between, most = 0;
+    for (size_t r = 0; r < l->in->nunits; r++)
+        if (r != unit && l->in_flagged[r] > most)
+            most = l->in_flagged[r];
+    out->peaks = out->nevents > 0 && outside > out->share_between && outside > most;
     out->share_between /= out->nbetween > 0 ? (double)out->nbetween : 1;
 }
 
@@ -278,9 +287,10 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
                   .of = tl_malloc(n * sizeof(size_t)),
                   .scratch = tl_malloc(n * sizeof(double)),
                   .event = tl_calloc(costs->nunits + 1, sizeof(double)),
+                  .in_flagged = tl_malloc((costs->nunits + 1) * sizeof(double)),
                   .known = tl_calloc(costs->nunits * costs->nsteps + 1, sizeof(bool)) };
     bool whole = l.share != NULL && l.largest != NULL && l.second != NULL && l.of != NULL && l.scratch != NULL &&
-                 l.event != NULL && l.known != NULL;
+                 l.event != NULL && l.in_flagged != NULL && l.known != NULL;
 
     if (whole)
         find_shares(&l);
@@ -294,6 +304,7 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
     free(l.of);
     free(l.scratch);
     free(l.event);
+    free(l.in_flagged);
     free(l.known);
     return whole ? TL_OK : tl_fail_memory(err, "the test against the job's noise");
 }

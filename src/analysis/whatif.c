@@ -241,13 +241,14 @@ static bool make_rooms(tl_whatif *w)
     w->host_ns = tl_malloc(ranks * sizeof *w->host_ns);
     w->at = tl_malloc(ranks * sizeof *w->at);
     w->carry = tl_malloc(ranks * sizeof *w->carry);
+    w->given_back = tl_calloc(ranks, sizeof *w->given_back);
     w->changed = tl_calloc(ranks, sizeof *w->changed);
     w->cell_of = tl_calloc(ranks, sizeof *w->cell_of);
     return w->collective_of != NULL && w->rank_of != NULL && w->lag_ns != NULL && w->transfer_ns != NULL &&
            w->tail_ns != NULL && w->seats != NULL && w->leaves != NULL && w->stages != NULL && w->start != NULL &&
            w->end != NULL && w->last_start != NULL && w->like_ns != NULL && w->took_ns != NULL &&
            w->dissolved != NULL && w->link_cut != NULL && w->t != NULL && w->late != NULL && w->work_ns != NULL &&
-           w->host_ns != NULL && w->at != NULL && w->carry != NULL && w->changed != NULL && w->cell_of != NULL;
+           w->host_ns != NULL && w->at != NULL && w->carry != NULL && w->given_back != NULL && w->changed != NULL && w->cell_of != NULL;
 }
 
 void tl_whatif_find_lateness(tl_whatif *w)
@@ -320,7 +321,7 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     if (status != TL_OK)
         return status;
     w->facts.state = any ? TL_WHATIF_OK : TL_WHATIF_EMPTY;
-    if (!tl_whatif_order(w) || !tl_whatif_compare(w) || !tl_whatif_give_cells(w))
+    if (!tl_whatif_order(w) || !tl_whatif_find_contention(w) || !tl_whatif_compare(w) || !tl_whatif_give_cells(w))
         return TL_ENOMEM;
     w->work_cut = tl_calloc(w->ncells + 1, sizeof *w->work_cut);
     w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
@@ -336,7 +337,7 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     w->facts.measured_ns = any ? measured(w) : 0;
     if (w->facts.state == TL_WHATIF_OK)
         replay_unchanged(w);
-    return TL_OK;
+    return tl_whatif_keep_lengths(w) ? TL_OK : TL_ENOMEM;
 }
 
 tl_status tl_whatif_new(const tl_whatif_input *input, tl_whatif **out, tl_error *err)
@@ -369,7 +370,8 @@ void tl_whatif_free(tl_whatif *w)
                     w->end,        w->late,      w->last_start, w->work_ns,       w->host_ns,  w->at,
                     w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
                     w->link_cut,   w->steps,     w->unasked,
-                    w->untailed,   w->tail_ns,   w->lag_ns,     w->own_ns,     w->any_ns };
+                    w->untailed,   w->tail_ns,   w->lag_ns,     w->own_ns,     w->any_ns,
+                    w->lasted_ns,  w->given_back };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     free(w);

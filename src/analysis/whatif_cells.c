@@ -3,6 +3,7 @@
  *     rank 0   |  c0  |a|  c1  |b| c2 |      a, b: collectives that others take part in too.  c0, c1, c2: cells.
  */
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static bool shared(const tl_whatif *w, uint32_t comm)
 static int ascending(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* The numbers of all steps, each once. */
@@ -94,9 +95,11 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
             b->n++;
         }
         tl_cell *cell = &w->cells[w->ncells - 1];
-        cell->work_ns += segment->work_ns;
+        int64_t contended = tl_ns_min(tl_whatif_contended(w, segment->beside_ns), segment->work_ns);
+        cell->contended_ns += contended;
+        cell->work_ns += segment->work_ns - contended;
         cell->host_ns += segment->host_ns;
-        b->work_ns += segment->work_ns;
+        b->work_ns += segment->work_ns - contended;
         b->host_ns += segment->host_ns;
         b->does += segment->does;
         w->cell_of[rank][s] = (uint32_t)(w->ncells - 1);
@@ -110,6 +113,16 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
     if (p->nsegments > 0) {
         blocks[*nblocks - 1].last = true;
         blocks[*nblocks - 1].no_back = p->segments[p->nsegments - 1].step < 0;
+    }
+}
+
+void tl_whatif_add_contended(tl_whatif *w)
+{
+    for (size_t i = 0; i < w->ncells; i++) {
+        tl_cell *cell = &w->cells[i];
+        cell->work_ns += cell->contended_ns;
+        cell->work_peer_ns += cell->contended_ns;
+        cell->work_mid_ns += cell->contended_ns;
     }
 }
 

@@ -14,6 +14,7 @@ enum { TL_ASKED_WAITS = TL_WAIT_QUEUE, TL_ALL_WAITS = (1 << TL_ASKED_WAITS) - 1 
 /* The whole of one rank's segments between two collectives that somebody else took part in too: what is compared. */
 typedef struct tl_cell {
     int64_t work_ns, host_ns;           /* as they were */
+    int64_t contended_ns;               /* of its work, what is there only because communication ran beside it */
     int64_t late_ns;                    /* for so long its work stood idle because the host was late */
     int64_t work_peer_ns, host_peer_ns; /* median of the others; its own where there is nothing to compare with */
     int64_t work_mid_ns, host_mid_ns;   /* median of all */
@@ -76,6 +77,9 @@ struct tl_whatif {
     int64_t *own_ns; /* by collective of the input, where ranks have no trace: what transfers of its group,
                       * and of any, usually take */
     int64_t *any_ns;
+    double beside_part;  /* of the time that kernels run beside communication, what they would not take without it */
+    int64_t *lasted_ns;  /* by comm, unchanged; NULL: nothing is known of that, or it is still being found */
+    int64_t *given_back; /* by rank, while it is replayed: so much earlier its work would have ended */
     tl_seating seating;
     tl_item *order;
     size_t norder;
@@ -115,6 +119,14 @@ bool tl_whatif_compare(tl_whatif *w);
 /* whatif_usual.c: fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
 bool tl_whatif_compare_links(tl_whatif *w);
 bool tl_whatif_find_tails(tl_whatif *w);
+
+/* whatif_contention.c: sets beside_part.  What kernels that ran so long beside communication would not have taken without it.
+ * After the unchanged replay: from now on replays reckon with it.  In one, when the end of a comm is known.  False when memory
+ * is out. */
+bool tl_whatif_find_contention(tl_whatif *w);
+int64_t tl_whatif_contended(const tl_whatif *w, int64_t beside_ns);
+bool tl_whatif_keep_lengths(tl_whatif *w);
+void tl_whatif_give_back(tl_whatif *w, uint32_t comm);
 
 /* whatif_absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
  * they come to their collectives.  False when memory is out. */

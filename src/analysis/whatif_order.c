@@ -31,7 +31,7 @@ static int by_coming(const void *graph, uint32_t x, uint32_t y)
 {
     const tl_whatif *w = graph;
     int64_t p = started(w, x), q = started(w, y);
-    return p != q ? (p < q ? -1 : 1) : (x > y) - (x < y);
+    return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x, y);
 }
 
 typedef struct leaving {
@@ -44,7 +44,7 @@ static int by_leaving(const void *context, uint32_t x, uint32_t y)
     const leaving *l = context;
     if (l->needs[x] != l->needs[y])
         return l->needs[x] < l->needs[y] ? -1 : 1;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* Seats, leaves and stages of one collective, whose comms stand in seats[first .. first + n). */
@@ -249,25 +249,31 @@ static void add_item(tl_whatif *w, uint32_t of, uint32_t to)
     w->order[w->norder++] = (tl_item){ of, to };
 }
 
+/* As far as the entry that some comm waits for: that one's length tells about the work beside it, which is behind that. */
 static void run_rank(ordering *o, uint32_t rank)
 {
     tl_whatif *w = o->w;
     const tl_program *p = &w->in.programs[rank];
     uint32_t from = w->at[rank];
+    bool met = false;
 
     o->blocked[rank] = TL_NONE;
-    for (; w->at[rank] < p->nentries; w->at[rank]++) {
+    for (; !met && w->at[rank] < p->nentries; w->at[rank]++) {
         const tl_entry *e = &p->entries[w->at[rank]];
         uint32_t comm = e->comm != TL_NONE ? (uint32_t)(w->comm_base[rank] + e->comm) : TL_NONE;
         if (comm != TL_NONE && !o->over[comm]) {
             o->blocked[rank] = comm;
             break;
         }
-        for (uint32_t c = o->ready_at[w->entry_base[rank] + w->at[rank]]; c != TL_NONE; c = o->and_also[c])
+        for (uint32_t c = o->ready_at[w->entry_base[rank] + w->at[rank]]; c != TL_NONE; c = o->and_also[c]) {
             one_less(o, c);
+            met = true;
+        }
     }
     if (w->at[rank] > from)
         add_item(w, rank, w->at[rank]);
+    if (o->blocked[rank] == TL_NONE && w->at[rank] < p->nentries)
+        can_go_on(o, rank);
 }
 
 static void finish_stage(ordering *o, uint32_t s)
@@ -378,8 +384,8 @@ bool tl_whatif_order(tl_whatif *w)
         ordering o = { 0 };
         if (!seat_all(w))
             return false;
-        /* A rank stops at most once for each of its comms, and once at its end. */
-        w->order = tl_malloc((w->ncomms + w->nall + w->nstages + 1) * sizeof *w->order);
+        /* A rank stops at most twice for each of its comms, and once at its end. */
+        w->order = tl_malloc((2 * w->ncomms + w->nall + w->nstages + 1) * sizeof *w->order);
         bool whole = w->order != NULL && ordering_make(&o, w);
         if (whole)
             hang_up_comms(&o);

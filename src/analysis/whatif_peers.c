@@ -26,7 +26,7 @@ static int by_number(const void *a, const void *b)
     const struct number *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
+    return TL_COMPARE(x->of, y->of);
 }
 
 /* The median of n sorted numbers without the one at `own`; own = n leaves none out. */
@@ -415,6 +415,8 @@ bool tl_whatif_compare(tl_whatif *w)
     whole = whole && compare_lonely(&c, kept, nkept) && tl_whatif_compare_kinds(w, blocks, n) &&
             tl_whatif_compare_pace(w, blocks, n) &&
             tl_whatif_compare_stages(w, blocks, n);
+    if (whole)
+        tl_whatif_add_contended(w);
     free(blocks);
     free(c.numbers);
     free(c.common);

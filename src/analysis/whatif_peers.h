@@ -19,8 +19,10 @@ typedef struct tl_block {
     uint64_t does;          /* as in tl_segment, of all of them */
 } tl_block;
 
-/* Fills the cells and steps of the graph, and *blocks, rank by rank, which the caller frees.  False when memory is out. */
+/* Fills the cells and steps of the graph, and *blocks, rank by rank, which the caller frees; work is without what contention
+ * makes it take longer, which tl_whatif_add_contended adds when all is compared.  False when memory is out. */
 bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks);
+void tl_whatif_add_contended(tl_whatif *w);
 
 /* Compares whole steps of ranks that nobody shares a role with against those of other ranks that compute the same, at least
  * two: a step that takes longer than in the middle of these has a surplus, beside what its rank's other steps tell.  Takes

@@ -50,6 +50,12 @@ static void replay_work(tl_whatif *w, uint32_t rank, uint32_t i, const tl_entry 
         ns -= tl_portion(cut, e->ns, whole);
         gate -= tl_portion(cut, e->ns < e->gate_ns ? e->ns : e->gate_ns, whole);
     }
+    if (w->given_back[rank] != 0) {
+        int64_t less = tl_ns_min(w->given_back[rank], ns);
+        w->given_back[rank] -= less;
+        gate -= tl_portion(less, tl_ns_min(ns, gate), ns);
+        from -= less;
+    }
     if (e->comm != TL_NONE)
         from = tl_ns_max(from, w->end[w->comm_base[rank] + e->comm]);
     t[i] = tl_whatif_plus(from, ns);
@@ -122,6 +128,7 @@ static void replay_stage(tl_whatif *w, const tl_stage *s)
         uint32_t cell = w->cell_of[rank][p->comms[comm - w->comm_base[rank]].segment], step = w->cells[cell].step;
         int64_t tail = w->changed[rank] && w->untailed[cell] && cut == 0 ? w->tail_ns[comm] : 0;
         w->end[comm] = tl_ns_max(w->start[comm], tl_whatif_plus(w->last_start[c], w->transfer_ns[comm] - cut - tail));
+        tl_whatif_give_back(w, comm);
         if (rank < w->in.nranks)
             w->step_end[step] = tl_ns_max(w->step_end[step], w->end[comm]);
     }
@@ -144,6 +151,7 @@ int64_t tl_whatif_replay(tl_whatif *w)
         w->work_ns[r] = w->host_ns[r] = w->in.programs[r].start_ns + tl_whatif_offset(w, r);
         w->at[r] = 0;
         w->carry[r] = (tl_carry){ 0 };
+        w->given_back[r] = 0;
     }
     for (size_t c = 0; c < w->ncollectives; c++)
         w->last_start[c] = INT64_MIN;

@@ -1,6 +1,7 @@
 /* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
 #include "replay.h"
 #include "letters.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ typedef struct head {
     int32_t rank;
     size_t n[NARRAYS];
     int64_t start_ns, end_ns;
+    double contention, contention_error;
 } head;
 
 static const void *array_of(const tl_program *p, int which)
@@ -50,7 +52,8 @@ static head head_of(const tl_rank_program *r)
 {
     const tl_program *p = &r->program;
     size_t nsegments = p->segments != NULL ? p->nsegments + 1 : 0;
-    return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares, p->nkinds }, p->start_ns, p->end_ns };
+    return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares, p->nkinds }, p->start_ns, p->end_ns,
+                   p->contention, p->contention_error };
 }
 
 /* A program into the letter. */
@@ -88,14 +91,16 @@ static bool unpack(tl_letter *in, tl_rank_program *out)
                                            .kinds = array[KINDS],
                                            .nkinds = h.n[KINDS],
                                            .start_ns = h.start_ns,
-                                           .end_ns = h.end_ns } };
+                                           .end_ns = h.end_ns,
+                                           .contention = h.contention,
+                                           .contention_error = h.contention_error } };
     return whole;
 }
 
 static int by_rank(const void *a, const void *b)
 {
     const tl_rank_program *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return TL_COMPARE(x->rank, y->rank);
 }
 
 static bool unpack_all(tl_letter *in, tl_programs *all)

@@ -62,6 +62,8 @@ typedef struct tl_comm {
     int64_t start_ns, end_ns; /* as traced */
     int64_t work_ns;          /* 0 or less */
     int64_t host_ns, lag_ns;
+    int64_t beside_ns;        /* so much of its time kernels of the rank ran, and no comm that began before it; */
+    int64_t beside_until_ns;  /* ... the last of them until so long after its start */
     uint32_t work, host;      /* entries, TL_NONE */
     uint32_t previous;        /* the comm before it on its stream, TL_NONE */
     uint32_t after;           /* a comm of another stream that it waited for, TL_NONE */
@@ -74,6 +76,7 @@ typedef struct tl_comm {
  * same can be compared by.  In order of time; each ends with a comm, but for the last of a step. */
 typedef struct tl_segment {
     int64_t work_ns, host_ns; /* sums of its entries' ns: free of waiting for other ranks and for each other */
+    int64_t beside_ns;        /* so long its kernels ran beside communication */
     uint64_t does;            /* equal for the same kernels with the same grids in any order; 0: nothing is computed */
     uint32_t nkernels;        /* that compute */
     uint32_t first_share;     /* its shares end where those of the next segment begin */
@@ -108,6 +111,8 @@ typedef struct tl_program {
     size_t nshares;
     tl_kernel_kind *kinds; /* by step, then by what; of ranks that send or receive, up to 32 a step */
     size_t nkinds;
+    double contention, contention_error; /* kernels take this part longer while communication runs beside them, and by how
+                                          * much chance may have that wrong; infinite: nothing tells */
     int64_t start_ns, end_ns; /* of the recording: first step, launch or kernel to the last end on the device */
 } tl_program;
 
