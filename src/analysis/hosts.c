@@ -30,6 +30,7 @@ typedef struct hosting {
     tl_table *stragglers;
     double *step_ns; /* [nsteps] */
     double *cost_ns; /* [nhosts * nsteps] of what the repair of a host gains, what is the host's */
+    double *noise_ns; /* [nsteps] */
     bool *flagged;   /* [nhosts * nsteps] */
     double *p_value; /* [nhosts] */
     tl_persistence *found;
@@ -107,10 +108,23 @@ static void find_costs(hosting *h)
         }
 }
 
+/* Where single ranks are late now and then, as with batches of random length, most of a host are so together in some
+ * step: that is no more than chance unless it is more than any of them. */
+static void find_noise(hosting *h)
+{
+    for (size_t r = 0; r < h->job->nranks; r++) {
+        const tl_straggler *row = tl_table_row(h->stragglers, r);
+        const double *gain_ns = h->job->gain_ns + r * h->job->nsteps;
+        for (size_t s = 0; row->verdict != TL_VERDICT_STRAGGLER && s < h->job->nsteps; s++)
+            h->noise_ns[s] = gain_ns[s] > h->noise_ns[s] ? gain_ns[s] : h->noise_ns[s];
+    }
+}
+
 static tl_status look(hosting *h, tl_error *err)
 {
     size_t nsteps = h->job->nsteps;
     find_costs(h);
+    find_noise(h);
     for (size_t s = 0; s < nsteps; s++)
         h->step_ns[s] = (double)h->job->steps[s].ns;
     const tl_charges charges = { h->cost_ns, h->step_ns, h->in->nhosts, nsteps };
@@ -119,7 +133,7 @@ static tl_status look(hosting *h, tl_error *err)
         h->p_value[i] = h->found[i].p_value;
     const tl_costs costs = { h->cost_ns, h->step_ns,    h->flagged, h->p_value,
                              NULL,       h->in->nhosts, nsteps,     h->job->begun,
-                             h->job->in_turn };
+                             h->job->in_turn, h->noise_ns };
     return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
 }
 
@@ -221,17 +235,18 @@ tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_er
                   .stragglers = stragglers,
                   .step_ns = tl_calloc(nsteps + 1, sizeof(double)),
                   .cost_ns = tl_calloc(nhosts * nsteps + 1, sizeof(double)),
+                  .noise_ns = tl_calloc(nsteps + 1, sizeof(double)),
                   .flagged = tl_calloc(nhosts * nsteps + 1, sizeof(bool)),
                   .p_value = tl_calloc(nhosts + 1, sizeof(double)),
                   .found = tl_calloc(nhosts + 1, sizeof(tl_persistence)),
                   .standing = tl_calloc(nhosts + 1, sizeof(tl_standing)) };
-    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
+    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
     tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
 
     for (uint32_t i = 0; whole && st == TL_OK && i < nhosts; i++)
         if (tl_stands_out(&h.standing[i]) && is_whole_host(&h, i))
             name_host(&h, i);
-    void *all[] = { h.step_ns, h.cost_ns, h.flagged, h.p_value, h.found, h.standing };
+    void *all[] = { h.step_ns, h.cost_ns, h.noise_ns, h.flagged, h.p_value, h.found, h.standing };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;

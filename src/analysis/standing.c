@@ -97,7 +97,7 @@ static void find_shares(looking *l)
     for (size_t r = 0; r < in->nunits; r++)
         l->in_flagged[r] = 0;
     for (size_t s = 0; s < in->nsteps; s++) {
-        l->largest[s] = l->second[s] = 0;
+        l->largest[s] = l->second[s] = in->noise_ns != NULL ? share_of(l, in->noise_ns[s], s) : 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
             double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
