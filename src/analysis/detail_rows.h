@@ -23,4 +23,10 @@ bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint3
 bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity);
 bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
 
+/* By start, the work with which the device passes from step to step. */
+typedef TL_VEC(uint32_t) tl_step_starts;
+
+/* False when memory is out. */
+bool tl_detail_starts(const tl_rank_view *view, tl_step_starts *starts);
+
 #endif
