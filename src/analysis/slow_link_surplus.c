@@ -32,7 +32,8 @@ static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *n
 {
     uint32_t step = f->in->collectives[f->order[i]].step;
     for (*next = i; *next < to && f->in->collectives[f->order[*next]].step == step; (*next)++)
-        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]);
+        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]) -
+                                (f->evidence[f->order[i]] == TL_LINK_BY_GROUPS ? f->apart_ns[f->order[*next]] : 0);
     tl_ns_sort(f->scratch, *next - i);
     return f->scratch[(*next - i - 1) / 2];
 }

@@ -79,6 +79,22 @@ static void a_link_that_is_always_slow_shows_against_other_groups(void)
     }
 }
 
+/* Ranks of a healthy ring end up to 50 us apart, for where they stand in it: a last end that is late by no more than that is no
+ * slow transfer.  One by which all ranks are late is. */
+static void ends_apart_as_in_healthy_rings_are_no_slow_link(void)
+{
+    for (int all = 0; all < 2; all++) {
+        DRAW(4, "1111111111", "1111111111", "1111111111");
+        for (size_t c = 1; c < input.ncollectives; c += 3)
+            for (uint32_t k = all ? 0 : 3; k < 4; k++)
+                ends[collectives[c].first + k].end_ns += 40000;
+        for (size_t s = 0; s < input.nsteps; s++)
+            step_ns[s] = 5 * UNIT_NS;
+        find();
+        CU_ASSERT_EQUAL(links.n, all ? 1 : 0);
+    }
+}
+
 /* Pipelines 0-1-2 and 3-4-5, where the second hop leaves the host: it is slow for both, and the first hop for one of
  * them. */
 static void what_goes_between_two_stages_is_compared_with_its_like(void)
@@ -702,6 +718,7 @@ static void memory_may_run_out_over_hosts_and_likes(void)
 
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
+    TEST(ends_apart_as_in_healthy_rings_are_no_slow_link),
     TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
     TEST(what_lasts_for_half_the_steps_is_no_noise),
     TEST(of_two_groups_the_longer_one_is_slow),
