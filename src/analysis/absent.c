@@ -86,14 +86,8 @@ static uint32_t find_stand_in(const tl_absent_finding *f, int32_t rank, const tl
 
 static uint32_t comm_of(const tl_absent_finding *f, const tl_meeting *m, uint32_t rank)
 {
-    uint32_t low = m->first, high = m->first + m->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (f->in->members[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = m->first;
+    TL_BISECT(low, m->first + m->n, mid, f->in->members[mid].rank < rank);
     return low < m->first + m->n && f->in->members[low].rank == rank ? f->in->members[low].comm : TL_NONE;
 }
 

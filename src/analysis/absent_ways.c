@@ -193,14 +193,8 @@ bool tl_absent_list_own_ways(tl_absent_finding *f, const int32_t *linking, size_
 
 size_t tl_absent_ways_of(const tl_own_way *v, size_t n, int32_t rank, size_t *first)
 {
-    size_t low = 0, high = n, m = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (v[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0, m = 0;
+    TL_BISECT(low, n, mid, v[mid].rank < rank);
     while (low + m < n && v[low + m].rank == rank)
         m++;
     *first = low;

@@ -1,6 +1,7 @@
 /* activity.c - one thing at a time: of the layers that run at an instant the first. */
 #include "activity_sweep.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
@@ -139,14 +140,8 @@ void tl_activity_free(tl_activity *activity)
 
 void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t t_ns)
 {
-    size_t low = 0, high = a->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->start_ns[mid + 1] <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, a->n, mid, a->start_ns[mid + 1] <= t_ns);
     cursor->at = low;
 }
 

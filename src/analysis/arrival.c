@@ -16,8 +16,11 @@
  * even if every rank has waited that much longer.
  */
 #include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <stdlib.h>
 
 /* First and last of its starts and ends. */
 typedef struct extent {
@@ -51,12 +54,7 @@ static extent extent_of(const tl_collective_view *c)
     return x;
 }
 
-static int64_t wait_of(const tl_collective_view *c, const tl_participant *p, const extent *x)
-{
-    return tl_ns_between(tl_ns_max(tl_wait_end(c, p, x->s_last), p->start_ns), p->start_ns);
-}
-
-static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table *table)
+static bool add_arrivals(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_table *table)
 {
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
@@ -69,7 +67,7 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, tl_table 
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
             .lead_ns = tl_ns_between(x->s_last, p->start_ns),
-            .wait_ns = wait_of(c, p, x),
+            .wait_ns = waits_ns[i],
             .tail_ns = tl_ns_between(p->end_ns, x->e_first),
             .match_rule = p->rule,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
@@ -92,7 +90,7 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     return wait > 0.5 * kernel ? TL_SKEW_ARRIVAL : wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }
 
-static void measure(const tl_collective_view *c, const extent *x, tl_collective_row *row)
+static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
 {
     row->s_first_ns = x->s_first;
     row->s_last_ns = x->s_last;
@@ -102,7 +100,7 @@ static void measure(const tl_collective_view *c, const extent *x, tl_collective_
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         row->kernel_sum_ns = tl_ns_sum(row->kernel_sum_ns, tl_ns_between(p->end_ns, p->start_ns));
-        row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, wait_of(c, p, x));
+        row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, waits_ns[i]);
         row->bytes = tl_ns_max(row->bytes, p->bytes);
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
@@ -122,9 +120,13 @@ static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_
 {
     const extent x = extent_of(c);
     tl_collective_row *row = tl_table_add(tl_tables_get(out, &tl_collective_row_schema));
+    int64_t *waits_ns = tl_malloc((c->n + 1) * sizeof *waits_ns);
 
-    if (row == NULL || !add_arrivals(c, &x, tl_tables_get(out, &tl_arrival_schema)))
+    if (row == NULL || waits_ns == NULL || !tl_wait_each(c, waits_ns) ||
+        !add_arrivals(c, &x, waits_ns, tl_tables_get(out, &tl_arrival_schema))) {
+        free(waits_ns);
         return tl_fail_memory(err, "the collectives");
+    }
     row->collective = c->number;
     row->group = c->group;
     row->kind = c->kind;
@@ -136,9 +138,10 @@ static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_
     row->match_rule = c->rule;
     row->uncertainty_ns = c->uncertainty_ns < TL_CLOCK_UNTIED_NS ? c->uncertainty_ns : -1;
     row->span = c->span;
-    measure(c, &x, row);
+    measure(c, &x, waits_ns, row);
     row->skew_class = (uint8_t)class_of(c, row);
     row->wait_state = (uint8_t)tl_wait_state_of(c);
+    free(waits_ns);
     return TL_OK;
 }
 

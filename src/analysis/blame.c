@@ -11,6 +11,7 @@
  * in every slice.
  */
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/wait_state.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -23,18 +24,19 @@ typedef struct blaming {
     void *arg;
     /* of all */
     int64_t *last;           /* [ncollectives] last start */
-    int64_t *until;          /* [narrivals]: no wait of it is later */
+    int64_t *until;          /* [narrivals]: the end of its wait */
     uint32_t *order;         /* collectives by last start */
     uint32_t *turn;          /* [ncollectives]: place in order */
     uint32_t *collective_of; /* [narrivals] */
+    uint32_t *by_start;      /* the arrivals of each collective, in its place, by start */
     uint32_t *by_rank;       /* arrivals by (rank, start) */
     uint32_t *place;         /* [narrivals]: place in by_rank */
     int64_t *passed;         /* [narrivals]: charged to the arrival's wait by later collectives */
-    /* of one collective, by place in sorted */
-    uint32_t *sorted; /* arrivals by start */
-    int64_t *due;     /* what one waiter, or the many, are owed by each */
-    int64_t *onward;  /* what each passes on */
-    int64_t *waited;  /* what each waited in other groups */
+    /* of one collective, in order of start */
+    const uint32_t *sorted; /* its part of by_start */
+    int64_t *due;           /* what one waiter, or the many, are owed by each */
+    int64_t *onward;        /* what each passes on */
+    int64_t *waited;        /* what each waited in other groups */
 } blaming;
 
 __extension__ typedef __int128 wide;
@@ -42,36 +44,9 @@ __extension__ typedef __int128 wide;
 /* Bits of a nanosecond in sums of divided slices. */
 enum { FRACTION = 24 };
 
-static int64_t last_start(const tl_blame_input *in, const tl_blame_collective *c)
-{
-    int64_t last = INT64_MIN;
-    for (uint32_t i = c->first; i < c->first + c->n; i++)
-        last = in->arrivals[i].start_ns > last ? in->arrivals[i].start_ns : last;
-    return last;
-}
-
-/* Its own end; of who may leave early the last arrival until then. */
-static int64_t until_of(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a, int64_t last)
-{
-    if (!c->loose || a->end_ns >= last)
-        return a->end_ns;
-    int64_t until = a->start_ns;
-    for (uint32_t i = c->first; i < c->first + c->n; i++)
-        if (in->arrivals[i].start_ns <= a->end_ns)
-            until = tl_ns_max(until, in->arrivals[i].start_ns);
-    return until;
-}
-
-int64_t tl_blame_wait(const tl_blame_input *in, const tl_blame_collective *c, const tl_blame_arrival *a)
-{
-    int64_t last = last_start(in, c), wait = tl_ns_min(last, until_of(in, c, a, last)) - a->start_ns;
-    return wait > 0 ? wait : 0;
-}
-
 static int64_t wait_of(const blaming *b, uint32_t at)
 {
-    int64_t wait = tl_ns_min(b->last[b->collective_of[at]], b->until[at]) - b->in->arrivals[at].start_ns;
-    return wait > 0 ? wait : 0;
+    return b->until[at] - b->in->arrivals[at].start_ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------ passing on */
@@ -122,7 +97,7 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, int32_t step)
 {
     uint32_t late = b->sorted[i];
     if (ns == 0)
@@ -131,12 +106,20 @@ static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
         .from = from.rank,
         .to = b->in->arrivals[late].rank,
         .waiters = from.many ? i : 1,
-        .step = b->in->collectives[b->collective_of[late]].step,
+        .step = step,
         .part = part,
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
     return b->take(b->arg, &charge);
+}
+
+static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+{
+    uint32_t late = b->sorted[i];
+    int32_t step = b->in->collectives[b->collective_of[late]].step;
+    int64_t behind = tl_portion(ns, b->in->arrivals[late].behind, TL_SHARE_ONE);
+    return emit_of(b, from, i, part, behind, step - 1) && emit_of(b, from, i, part, ns - behind, step);
 }
 
 /* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
@@ -219,21 +202,10 @@ static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
     return charge_the_late(b, n, place + 1, from);
 }
 
-static int by_arrival(const void *context, uint32_t x, uint32_t y)
-{
-    const tl_blame_arrival *a = context;
-    if (a[x].start_ns != a[y].start_ns)
-        return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return (a[x].rank > a[y].rank) - (a[x].rank < a[y].rank);
-}
-
 static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
 {
     uint32_t n = c->n;
-    for (uint32_t i = 0; i < n; i++)
-        b->sorted[i] = c->first + i;
-    if (!tl_sort_index(b->sorted, n, by_arrival, b->in->arrivals))
-        return false;
+    b->sorted = b->by_start + c->first;
     for (uint32_t i = 0; i < n; i++) {
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
@@ -257,7 +229,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
 static int by_last_start(const void *context, uint32_t x, uint32_t y)
 {
     const int64_t *last = context;
-    return (last[x] > last[y]) - (last[x] < last[y]);
+    return TL_COMPARE(last[x], last[y]);
 }
 
 static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
@@ -267,7 +239,40 @@ static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
         return a[x].rank < a[y].rank ? -1 : 1;
     if (a[x].start_ns != a[y].start_ns)
         return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return (a[x].uid > a[y].uid) - (a[x].uid < a[y].uid); /* so that none comes before its previous one */
+    return TL_COMPARE(a[x].uid, a[y].uid); /* so that none comes before its previous one */
+}
+
+static int by_arrival(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_blame_arrival *a = context;
+    if (a[x].start_ns != a[y].start_ns)
+        return a[x].start_ns < a[y].start_ns ? -1 : 1;
+    return TL_COMPARE(a[x].rank, a[y].rank);
+}
+
+/* Who came when to a collective, and until when each waits; due serves as scratch. */
+static bool look_at(blaming *b, uint32_t number)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    const tl_blame_collective *c = &b->in->collectives[number];
+    uint32_t *sorted = b->by_start + c->first;
+
+    b->last[number] = INT64_MIN;
+    if (c->n == 0)
+        return true;
+    for (uint32_t i = 0; i < c->n; i++)
+        sorted[i] = c->first + i;
+    if (!tl_sort_index(sorted, c->n, by_arrival, a))
+        return false;
+    for (uint32_t i = 0; i < c->n; i++)
+        b->due[i] = a[sorted[i]].start_ns;
+    b->last[number] = b->due[c->n - 1];
+    const int64_t *counts = c->loose ? b->due : &b->last[number];
+    for (uint32_t i = c->first; i < c->first + c->n; i++) {
+        b->collective_of[i] = number;
+        b->until[i] = tl_ns_max(tl_wait_end(counts, c->loose ? c->n : 1, a[i].end_ns), a[i].start_ns);
+    }
+    return true;
 }
 
 static bool prepare(blaming *b)
@@ -282,25 +287,22 @@ static bool prepare(blaming *b)
     b->order = tl_malloc(nc * sizeof *b->order);
     b->turn = tl_malloc(nc * sizeof *b->turn);
     b->collective_of = tl_malloc(na * sizeof *b->collective_of);
+    b->by_start = tl_malloc(na * sizeof *b->by_start);
     b->by_rank = tl_malloc(na * sizeof *b->by_rank);
     b->place = tl_malloc(na * sizeof *b->place);
     b->passed = tl_calloc(na, sizeof *b->passed);
-    b->sorted = tl_malloc(largest * sizeof *b->sorted);
     b->due = tl_malloc(largest * sizeof *b->due);
     b->onward = tl_malloc(largest * sizeof *b->onward);
     b->waited = tl_malloc(largest * sizeof *b->waited);
-    if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL || b->by_rank == NULL ||
-        b->place == NULL || b->passed == NULL || b->sorted == NULL || b->due == NULL || b->onward == NULL ||
-        b->waited == NULL)
+    if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL ||
+        b->by_start == NULL || b->by_rank == NULL || b->place == NULL || b->passed == NULL || b->due == NULL ||
+        b->onward == NULL || b->waited == NULL)
         return false;
 
     for (uint32_t c = 0; c < in->ncollectives; c++) {
-        b->last[c] = last_start(in, &in->collectives[c]);
         b->order[c] = c;
-        for (uint32_t i = in->collectives[c].first; i < in->collectives[c].first + in->collectives[c].n; i++) {
-            b->collective_of[i] = c;
-            b->until[i] = until_of(in, &in->collectives[c], &in->arrivals[i], b->last[c]);
-        }
+        if (!look_at(b, c))
+            return false;
     }
     for (uint32_t i = 0; i < in->narrivals; i++)
         b->by_rank[i] = i;
@@ -316,8 +318,8 @@ static bool prepare(blaming *b)
 
 static void blaming_free(blaming *b)
 {
-    void *all[] = { b->last,   b->until, b->order,  b->turn, b->collective_of, b->by_rank, b->place,
-                    b->passed, b->sorted, b->due,  b->onward,        b->waited };
+    void *all[] = { b->last,    b->until, b->order,  b->turn, b->collective_of, b->by_start,
+                    b->by_rank, b->place, b->passed, b->due,  b->onward,        b->waited };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
 }

@@ -20,6 +20,7 @@
 #include "device_work.h"
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 
@@ -39,14 +40,8 @@ static void add_to(tl_breakdown *sum, const tl_breakdown *row)
 /* The first step from `from` on that ends after the instant. */
 static size_t first_ending_after(const tl_rank_view *view, size_t from, int64_t at_ns)
 {
-    size_t low = from, high = view->nsteps;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (view->steps[mid].end_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = from;
+    TL_BISECT(low, view->nsteps, mid, view->steps[mid].end_ns <= at_ns);
     return low;
 }
 

@@ -1,6 +1,7 @@
 /* cause.c - see cause.h. */
 #include "cause_parts.h"
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ static int by_key(const void *a, const void *b)
         return x->part < y->part ? -1 : 1;
     if (x->name != y->name)
         return x->name < y->name ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return TL_COMPARE(x->rank, y->rank);
 }
 
 static bool same_key(const tl_cause_row *x, const tl_cause_row *y)

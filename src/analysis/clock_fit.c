@@ -3,6 +3,7 @@
  * Theil and Sen's line: the median of the slopes between all pairs of anchors, then the median distance from it.  A
  * quarter of the anchors may be wrong matches without harm.
  */
+#include "suspicion.h"
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

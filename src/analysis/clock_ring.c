@@ -36,7 +36,7 @@ static int by_group_and_clock(const void *context, uint32_t a, uint32_t b)
 static int by_size(const void *a, const void *b)
 {
     const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return TL_COMPARE(*x, *y);
 }
 
 /* Of a ring that begins within a host two neighbours there are its whole length apart: the middle one tells. */

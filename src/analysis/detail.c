@@ -46,7 +46,7 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
         return x->ns > y->ns ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth > y->depth ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
+    return TL_COMPARE(x->name, y->name);
 }
 
 static bool keep_most(const tl_detail_rows *all, tl_details *details)

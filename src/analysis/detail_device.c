@@ -80,14 +80,8 @@ static void drop_returns(const tl_rank_view *view, step_starts *starts)
 static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
 {
     for (uint32_t i = 0; i < view->nkernels; i++) {
-        size_t low = 0, high = starts->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = 0;
+        TL_BISECT(low, starts->n, mid, tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0);
         busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
     }
     for (size_t i = 1; i <= starts->n; i++)

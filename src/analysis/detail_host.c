@@ -9,6 +9,7 @@
 #include "host_idle.h"
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include <stdlib.h>
 
@@ -151,14 +152,8 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
 static int64_t next_launch(const gathering *g, int64_t t_ns)
 {
     const tl_launch *launches = g->view->launches;
-    size_t low = 0, high = g->nworking;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (launches[g->working[mid]].start_ns < t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, g->nworking, mid, launches[g->working[mid]].start_ns < t_ns);
     return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
 }
 
@@ -208,14 +203,8 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
 /* Threads stand in order of their tracks. */
 static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (threads[mid].track < track)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, threads[mid].track < track);
     return low < n && threads[low].track == track ? &threads[low] : NULL;
 }
 

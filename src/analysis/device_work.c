@@ -49,14 +49,8 @@ bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
 /* Index of the first instant at or after at_ns. */
 static size_t first_from(const tl_work *w, int64_t at_ns)
 {
-    size_t low = 0, high = w->empty.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (w->empty.v[mid] < at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, w->empty.n, mid, w->empty.v[mid] < at_ns);
     return low;
 }
 
@@ -130,14 +124,8 @@ void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row)
 /* The first span that ends at or after the instant; NULL without one. */
 static const tl_span *span_from(const tl_spans *set, int64_t at_ns)
 {
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (set->v[mid].end_ns < at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, set->n, mid, set->v[mid].end_ns < at_ns);
     return low < set->n ? &set->v[low] : NULL;
 }
 

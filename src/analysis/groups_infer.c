@@ -98,14 +98,8 @@ static int64_t most_of(const distance *x)
 /* The first of the rank's memberships, in by_rank. */
 static size_t first_of(const tl_deciding *d, int32_t rank)
 {
-    size_t low = 0, high = d->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->m[d->by_rank[mid]].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, d->n, mid, d->m[d->by_rank[mid]].rank < rank);
     return low;
 }
 

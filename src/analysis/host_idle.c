@@ -5,6 +5,7 @@
  */
 #include "host_idle.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -66,13 +67,7 @@ void tl_host_idle_free(tl_host_idle *idle)
 /* The first stretch from `low` on that ends after t, in [low, high]. */
 static size_t ends_after(const tl_activity *a, size_t low, size_t high, int64_t t_ns)
 {
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->start_ns[mid + 1] <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    TL_BISECT(low, high, mid, a->start_ns[mid + 1] <= t_ns);
     return low;
 }
 
@@ -115,14 +110,8 @@ int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_
 /* The first stretch that begins after t. */
 static size_t begins_after(const tl_activity *a, int64_t t_ns)
 {
-    size_t low = 0, high = a->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->start_ns[mid] <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, a->n, mid, a->start_ns[mid] <= t_ns);
     return low;
 }
 

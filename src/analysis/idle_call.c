@@ -1,5 +1,6 @@
 /* idle_call.c - one call of the host: what it queued, and what it waits for. */
 #include "idle.h"
+#include "tlmpi/base/sort.h"
 
 const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
 {
@@ -19,20 +20,16 @@ bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch)
     return tl_idle_call_named(k, k->view->launches[launch].name)->graph;
 }
 
+static bool is_before(const tl_launch *l, int64_t start_ns, uint32_t uid)
+{
+    return l->start_ns < start_ns || (l->start_ns == start_ns && l->uid < uid);
+}
+
 uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call)
 {
-    int64_t start = view->calls.start_ns[call];
     uint32_t uid = view->calls.uid[call];
-    size_t low = 0, high = view->nlaunches;
-
-    while (low < high) { /* the first launch at or behind (start, uid) */
-        size_t mid = low + (high - low) / 2;
-        const tl_launch *l = &view->launches[mid];
-        if (l->start_ns < start || (l->start_ns == start && l->uid < uid))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, view->nlaunches, mid, is_before(&view->launches[mid], view->calls.start_ns[call], uid));
     return low < view->nlaunches && view->launches[low].uid == uid ? (uint32_t)low : TL_NONE;
 }
 

@@ -11,6 +11,7 @@
  * behind the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
 #include "idle.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* How many threads are asked what they did beside the one that counts: those with the most events. */
@@ -289,14 +290,8 @@ static bool order_by_thread(const doing *w)
 /* The gaps of the thread, in *by; their number. */
 static size_t gaps_of(const doing *w, uint32_t track, const uint32_t **by)
 {
-    size_t low = 0, high = w->d->gaps.n, n = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (track_of(w, w->by_thread[mid]) < track)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0, n = 0;
+    TL_BISECT(low, w->d->gaps.n, mid, track_of(w, w->by_thread[mid]) < track);
     *by = w->by_thread + low;
     while (low + n < w->d->gaps.n && track_of(w, w->by_thread[low + n]) == track)
         n++;

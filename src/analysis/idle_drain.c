@@ -31,7 +31,7 @@ static int by_end(const void *context, uint32_t a, uint32_t b)
     int32_t dx = device_of(x, o->apart), dy = device_of(y, o->apart);
     if (dx != dy)
         return dx < dy ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    return TL_COMPARE(x->end_ns, y->end_ns);
 }
 
 static bool order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)
@@ -45,19 +45,21 @@ static bool order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)
            tl_below_make(&ends->latest, ends->wait, k->waits.n);
 }
 
+/* Whether the i-th to end is one of an earlier device, or of this one and ends before the instant; after: at it, too.
+ */
+static bool ends_before(const tl_idle_rank *k, const tl_idle_ends *ends, size_t i, int32_t device, int64_t ns,
+                        bool after)
+{
+    const tl_idle_wait *w = &k->waits.v[ends->wait[i]];
+    int32_t other = device_of(w, ends->apart);
+    return other < device || (other == device && (w->end_ns < ns || (after && w->end_ns == ns)));
+}
+
 /* How many stand before those of the device that end at or after the instant; after: that end after it. */
 static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns, bool after)
 {
-    size_t low = 0, high = k->waits.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_idle_wait *w = &k->waits.v[ends->wait[mid]];
-        int32_t other = device_of(w, ends->apart);
-        if (other < device || (other == device && (w->end_ns < ns || (after && w->end_ns == ns))))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, k->waits.n, mid, ends_before(k, ends, mid, device, ns, after));
     return low;
 }
 
@@ -80,14 +82,8 @@ static size_t first_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int3
 /* How many waits begin before the instant. */
 static size_t begun_before(const tl_idle_rank *k, int64_t ns)
 {
-    size_t low = 0, high = k->waits.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (k->waits.v[mid].start_ns < ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, k->waits.n, mid, k->waits.v[mid].start_ns < ns);
     return low;
 }
 
@@ -139,16 +135,10 @@ bool tl_idle_drain_prepare(tl_idle_rank *k)
 /* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */
 static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_t stream, int64_t before_ns)
 {
-    size_t low = d->first, high = d->first + d->n;
-    while (low < high) { /* the first that is not on the stream before the instant, nor on an earlier one */
-        size_t mid = low + (high - low) / 2;
-        const tl_kernel *a = &k->view->kernels[mid];
-        if (a->stream < stream || (a->stream == stream && a->start_ns < before_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > d->first && k->view->kernels[low - 1].stream == stream ? k->reach_ns[low - 1] : TL_TIME_UNKNOWN;
+    const tl_kernel *a = k->view->kernels;
+    size_t low = d->first; /* to the first that is not on the stream before the instant, nor on an earlier one */
+    TL_BISECT(low, d->first + d->n, i, a[i].stream < stream || (a[i].stream == stream && a[i].start_ns < before_ns));
+    return low > d->first && a[low - 1].stream == stream ? k->reach_ns[low - 1] : TL_TIME_UNKNOWN;
 }
 
 /* The end of the work that the call waited for, TL_TIME_UNKNOWN for none. */
@@ -183,20 +173,18 @@ void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *
         row->drain_type = TL_DRAIN_SYNC;
 }
 
+static bool holds_before(const tl_idle_hold *h, int32_t device, int32_t stream, int64_t ns)
+{
+    if (h->stream != stream)
+        return h->stream < stream;
+    return h->device != device ? h->device < device : h->start_ns < ns;
+}
+
 /* Whether the stream of the device was made to wait within (from_ns, to_ns). */
 static bool held_between(const tl_idle_rank *k, int32_t device, int32_t stream, int64_t from_ns, int64_t to_ns)
 {
-    size_t low = 0, high = k->holds.n;
-
-    while (low < high) { /* the first hold of the stream at or after the launch, or of a later stream */
-        size_t mid = low + (high - low) / 2;
-        const tl_idle_hold *h = &k->holds.v[mid];
-        if (h->stream < stream ||
-            (h->stream == stream && (h->device < device || (h->device == device && h->start_ns < to_ns))))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first hold of the stream at or after the launch, or of a later stream */
+    TL_BISECT(low, k->holds.n, mid, holds_before(&k->holds.v[mid], device, stream, to_ns));
     const tl_idle_hold *last = low > 0 ? &k->holds.v[low - 1] : NULL;
     return last != NULL && last->stream == stream && last->device == device && last->start_ns > from_ns;
 }

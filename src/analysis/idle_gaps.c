@@ -106,15 +106,9 @@ static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi
     const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL;
     int64_t from = prev == NULL ? INT64_MIN : prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
     int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
-    size_t low = 0, high = k->under.n;
+    size_t low = 0; /* to the first at or after `from` */
 
-    while (low < high) { /* the first at or after `from` */
-        size_t mid = low + (high - low) / 2;
-        if (k->under.v[mid] < from)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    TL_BISECT(low, k->under.n, mid, k->under.v[mid] < from);
     return low < k->under.n && k->under.v[low] <= to;
 }
 

@@ -210,7 +210,7 @@ static int by_labels(const void *table, uint32_t a, uint32_t b)
         return x->step < y->step ? -1 : 1;
     if (x->drain_type != y->drain_type)
         return x->drain_type < y->drain_type ? -1 : 1;
-    return (x->cpu_during_gap > y->cpu_during_gap) - (x->cpu_during_gap < y->cpu_during_gap);
+    return TL_COMPARE(x->cpu_during_gap, y->cpu_during_gap);
 }
 
 static void add_overview(tl_idle_overview *sum, const tl_idle_overview *row)

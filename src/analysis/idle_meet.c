@@ -1,5 +1,6 @@
 /* idle_meet.c - see idle_meet.h. */
 #include "idle_meet.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include <stdlib.h>
 
@@ -76,7 +77,7 @@ static int by_track(const void *a, const void *b)
     const comm_launch *x = a, *y = b;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 static bool list_launches(finding *f)
@@ -98,16 +99,10 @@ static bool list_launches(finding *f)
 /* Whether the thread launches communication in [start_ns, end_ns): then the wait is the device's. */
 static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
-    size_t low = 0, high = f->launches.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const comm_launch *l = &f->launches.v[mid];
-        if (l->track < track || (l->track == track && l->start_ns < start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < f->launches.n && f->launches.v[low].track == track && f->launches.v[low].start_ns < end_ns;
+    const comm_launch *l = f->launches.v;
+    size_t low = 0;
+    TL_BISECT(low, f->launches.n, i, l[i].track < track || (l[i].track == track && l[i].start_ns < start_ns));
+    return low < f->launches.n && l[low].track == track && l[low].start_ns < end_ns;
 }
 
 /* --------------------------------------------------------------------------------------------------------- threads */
@@ -154,7 +149,7 @@ static int by_end(const void *a, const void *b)
     const tl_held *x = a, *y = b;
     if (x->end_ns != y->end_ns)
         return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
+    return TL_COMPARE(x->op, y->op);
 }
 
 static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet)
@@ -252,7 +247,7 @@ static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
 static int by_start(const void *a, const void *b)
 {
     const tl_held *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 static bool has_frames(const tl_ops *o, const tl_thread *t)

@@ -32,14 +32,14 @@ static bool add_overview(const tl_idle_scope *s, tl_table *table, int32_t step, 
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
     const tl_idle_brief *v = ((const tl_idle_scope *)context)->brief, *x = &v[a], *y = &v[b];
-    return (x->step > y->step) - (x->step < y->step);
+    return TL_COMPARE(x->step, y->step);
 }
 
 static int noise_by_step(const void *context, uint32_t a, uint32_t b)
 {
     const tl_gap_noise *x = &((const tl_idle_scope *)context)->noise[a],
                        *y = &((const tl_idle_scope *)context)->noise[b];
-    return (x->step > y->step) - (x->step < y->step);
+    return TL_COMPARE(x->step, y->step);
 }
 
 /* Gaps of one device mostly lie in order of their steps. */

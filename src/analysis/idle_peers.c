@@ -124,14 +124,8 @@ static const tl_comm_pieces *pieces_of(finding *f, int32_t device, int32_t strea
 static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_pieces *pieces, int64_t from_ns, int64_t to_ns,
                        int64_t by_ns, tl_peer_evidence evidence, bool *found)
 {
-    size_t low = 0, high = pieces->n;
-    while (low < high) { /* the first that ends after the beginning */
-        size_t mid = low + (high - low) / 2;
-        if (pieces->v[mid].end_ns <= from_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first that ends after the beginning */
+    TL_BISECT(low, pieces->n, mid, pieces->v[mid].end_ns <= from_ns);
     for (size_t i = low; i < pieces->n && pieces->v[i].start_ns < to_ns; i++) {
         const tl_comm_piece *p = &pieces->v[i];
         const tl_kernel *k = &f->k->view->kernels[p->kernel];
@@ -154,7 +148,7 @@ static int by_track(const void *a, const void *b)
         return x->track < y->track ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->wait > y->wait) - (x->wait < y->wait);
+    return TL_COMPARE(x->wait, y->wait);
 }
 
 static bool list_stays(finding *f)
@@ -185,17 +179,11 @@ static bool list_stays(finding *f)
 /* The host waited for communication on another device of the rank. */
 static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found)
 {
-    size_t low = 0, high = f->stays.n;
-    while (low < high) { /* the first of the thread that ends after the beginning of the gap */
-        size_t mid = low + (high - low) / 2;
-        const stay *s = &f->stays.v[mid];
-        if (s->track < track || (s->track == track && s->end_ns <= gap->start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (size_t i = low; i < f->stays.n && f->stays.v[i].track == track && f->stays.v[i].start_ns < gap->end_ns; i++) {
-        const stay *s = &f->stays.v[i];
+    const stay *v = f->stays.v;
+    size_t low = 0; /* to the first of the thread that ends after the beginning of the gap */
+    TL_BISECT(low, f->stays.n, i, v[i].track < track || (v[i].track == track && v[i].end_ns <= gap->start_ns));
+    for (size_t i = low; i < f->stays.n && v[i].track == track && v[i].start_ns < gap->end_ns; i++) {
+        const stay *s = &v[i];
         const tl_idle_wait *w = &f->k->waits.v[s->wait];
         int64_t from = s->start_ns > gap->start_ns ? s->start_ns : gap->start_ns;
         int64_t to = s->end_ns < gap->end_ns ? s->end_ns : gap->end_ns;
@@ -211,14 +199,8 @@ static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
 
 static const tl_held_thread *held_of(const finding *f, uint32_t track)
 {
-    size_t low = 0, high = f->meets.threads.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (f->meets.threads.v[mid].track < track)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, f->meets.threads.n, mid, f->meets.threads.v[mid].track < track);
     return low < f->meets.threads.n && f->meets.threads.v[low].track == track ? &f->meets.threads.v[low] : NULL;
 }
 
@@ -226,14 +208,8 @@ static const tl_held_thread *held_of(const finding *f, uint32_t track)
  * instant for the one that ends last; in what they leave of it nobody knows for what. */
 static bool add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
-    size_t low = 0, high = f->meets.asyncs.n;
-    while (low < high) { /* the first that ends behind the stretch */
-        size_t mid = low + (high - low) / 2;
-        if (f->meets.asyncs.v[mid].end_ns <= to_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first that ends behind the stretch */
+    TL_BISECT(low, f->meets.asyncs.n, mid, f->meets.asyncs.v[mid].end_ns <= to_ns);
     for (size_t i = low; i > 0 && f->meets.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
         const tl_held *x = &f->meets.asyncs.v[i - 1];
         int64_t from = x->start_ns > from_ns ? x->start_ns : from_ns, end = x->end_ns < to_ns ? x->end_ns : to_ns;
@@ -254,14 +230,8 @@ static bool add_meetings(finding *f, const tl_gap *gap, uint32_t track)
     if (thread == NULL)
         return true;
     const tl_held *v = f->meets.held.v + thread->first;
-    size_t low = 0, high = thread->n;
-    while (low < high) { /* the first that ends after the beginning of the gap */
-        size_t mid = low + (high - low) / 2;
-        if (v[mid].end_ns <= gap->start_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first that ends after the beginning of the gap */
+    TL_BISECT(low, thread->n, mid, v[mid].end_ns <= gap->start_ns);
     for (size_t i = low; i < thread->n && v[i].start_ns < gap->end_ns; i++) {
         int64_t from = v[i].start_ns > gap->start_ns ? v[i].start_ns : gap->start_ns;
         int64_t to = v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns;

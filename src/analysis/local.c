@@ -8,6 +8,7 @@
  * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
  */
 #include "tlmpi/analysis/local.h"
+#include "step_done.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -30,6 +31,8 @@ typedef struct comparing {
     uint32_t *previous; /* index of the previous one in the group, TL_NONE */
     stretch *stretches;
     int64_t *done; /* the end of all compute launched before each; INT64_MIN where there is none */
+    int64_t *step_done; /* by window of the view: step_done.h */
+    size_t window;      /* where the last one stands that was looked for */
 } comparing;
 
 static int by_start(const void *parts, uint32_t a, uint32_t b)
@@ -37,13 +40,13 @@ static int by_start(const void *parts, uint32_t a, uint32_t b)
     const tl_participant *p = parts;
     if (p[a].start_ns != p[b].start_ns)
         return p[a].start_ns < p[b].start_ns ? -1 : 1;
-    return (p[a].uid > p[b].uid) - (p[a].uid < p[b].uid);
+    return TL_COMPARE(p[a].uid, p[b].uid);
 }
 
 static int by_from(const void *stretches, uint32_t a, uint32_t b)
 {
     const stretch *s = stretches;
-    return (s[a].from_ns > s[b].from_ns) - (s[a].from_ns < s[b].from_ns);
+    return TL_COMPARE(s[a].from_ns, s[b].from_ns);
 }
 
 static int by_launch(const void *kernels, uint32_t a, uint32_t b)
@@ -207,6 +210,62 @@ static bool compare_steps(comparing *c)
     return sum_up(c, since_step);
 }
 
+/* ---------------------------------------------------------------------------------------------- behind a step's last */
+
+static int64_t done_with(comparing *c, int32_t step)
+{
+    size_t s = tl_step_window_of(c->view, c->window > 0 ? c->window - 1 : 0, step);
+    if (s == c->view->nsteps)
+        return TL_TIME_UNKNOWN;
+    c->window = s;
+    return c->step_done[s];
+}
+
+/* What was done from from_ns up to where both end, but for communication. */
+static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, int64_t to_ns)
+{
+    tl_activity_cursor cursor = { 0 };
+    tl_parts sum = { { 0 } };
+    int64_t ns = 0;
+
+    if (done_ns <= from_ns)
+        return 0;
+    tl_activity_seek(c->activity, &cursor, from_ns);
+    tl_activity_add(c->activity, &cursor, from_ns, done_ns < to_ns ? done_ns : to_ns, &sum);
+    for (int part = 0; part < TL_NPARTS; part++)
+        ns += part == TL_PART_COMM ? 0 : sum.ns[part];
+    return ns;
+}
+
+/* `before`: the last one of the step before, TL_NONE. */
+static void find_behind(comparing *c, uint32_t at, uint32_t before)
+{
+    tl_participant *p = &c->parts[at];
+    uint32_t previous = c->previous[at];
+
+    p->behind_ns = p->behind_step_ns = 0;
+    p->done_ns = done_with(c, p->step);
+    if (p->step < 1)
+        return;
+    int64_t done_ns = done_with(c, p->step - 1);
+    if (previous != TL_NONE && c->parts[previous].step == p->step - 1)
+        p->behind_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
+    if (before != TL_NONE && c->parts[before].step == p->step - 1)
+        p->behind_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
+}
+
+static void compare_behind(comparing *c)
+{
+    uint32_t before = TL_NONE;
+    int32_t step = INT32_MIN;
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->parts[c->order[i]].step != step && i > 0)
+            before = c->order[i - 1];
+        step = c->parts[c->order[i]].step;
+        find_behind(c, c->order[i], before);
+    }
+}
+
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n)
 {
     comparing c = { .view = view,
@@ -218,17 +277,24 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
                     .ready = tl_malloc((n + 1) * sizeof *c.ready),
                     .previous = tl_malloc((n + 1) * sizeof *c.previous),
                     .stretches = tl_malloc((n + 1) * sizeof *c.stretches),
-                    .done = tl_malloc((n + 1) * sizeof *c.done) };
-    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL;
+                    .done = tl_malloc((n + 1) * sizeof *c.done),
+                    .step_done = tl_malloc((view->nsteps + 1) * sizeof *c.step_done) };
+    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL &&
+                 c.step_done != NULL;
 
     for (size_t i = 0; whole && i < n; i++)
         c.order[i] = (uint32_t)i;
     whole = whole && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) &&
             find_previous(&c) && compare_groups(&c) && compare_steps(&c);
+    if (whole) {
+        tl_steps_done(view, c.step_done);
+        compare_behind(&c);
+    }
     free(c.order);
     free(c.ready);
     free(c.previous);
     free(c.stretches);
     free(c.done);
+    free(c.step_done);
     return whole;
 }

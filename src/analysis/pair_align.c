@@ -37,7 +37,7 @@ static int by_end(const void *items, uint32_t a, uint32_t b)
         return x->rank < y->rank ? -1 : 1;
     if (x->end_ns != y->end_ns)
         return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->lone > y->lone) - (x->lone < y->lone);
+    return TL_COMPARE(x->lone, y->lone);
 }
 
 static tl_pair_item *at(const aligning *a, size_t i)
@@ -58,14 +58,8 @@ static void add_neighbour(row *r, uint32_t of)
 
 static uint32_t row_of(const aligning *a, int32_t rank)
 {
-    size_t low = 0, high = a->rows.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->rows.v[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, a->rows.n, mid, a->rows.v[mid].rank < rank);
     return low < a->rows.n && a->rows.v[low].rank == rank ? (uint32_t)low : UINT32_MAX;
 }
 
@@ -142,14 +136,8 @@ static int64_t apart(const aligning *a, uint32_t x, uint32_t y, int64_t ahead_ns
 static size_t nearest(const aligning *a, uint32_t x, const uint32_t *v, size_t n, int64_t ahead_ns)
 {
     int64_t end = tl_ns_between(a->items[x].end_ns, ahead_ns);
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->items[v[mid]].end_ns < end)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, a->items[v[mid]].end_ns < end);
     if (low == n || (low > 0 && apart(a, x, v[low - 1], ahead_ns) <= apart(a, x, v[low], ahead_ns)))
         low--;
     return low;

@@ -138,7 +138,7 @@ static int by_stream(const void *parts, uint32_t a, uint32_t b)
         return x->stream < y->stream ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->uid > y->uid) - (x->uid < y->uid);
+    return TL_COMPARE(x->uid, y->uid);
 }
 
 /* The participants of one stream, in order. */

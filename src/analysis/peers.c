@@ -26,14 +26,8 @@ void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
 
 static const tl_peer_answer *answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (compare_answer(&v[mid], rank, uid) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, compare_answer(&v[mid], rank, uid) < 0);
     return low < n && compare_answer(&v[low], rank, uid) == 0 ? &v[low] : NULL;
 }
 
@@ -216,40 +210,27 @@ bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nex
 
 static tl_idle *idle_of(tl_table *idle, int32_t rank, int32_t device)
 {
-    size_t low = 0, high = idle->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_idle *row = tl_table_row(idle, mid);
-        if (row->rank < rank || (row->rank == rank && row->device < device))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    tl_idle *row = low < idle->n ? tl_table_row(idle, low) : NULL;
-    return row != NULL && row->rank == rank && row->device == device ? row : NULL;
+    tl_idle *row = tl_table_row(idle, 0);
+    size_t low = 0;
+    TL_BISECT(low, idle->n, i, row[i].rank < rank || (row[i].rank == rank && row[i].device < device));
+    return low < idle->n && row[low].rank == rank && row[low].device == device ? &row[low] : NULL;
+}
+
+static int compare_row(const tl_idle_summary *row, const tl_peer_sum *class)
+{
+    tl_peer_sum of = {
+        .rank = row->rank, .device = row->device, .drain_type = row->drain_type, .cpu_during_gap = row->cpu_during_gap
+    };
+    memcpy(of.dominant_op, row->dominant_op, sizeof of.dominant_op);
+    return compare_class(&of, class);
 }
 
 static tl_idle_summary *summary_of(tl_table *summary, const tl_peer_sum *class)
 {
-    size_t low = 0, high = summary->n;
-    tl_peer_sum other = { 0 };
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_idle_summary *row = tl_table_row(summary, mid);
-        other = (tl_peer_sum){ .rank = row->rank,
-                               .device = row->device,
-                               .drain_type = row->drain_type,
-                               .cpu_during_gap = row->cpu_during_gap };
-        memcpy(other.dominant_op, row->dominant_op, sizeof other.dominant_op);
-        int order = compare_class(&other, class);
-        if (order == 0)
-            return tl_table_row(summary, mid);
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
+    size_t low = 0;
+    TL_BISECT(low, summary->n, mid, compare_row(tl_table_row(summary, mid), class) < 0);
+    tl_idle_summary *row = low < summary->n ? tl_table_row(summary, low) : NULL;
+    return row != NULL && compare_row(row, class) == 0 ? row : NULL;
 }
 
 /* The row of a class: that of all others where the device has too many. */

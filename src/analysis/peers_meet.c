@@ -7,6 +7,7 @@
  *     rank 0    [ gloo:barrier ]                left before: these were not one, and nobody knows with whom each met
  *     rank 1                       [ gloo:barrier ]
  */
+#include "clock_doubt.h"
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/analysis/peers.h"
 #include "tlmpi/base/hash.h"

@@ -15,6 +15,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,18 +49,12 @@ static void put_in_order(const testing *t, const double *value, size_t stride, d
 /* The robust z of one of the ranks' values, which are in order, among the others. */
 static double z_of(const testing *t, const double *sorted, double value, double step_ns)
 {
-    size_t low = 0, high = t->c->nranks;
+    size_t low = 0;
     double median, d, least = floor_of_d * step_ns;
 
     if (t->c->nranks < 2)
         return 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (sorted[mid] < value)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    TL_BISECT(low, t->c->nranks, mid, sorted[mid] < value);
     tl_real_others(sorted, t->c->nranks, low, &median, &d);
     return 0.6745 * (value - median) / (d > least ? d : least);
 }
@@ -290,14 +285,8 @@ static bool significance(const testing *t, tl_persistence *out)
     for (size_t r = 0; whole && r < nranks; r++) {
         /* Sums in another order may differ in the last digit. */
         double observed = s.observed[r] * (1 - 1e-12);
-        size_t low = 0, high = permutations;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (s.largest[mid] < observed)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = 0;
+        TL_BISECT(low, permutations, mid, s.largest[mid] < observed);
         double least = 1 / (1 + (double)permutations), by_total = least * (1 + (double)(permutations - low));
         double by_count = t->tail[out[r].nflagged] > least ? t->tail[out[r].nflagged] : least;
         out[r].p_value = by_count < by_total ? by_count : by_total;

@@ -1,6 +1,7 @@
 /* program_behind.c - which of the rank's own work each comm stands behind, and whether it waits for it. */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 #define US       INT64_C(1000)
@@ -91,26 +92,15 @@ static uint32_t launched_before(const placing *p, const main_stream *s, uint32_t
 {
     const tl_kernel *k = p->b->view->kernels;
     int64_t launch = tl_launch_of(p->b, &k[comm]);
-    size_t low = s->from, high = s->to;
+    size_t low = s->from;
 
-    while (launch != TL_TIME_UNKNOWN && low < high) {
-        size_t mid = (low + high) / 2;
-        if (p->launched[mid] <= launch)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    if (launch != TL_TIME_UNKNOWN)
+        TL_BISECT(low, s->to, mid, p->launched[mid] <= launch);
     bool one_call = low > s->from && k[low - 1].launch != TL_NONE && k[low - 1].launch == k[comm].launch;
     if (launch == TL_TIME_UNKNOWN || one_call) {
-        high = launch == TL_TIME_UNKNOWN ? s->to : low;
+        size_t end = one_call ? low : s->to;
         low = s->from;
-        while (low < high) {
-            size_t mid = (low + high) / 2;
-            if (k[mid].start_ns < k[comm].start_ns)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        TL_BISECT(low, end, mid, k[mid].start_ns < k[comm].start_ns);
     }
     return low > s->from ? p->last_local[low - 1] : TL_NONE;
 }
@@ -155,14 +145,8 @@ static bool find_candidates(placing *p)
 /* The number of local work pieces that start before an instant. */
 static uint32_t started_before(const tl_building *b, int64_t at_ns)
 {
-    size_t low = 0, high = b->nlocal;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->view->kernels[b->local[mid]].start_ns < at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, b->nlocal, mid, b->view->kernels[b->local[mid]].start_ns < at_ns);
     return (uint32_t)low;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 #define US      INT64_C(1000)
@@ -22,14 +23,8 @@ static bool is_copy(const tl_kernel *k)
 /* Whether some wait of the host ended with it. */
 static bool was_waited_for(const tl_building *b, const tl_host_waits *waits, const tl_kernel *k)
 {
-    size_t low = 0, high = waits->n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (tl_on_device(b, waits->v[mid].end_ns) < k->end_ns - WAKE_NS)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, waits->n, mid, tl_on_device(b, waits->v[mid].end_ns) < k->end_ns - WAKE_NS);
     for (; low < waits->n && tl_on_device(b, waits->v[low].end_ns) <= k->end_ns + WAKE_NS; low++)
         if (waits->v[low].kind != TL_WAIT_QUEUE && tl_on_device(b, waits->v[low].start_ns) < k->end_ns)
             return true;

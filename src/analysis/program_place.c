@@ -52,14 +52,14 @@ static int by_start(const void *kernels, uint32_t x, uint32_t y)
         return k[x].start_ns < k[y].start_ns ? -1 : 1;
     if (k[x].end_ns != k[y].end_ns)
         return k[x].end_ns < k[y].end_ns ? -1 : 1;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 static int by_end(const void *building, uint32_t x, uint32_t y)
 {
     const tl_building *b = building;
     int64_t p = b->view->kernels[b->comm[x]].end_ns, q = b->view->kernels[b->comm[y]].end_ns;
-    return (p > q) - (p < q);
+    return TL_COMPARE(p, q);
 }
 
 /* Splits the view into local work and communication, each in its order. */

@@ -5,6 +5,7 @@
  * + 1
  */
 #include "program_shares.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 bool tl_shares_begin(tl_shares *s, const tl_building *b, const tl_activity *activity, size_t nsegments)
@@ -57,7 +58,7 @@ static int by_start(const void *a, const void *b)
     const tl_span *x = a, *y = b;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    return TL_COMPARE(x->end_ns, y->end_ns);
 }
 
 /* A launch takes a while to arrive: up to then its segment's host is late. */

@@ -1,6 +1,7 @@
 /* program_waits.c - what the waits of a rank's host stand behind. */
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 
 #define US       INT64_C(1000)
@@ -11,27 +12,15 @@
 /* How many pieces of local work have ended at an instant, as far as all before them have too. */
 static uint32_t done_at(const tl_building *b, int64_t at_ns)
 {
-    size_t low = 0, high = b->nlocal;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->busy_until[mid] <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, b->nlocal, mid, b->busy_until[mid] <= at_ns);
     return (uint32_t)low;
 }
 
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns)
 {
-    size_t low = 0, high = b->ncomm;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->view->kernels[b->comm[b->ended[mid]]].end_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, b->ncomm, mid, b->view->kernels[b->comm[b->ended[mid]]].end_ns <= at_ns);
     return low;
 }
 

@@ -1,6 +1,7 @@
 /* program_weave.c - the instants of the host, and both chains woven into one list, in which each entry comes after
  * those it depends on. */
 #include "program_compose.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 static int by_time(const void *a, const void *b)
@@ -10,21 +11,15 @@ static int by_time(const void *a, const void *b)
         return x->time_ns < y->time_ns ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
+    return TL_COMPARE(x->of, y->of);
 }
 
 /* Where launches were held one after the other the host keeps its own time, and waits at the end: up to where it was at
  * this instant. */
 static int64_t unheld(const tl_building *b, int64_t at_ns)
 {
-    size_t low = 0, high = b->nreleases;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (b->releases[mid].wait.end_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, b->nreleases, mid, b->releases[mid].wait.end_ns <= at_ns);
     const tl_release *r = low < b->nreleases ? &b->releases[low] : NULL;
     return r != NULL && r->wait.kind == TL_WAIT_QUEUE && r->wait.start_ns < at_ns ? r->wait.start_ns : at_ns;
 }
@@ -57,14 +52,8 @@ bool tl_compose_points(tl_composing *c)
 
 uint32_t tl_stretch_until(const tl_composing *c, uint32_t until)
 {
-    size_t low = 0, high = c->works.v != NULL ? c->works.n : 0;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (c->works.v[mid].until < until)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, c->works.v != NULL ? c->works.n : 0, mid, c->works.v[mid].until < until);
     return (uint32_t)low;
 }
 

@@ -79,7 +79,7 @@ static int by_class(const void *context, uint32_t a, uint32_t b)
         return f->class_of[a] < f->class_of[b] ? -1 : 1;
     if (f->unit[a] != f->unit[b])
         return f->unit[a] < f->unit[b] ? -1 : 1;
-    return (f->took_ns[a] > f->took_ns[b]) - (f->took_ns[a] < f->took_ns[b]);
+    return TL_COMPARE(f->took_ns[a], f->took_ns[b]);
 }
 
 size_t tl_link_cell_end(const tl_link_finding *f, size_t i)

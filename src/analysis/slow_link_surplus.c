@@ -24,7 +24,7 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
     if (f->unit[a] != f->unit[b])
         return f->unit[a] < f->unit[b] ? -1 : 1;
     uint32_t x = f->in->collectives[a].step, y = f->in->collectives[b].step;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* The middle surplus of a cell's collectives of the step of order[i]; *next: behind them. */

@@ -2,7 +2,9 @@
  *
  *     share     of rank r in step s: its cost as a part of the step without it.  A step shorter than the middle one is
  *               as long as that: the recording cut it
- *     worst     the largest share in s of the others, of those alone whose labels tell nothing
+ *     worst     the largest share in s of the others, of those alone whose labels tell nothing; once some have been found
+ *               to stand out, what they cost in their events, or steadily, is known to be theirs: the rest is
+ *               looked at again without it
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
  *               steps is 1 %, or that of the flagged ones 2.5 %: flagged ones are the worst of anybody.  Of one flagged
@@ -43,6 +45,8 @@ typedef struct looking {
     double *second;   /* the same without that unit */
     size_t *of;       /* [nsteps]: that unit */
     double *scratch;  /* [nsteps] */
+    double *in_flagged; /* [nunits]: shares of all flagged steps, summed */
+    bool *known;        /* [nunits * nsteps]: a fault that has been found, and no noise */
     double middle_ns; /* of the lengths of steps */
 } looking;
 
@@ -89,13 +93,16 @@ static void find_shares(looking *l)
     memcpy(l->scratch, in->step_ns, in->nsteps * sizeof *l->scratch);
     l->middle_ns = in->nsteps > 0 ? tl_real_median(l->scratch, in->nsteps) : 0;
 
+    for (size_t r = 0; r < in->nunits; r++)
+        l->in_flagged[r] = 0;
     for (size_t s = 0; s < in->nsteps; s++) {
         l->largest[s] = l->second[s] = 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
             double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
             l->share[r * in->nsteps + s] = share;
-            if (speaks_against(in, r))
+            l->in_flagged[r] += in->flagged[r * in->nsteps + s] ? share : 0;
+            if (speaks_against(in, r) || l->known[r * in->nsteps + s])
                 continue;
             if (share > l->largest[s]) {
                 l->second[s] = l->largest[s];
@@ -200,6 +207,11 @@ static void measure_between(const looking *l, size_t unit, tl_standing *out)
             out->share_between += l->share[unit * n + s];
             out->nbetween++;
         }
+    double outside = l->in_flagged[unit] - out->share_between, most = 0;
+    for (size_t r = 0; r < l->in->nunits; r++)
+        if (r != unit && l->in_flagged[r] > most)
+            most = l->in_flagged[r];
+    out->peaks = out->nevents > 0 && outside > out->share_between && outside > most;
     out->share_between /= out->nbetween > 0 ? (double)out->nbetween : 1;
 }
 
@@ -239,6 +251,30 @@ static tl_standing look_at(looking *l, size_t unit)
     return out;
 }
 
+/* What the units that stand out cost in the steps for which they do; whether there is any. */
+static bool mark_known(const looking *l, const tl_standing *found)
+{
+    size_t n = l->in->nsteps;
+    bool any = false;
+    for (size_t r = 0; r < l->in->nunits; r++) {
+        bool steady = found[r].ground == TL_GROUND_STEADY, event = found[r].ground == TL_GROUND_EVENT;
+        for (size_t at = r * n; at < (r + 1) * n; at++) {
+            l->known[at] = l->in->flagged[at] && (steady || (event && l->share[at] >= event_share));
+            any |= l->known[at];
+        }
+    }
+    return any;
+}
+
+/* The rest once more, which a known fault had hidden. */
+static void look_again(looking *l, tl_standing *out)
+{
+    find_shares(l);
+    for (size_t r = 0; r < l->in->nunits; r++)
+        if (!tl_stands_out(&out[r]))
+            out[r] = look_at(l, r);
+}
+
 tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
 {
     size_t n = costs->nsteps + 1;
@@ -247,17 +283,24 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
                   .largest = tl_malloc(n * sizeof(double)),
                   .second = tl_malloc(n * sizeof(double)),
                   .of = tl_malloc(n * sizeof(size_t)),
-                  .scratch = tl_malloc(n * sizeof(double)) };
-    bool whole = l.share != NULL && l.largest != NULL && l.second != NULL && l.of != NULL && l.scratch != NULL;
+                  .scratch = tl_malloc(n * sizeof(double)),
+                  .in_flagged = tl_malloc((costs->nunits + 1) * sizeof(double)),
+                  .known = tl_calloc(costs->nunits * costs->nsteps + 1, sizeof(bool)) };
+    bool whole = l.share != NULL && l.largest != NULL && l.second != NULL && l.of != NULL && l.scratch != NULL &&
+                 l.in_flagged != NULL && l.known != NULL;
 
     if (whole)
         find_shares(&l);
     for (size_t r = 0; whole && r < costs->nunits; r++)
         out[r] = look_at(&l, r);
+    if (whole && mark_known(&l, out))
+        look_again(&l, out);
     free(l.share);
     free(l.largest);
     free(l.second);
     free(l.of);
     free(l.scratch);
+    free(l.in_flagged);
+    free(l.known);
     return whole ? TL_OK : tl_fail_memory(err, "the test against the job's noise");
 }

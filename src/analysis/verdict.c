@@ -25,14 +25,8 @@ typedef struct judging {
 
 size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (steps[mid].number < number)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, steps[mid].number < number);
     return low < n && steps[low].number == number ? low : n;
 }
 
@@ -142,25 +136,10 @@ static tl_status test_roles(judging *j, tl_error *err)
     return st;
 }
 
-/* The first row of blame that charges the rank or one above it. */
-static size_t first_charge_of(const tl_table *blame, int32_t rank)
-{
-    size_t low = 0, high = blame->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_blame *b = tl_table_row(blame, mid);
-        if (b->to_rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 double tl_charged_for_comm(const tl_verdict_input *in, size_t rank, const bool *flagged)
 {
     double ns = 0;
-    for (size_t i = first_charge_of(in->blame, in->ranks[rank]); i < in->blame->n; i++) {
+    for (size_t i = tl_table_from_rank(in->blame, in->ranks[rank]); i < in->blame->n; i++) {
         const tl_blame *b = tl_table_row(in->blame, i);
         if (b->to_rank != in->ranks[rank])
             break;
@@ -231,7 +210,7 @@ static void name_cause(const judging *j, size_t r, tl_straggler *row)
     bool any = j->found[r].nflagged > 0;
     int largest = TL_NPARTS;
 
-    for (size_t i = first_charge_of(blame, row->rank); i < blame->n; i++) {
+    for (size_t i = tl_table_from_rank(blame, row->rank); i < blame->n; i++) {
         const tl_blame *b = tl_table_row(blame, i);
         if (b->to_rank != row->rank)
             break;
@@ -276,7 +255,8 @@ static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table 
                                (int64_t)llround(j->wall[at]),
                                j->z[at],
                                j->flagged[at],
-                               in->gain_ns != NULL ? (int64_t)llround(in->gain_ns[at]) : 0 };
+                               in->gain_ns != NULL ? (int64_t)llround(in->gain_ns[at]) : 0,
+                               in->steps[s].ns };
         row.blame_ns += j->charge[at];
         if (!tl_table_append(blame_step, &step, 1))
             return false;
@@ -290,7 +270,7 @@ void tl_verdict_sum_all(const tl_table *blame, tl_table *straggler)
     for (size_t i = 0; i < straggler->n; i++) {
         tl_straggler *row = tl_table_row(straggler, i);
         row->blame_ns = 0;
-        for (size_t b = first_charge_of(blame, row->rank); b < blame->n; b++) {
+        for (size_t b = tl_table_from_rank(blame, row->rank); b < blame->n; b++) {
             const tl_blame *charge = tl_table_row(blame, b);
             if (charge->to_rank != row->rank)
                 break;

@@ -181,22 +181,24 @@ double tl_percent_of_step(double share)
     return of < 1 ? 100 * of : 100;
 }
 
-/* A pattern of all steps is told by all that are flagged; else other steps in which it was the last are like those of any
- * rank, and what counts lies between the events. */
+/* A pattern of all steps, or of which the events are but the peaks, is told by all that are flagged; else other steps in which
+ * it was the last are like those of any rank, and what counts lies between the events. */
 static bool is_between_events(const tl_standing *found, uint8_t pattern)
 {
-    return found->ground == TL_GROUND_EVENT && pattern != TL_PATTERN_PERSISTENT && pattern != TL_PATTERN_DRIFTING;
+    return found->ground == TL_GROUND_EVENT && !found->peaks && pattern != TL_PATTERN_PERSISTENT &&
+           pattern != TL_PATTERN_DRIFTING;
 }
 
 static void say_events(const tl_standing *found, bool between, size_t steps, char *reason, size_t n)
 {
     size_t flagged = between ? found->nbetween : found->nflagged;
     double percent = tl_percent_of_step(between ? found->share_between : found->share);
+    char more[40] = "", in[40] = "";
+    if (flagged < found->nflagged)
+        snprintf(more, sizeof more, " (%zu more flagged)", found->nflagged - flagged);
     if (found->nevents < flagged)
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, in %zu far more than any other rank", flagged, steps,
-                 percent, found->nevents);
-    else
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, far more than any other rank", flagged, steps, percent);
+        snprintf(in, sizeof in, "in %zu ", found->nevents);
+    snprintf(reason, n, "%zu of %zu steps%s, %.1f %% of them, %sfar more than any other rank", flagged, steps, more, percent, in);
 }
 
 static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, uint8_t pattern, bool in_first, char *reason,

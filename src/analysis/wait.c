@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/activity.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 void tl_host_waits_free(tl_host_waits *waits)
@@ -156,7 +157,7 @@ static int by_time(const void *a, const void *b)
         return x->start_ns < y->start_ns ? -1 : 1;
     if (x->end_ns != y->end_ns)
         return x->end_ns > y->end_ns ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+    return TL_COMPARE(x->kind, y->kind);
 }
 
 void tl_host_waits_sort(tl_host_waits *waits)

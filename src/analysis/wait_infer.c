@@ -11,6 +11,7 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 #define US          INT64_C(1000)
@@ -104,14 +105,8 @@ static bool find_silences(const tl_spans *busy, silences *out)
 /* The silence in which an instant lies, or shortly after whose end; NULL. */
 static silence *silence_at(const silences *all, int64_t at_ns)
 {
-    size_t low = 0, high = all->n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (all->v[mid].end_ns + CLOCKS_NS < at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, all->n, mid, all->v[mid].end_ns + CLOCKS_NS < at_ns);
     return low < all->n && all->v[low].start_ns < at_ns ? &all->v[low] : NULL;
 }
 
@@ -119,14 +114,8 @@ static bool asks_for_times(const tl_rank_view *view, int64_t at_ns)
 {
     const tl_calls *calls = &view->calls;
     for (size_t t = 0; t < calls->nthreads; t++) {
-        size_t low = calls->threads[t].first, end = low + calls->threads[t].n, high = end;
-        while (low < high) {
-            size_t mid = (low + high) / 2;
-            if (calls->start_ns[mid] < at_ns)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = calls->threads[t].first, end = low + calls->threads[t].n;
+        TL_BISECT(low, end, mid, calls->start_ns[mid] < at_ns);
         for (; low < end && calls->start_ns[low] == at_ns; low++)
             if (calls->name[low] != TL_NO_NAME &&
                 tl_text_has(tl_names_text(view->names, calls->name[low]), "EventElapsedTime"))

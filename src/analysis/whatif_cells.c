@@ -3,6 +3,7 @@
  *     rank 0   |  c0  |a|  c1  |b| c2 |      a, b: collectives that others take part in too.  c0, c1, c2: cells.
  */
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static bool shared(const tl_whatif *w, uint32_t comm)
 static int ascending(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* The numbers of all steps, each once. */

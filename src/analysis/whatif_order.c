@@ -31,7 +31,7 @@ static int by_coming(const void *graph, uint32_t x, uint32_t y)
 {
     const tl_whatif *w = graph;
     int64_t p = started(w, x), q = started(w, y);
-    return p != q ? (p < q ? -1 : 1) : (x > y) - (x < y);
+    return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x, y);
 }
 
 typedef struct leaving {
@@ -44,7 +44,7 @@ static int by_leaving(const void *context, uint32_t x, uint32_t y)
     const leaving *l = context;
     if (l->needs[x] != l->needs[y])
         return l->needs[x] < l->needs[y] ? -1 : 1;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* Seats, leaves and stages of one collective, whose comms stand in seats[first .. first + n). */

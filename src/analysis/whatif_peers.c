@@ -26,7 +26,7 @@ static int by_number(const void *a, const void *b)
     const struct number *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
+    return TL_COMPARE(x->of, y->of);
 }
 
 /* The median of n sorted numbers without the one at `own`; own = n leaves none out. */

@@ -10,7 +10,7 @@ static int by_like(const void *graph, uint32_t x, uint32_t y)
     uint32_t a = w->in.collectives[x].like, b = w->in.collectives[y].like;
     if (a != b)
         return a < b ? -1 : 1;
-    return w->took_ns[x] != w->took_ns[y] ? (w->took_ns[x] < w->took_ns[y] ? -1 : 1) : (x > y) - (x < y);
+    return w->took_ns[x] != w->took_ns[y] ? TL_COMPARE(w->took_ns[x], w->took_ns[y]) : TL_COMPARE(x, y);
 }
 
 /* What a transfer usually takes, of n in order: the median, the lower of the middle two; but where a good part of them
@@ -46,7 +46,7 @@ bool tl_whatif_compare_links(tl_whatif *w)
 static int by_transfer(const void *graph, uint32_t x, uint32_t y)
 {
     const tl_whatif *w = graph;
-    return (w->transfer_ns[x] > w->transfer_ns[y]) - (w->transfer_ns[x] < w->transfer_ns[y]);
+    return TL_COMPARE(w->transfer_ns[x], w->transfer_ns[y]);
 }
 
 /* Ranks of several roles do not send each other equal amounts: what seems one collective of stages of a pipeline is what

@@ -2,6 +2,7 @@
 #include "compat_cmd.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/compat/tracelens.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
@@ -24,7 +25,7 @@ typedef TL_VEC(trace_file) trace_files;
 static int by_rank(const void *a, const void *b)
 {
     const trace_file *x = a, *y = b;
-    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : strcmp(x->path, y->path);
+    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : strcmp(x->path, y->path);
 }
 
 /* The rank that every file's name tells; failing that, every file's text; failing that, its place in path order.  A

@@ -3,6 +3,7 @@
 
 #include "suggest.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/table.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -275,7 +276,7 @@ static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* "0-3,7"; what is too long ends in dots. */

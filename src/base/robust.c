@@ -1,5 +1,6 @@
 /* robust.c - robust measures and the randomness of permutation tests. */
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 static int ascending(const void *a, const void *b)
 {
     const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return TL_COMPARE(*x, *y);
 }
 
 void tl_real_sort(double *x, size_t n)
@@ -112,7 +113,7 @@ double tl_trend_p(const double *y, size_t n)
             if (j < i && y[j] == y[i])
                 first = false;
             if (j > i) {
-                rises += (y[j] > y[i]) - (y[j] < y[i]);
+                rises += TL_COMPARE(y[j], y[i]);
                 equal += y[j] == y[i];
             }
         }

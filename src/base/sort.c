@@ -62,13 +62,7 @@ void tl_int_sort(int32_t *values, size_t n)
 
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (ascending[mid] < x)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, ascending[mid] < x);
     return low < n && ascending[low] == x ? low : n;
 }

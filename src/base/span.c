@@ -7,6 +7,7 @@
  *
  * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
  */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/mem.h"
 
@@ -49,7 +50,7 @@ bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
 static int by_start(const void *a, const void *b)
 {
     const tl_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
 bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
@@ -107,14 +108,8 @@ bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
 /* How many spans of the set end at or before the instant. */
 static size_t ended_by(const tl_spans *set, int64_t ns)
 {
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (set->v[mid].end_ns <= ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, set->n, mid, set->v[mid].end_ns <= ns);
     return low;
 }
 

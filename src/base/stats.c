@@ -1,4 +1,5 @@
 /* stats.c - see stats.h. */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
 static int by_value(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return TL_COMPARE(*x, *y);
 }
 
 void tl_ns_sort(int64_t *values, size_t n)

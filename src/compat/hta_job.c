@@ -1,6 +1,7 @@
 /* hta_job.c - files to frames, and what needs all of them: the common zero and the cut of the last step. */
 #include "hta_job.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 #include <stdarg.h>
@@ -120,7 +121,7 @@ static bool comes_later(const tl_hta_options *options, size_t i)
 static int by_rank(const void *a, const void *b)
 {
     int64_t x = ((const tl_hta_frame *)a)->rank, y = ((const tl_hta_frame *)b)->rank;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_error *err)

@@ -7,6 +7,7 @@
 #include "hta_frame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
@@ -51,14 +52,8 @@ typedef struct step_line {
 /* The last piece that begins at or before ts; SIZE_MAX when ts lies before all. */
 static size_t piece_at(const step_line *line, double ts)
 {
-    size_t low = 0, high = line->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (line->from[mid] <= ts)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
     return low - 1;
 }
 
@@ -123,14 +118,8 @@ static int64_t step_at(const step_line *line, double ts)
 /* The row with this index, while rows are in file order; NULL where there is none. */
 static const tl_hta_row *row_of_index(const tl_hta_frame *frame, int64_t index)
 {
-    size_t low = 0, high = frame->rows.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (frame->rows.v[mid].index < index)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
     return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
 }
 

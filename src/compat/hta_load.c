@@ -3,6 +3,7 @@
 #include "hta_spans.h"
 #include "python.h"
 #include "sheet.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static const char *const vendor_labels[] = {
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 static size_t sort_distinct(int64_t *v, size_t n)
@@ -183,7 +184,7 @@ static int by_text(const void *a, const void *b)
     const tl_text *x = &((const category *)a)->text, *y = &((const category *)b)->text;
     size_t n = x->n < y->n ? x->n : y->n;
     int order = n > 0 ? memcmp(x->p, y->p, n) : 0;
-    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+    return order != 0 ? order : TL_COMPARE(x->n, y->n);
 }
 
 static void write_category(tl_sheet *csv, const tl_hta_frame *frame, const category *c)

@@ -1,6 +1,7 @@
 /* hta_spans.c - merging rows. */
 #include "hta_spans.h"
 #include "python.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ static int by_ts(const void *a, const void *b)
     const tl_hta_row *x = *(const tl_hta_row *const *)a, *y = *(const tl_hta_row *const *)b;
     if (x->ts != y->ts)
         return x->ts < y->ts ? -1 : 1;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are

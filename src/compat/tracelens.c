@@ -1,4 +1,5 @@
 /* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/compat/tracelens.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part.h"
@@ -183,7 +184,7 @@ typedef TL_VEC(part) parts;
 static int by_rank(const void *a, const void *b)
 {
     const part *x = a, *y = b;
-    return (x->head.rank > y->head.rank) - (x->head.rank < y->head.rank);
+    return TL_COMPARE(x->head.rank, y->head.rank);
 }
 
 static tl_status split_shares(parts *out, const char *shares, size_t n, tl_error *err)

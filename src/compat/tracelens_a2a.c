@@ -48,12 +48,6 @@ static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
     return x;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return TL_COMPARE(x, y);
-}
-
 /* What is unknown stands behind. */
 static int most_first(const void *a, const void *b)
 {
@@ -66,7 +60,6 @@ static int most_first(const void *a, const void *b)
 static bool collect(tl_coll_exchanges *s)
 {
     const tl_colls *colls = s->colls;
-    size_t n = 0;
 
     for (size_t c = 0; c < colls->ncollectives; c++) {
         if (!tl_text_is(tl_names_text(&colls->texts, tl_coll_nth(colls, c, 0)->name), "all_to_allv"))
@@ -74,21 +67,14 @@ static bool collect(tl_coll_exchanges *s)
         if (!tl_vec_room(&s->v))
             return false;
         s->v.v[s->v.n++] = measure(colls, c);
-        for (size_t k = 0; k < tl_coll_nrows(colls, c); k++) {
-            if (!tl_vec_room(&s->ranks))
-                return false;
-            s->ranks.v[s->ranks.n++] = tl_coll_nth(colls, c, k)->rank;
-        }
+        if (!tl_coll_ranks_add(&s->ranks, colls, c))
+            return false;
     }
     s->whole_times = colls->whole_ts && colls->whole_dur;
     if (s->v.n == 0)
         return true;
     qsort(s->v.v, s->v.n, sizeof *s->v.v, most_first);
-    qsort(s->ranks.v, s->ranks.n, sizeof *s->ranks.v, by_number);
-    for (size_t i = 0; i < s->ranks.n; i++)
-        if (n == 0 || s->ranks.v[i] != s->ranks.v[n - 1])
-            s->ranks.v[n++] = s->ranks.v[i];
-    s->ranks.n = n;
+    tl_coll_ranks_distinct(&s->ranks);
     return true;
 }
 
@@ -105,17 +91,6 @@ static void put_rank(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
     tl_sheet_real(sheet, there ? tl_coll_out_mb(colls, row) : NAN);
     tl_coll_put_text(sheet, colls, there ? row->in_split : TL_NO_NAME);
     tl_coll_put_text(sheet, colls, there ? row->out_split : TL_NO_NAME);
-}
-
-/* The row of the i-th rank, NULL where it takes no part; *k counts those that do. */
-static const tl_coll_row *row_of(const tl_coll_exchanges *s, const tl_coll_exchange *x, size_t i, size_t *k)
-{
-    const tl_coll_row *row =
-        *k < tl_coll_nrows(s->colls, x->collective) ? tl_coll_nth(s->colls, x->collective, *k) : NULL;
-    if (row == NULL || row->rank != s->ranks.v[i])
-        return NULL;
-    ++*k;
-    return row;
 }
 
 static void put_exchange(tl_sheet *sheet, const tl_coll_exchanges *s, const tl_coll_exchange *x)
@@ -143,9 +118,9 @@ static void put_exchange(tl_sheet *sheet, const tl_coll_exchanges *s, const tl_c
     tl_sheet_number(sheet, x->start_skew, colls->whole_ts);
     tl_sheet_number(sheet, x->end_skew, s->whole_times);
     for (size_t i = 0, k = 0; i < s->ranks.n; i++)
-        put_rank(sheet, colls, row_of(s, x, i, &k));
+        put_rank(sheet, colls, tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k));
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        row = row_of(s, x, i, &k);
+        row = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
         tl_sheet_number(sheet, row != NULL ? row->ts - x->first_start : NAN, row != NULL && colls->whole_ts);
         tl_sheet_number(sheet, row != NULL ? x->last_end - (row->ts + row->dur) : NAN, row != NULL && s->whole_times);
     }

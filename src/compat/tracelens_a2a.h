@@ -16,7 +16,7 @@ typedef struct tl_coll_exchange {
 typedef struct tl_coll_exchanges {
     const tl_colls *colls;
     TL_VEC(tl_coll_exchange) v; /* most data first */
-    TL_VEC(int64_t) ranks;      /* that take part, ascending */
+    tl_coll_ranks ranks;        /* that take part, ascending */
     bool whole_times;
 } tl_coll_exchanges;
 

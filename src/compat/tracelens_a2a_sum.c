@@ -2,6 +2,7 @@
 #include "python.h"
 #include "tracelens_a2a.h"
 #include "tlmpi/base/sort.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 static int in_groups(const tl_coll_exchange *x, const tl_coll_exchange *y)
@@ -17,60 +18,26 @@ static int by_group(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->collective, y->collective);
 }
 
-/* What is known of one number of some exchanges, without those of which it is not. */
+/* What is known of one measure of some exchanges, without those of which it is not. */
 typedef struct series {
     double *v;
     size_t n;
     double min, max;
 } series;
 
-static void take_series(series *out, const tl_coll_exchange **v, size_t n, double (*value)(const tl_coll_exchange *))
+/* `measure`: offset of a double. */
+static void take_series(series *out, const tl_coll_exchange **v, size_t n, size_t measure)
 {
     out->n = 0;
     out->min = out->max = NAN;
     for (size_t i = 0; i < n; i++) {
-        double x = value(v[i]);
+        double x = *(const double *)((const char *)v[i] + measure);
         if (isnan(x))
             continue;
         out->v[out->n++] = x;
         out->min = fmin(out->min, x);
         out->max = fmax(out->max, x);
     }
-}
-
-static double data(const tl_coll_exchange *x)
-{
-    return x->mb;
-}
-
-static double wall(const tl_coll_exchange *x)
-{
-    return x->wall;
-}
-
-static double throughput(const tl_coll_exchange *x)
-{
-    return x->throughput;
-}
-
-static double imbalance(const tl_coll_exchange *x)
-{
-    return x->imbalance;
-}
-
-static double max_dur(const tl_coll_exchange *x)
-{
-    return x->max_dur;
-}
-
-static double start_skew(const tl_coll_exchange *x)
-{
-    return x->start_skew;
-}
-
-static double end_skew(const tl_coll_exchange *x)
-{
-    return x->end_skew;
 }
 
 static void put_spread(tl_sheet *sheet, const series *s, bool whole)
@@ -95,21 +62,21 @@ static void put_sum(tl_sheet *sheet, const tl_coll_exchanges *s, const tl_coll_e
 
     tl_coll_put_text(sheet, colls, row->group);
     tl_coll_put_text(sheet, colls, row->dtype);
-    take_series(work, v, n, data);
+    take_series(work, v, n, offsetof(tl_coll_exchange, mb));
     put_spread(sheet, work, false);
-    take_series(work, v, n, wall);
+    take_series(work, v, n, offsetof(tl_coll_exchange, wall));
     put_spread(sheet, work, s->whole_times);
     total = tl_pandas_sum(work->v, work->n);
     tl_sheet_number(sheet, total, s->whole_times);
-    take_series(work, v, n, throughput);
+    take_series(work, v, n, offsetof(tl_coll_exchange, throughput));
     put_spread(sheet, work, false);
-    take_series(work, v, n, imbalance);
+    take_series(work, v, n, offsetof(tl_coll_exchange, imbalance));
     put_peak(sheet, work, false);
-    take_series(work, v, n, max_dur);
+    take_series(work, v, n, offsetof(tl_coll_exchange, max_dur));
     put_peak(sheet, work, colls->whole_dur);
-    take_series(work, v, n, start_skew);
+    take_series(work, v, n, offsetof(tl_coll_exchange, start_skew));
     put_peak(sheet, work, colls->whole_ts);
-    take_series(work, v, n, end_skew);
+    take_series(work, v, n, offsetof(tl_coll_exchange, end_skew));
     put_peak(sheet, work, s->whole_times);
     tl_sheet_int(sheet, (int64_t)n);
     tl_coll_put_text(sheet, colls, row->ranks);

@@ -77,6 +77,16 @@ static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
     return colls->first[collective + 1] - colls->first[collective];
 }
 
+/* The ranks of some collectives: add those of each, then keep each once, ascending.  Zero-initialise; free(ranks.v)
+ * ends it.  False: memory is out. */
+typedef TL_VEC(int64_t) tl_coll_ranks;
+bool tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
+void tl_coll_ranks_distinct(tl_coll_ranks *ranks);
+
+/* The row of a rank in a collective, NULL where it takes no part.  Ranks are asked for in ascending order: *k, at first
+ * 0, counts those that do. */
+const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k);
+
 /* Cells: of an id; a text; a number that may be absent, of a column that is whole or not. */
 void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row);
 void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);

@@ -13,6 +13,7 @@
  */
 #include "tracelens_cover.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -133,14 +134,8 @@ static bool make(timeline *t, const tl_cover_span *spans, size_t n)
 
 static size_t piece_at(const timeline *t, int64_t edge)
 {
-    size_t low = 0, high = t->npieces;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->edge[mid] < edge)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, t->npieces, mid, t->edge[mid] < edge);
     return low;
 }
 

@@ -1,5 +1,6 @@
 /* tracelens_gap.c - where the gaps are, what lies on either side, and whether a wait of the host emptied the device. */
 #include "tracelens_gap.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,14 +177,8 @@ typedef struct walk {
 /* The first place in gpu whose ts is at or after t. */
 static size_t first_at(const walk *w, double t)
 {
-    size_t low = 0, high = w->ngpu;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (tl_lens_ts(w->lens, w->gpu[mid]) < t)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, w->ngpu, mid, tl_lens_ts(w->lens, w->gpu[mid]) < t);
     return low;
 }
 

@@ -2,6 +2,7 @@
 #include "python.h"
 #include "sheet.h"
 #include "tracelens.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ static int in_groups(const void *a, const void *b)
         return x->cpu < y->cpu ? -1 : 1;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    return TL_COMPARE(x->id, y->id);
 }
 
 static int in_axes(const void *a, const void *b)
@@ -76,7 +77,7 @@ static int in_axes(const void *a, const void *b)
         return x->drained ? 1 : -1;
     if (x->cpu != y->cpu)
         return x->cpu < y->cpu ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    return TL_COMPARE(x->id, y->id);
 }
 
 /* Equal totals: the one that comes first in time. */
@@ -85,7 +86,7 @@ static int largest_total_first(const void *a, const void *b)
     const gap_group *x = a, *y = b;
     if (x->total != y->total)
         return x->total > y->total ? -1 : 1;
-    return (x->v[0]->id > y->v[0]->id) - (x->v[0]->id < y->v[0]->id);
+    return TL_COMPARE(x->v[0]->id, y->v[0]->id);
 }
 
 static bool make_groups(grouping *g, bool by_key)

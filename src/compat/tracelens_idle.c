@@ -1,6 +1,7 @@
 /* tracelens_idle.c - the tables of single gaps. */
 #include "sheet.h"
 #include "tracelens.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,7 +98,7 @@ static int longest_first(const void *a, const void *b)
 {
     const tl_lens_gap *x = *(const tl_lens_gap *const *)a, *y = *(const tl_lens_gap *const *)b;
     double d = tl_lens_duration(y) - tl_lens_duration(x);
-    return d != 0 ? (d > 0) - (d < 0) : (x->id > y->id) - (x->id < y->id);
+    return d != 0 ? TL_COMPARE(d, 0) : TL_COMPARE(x->id, y->id);
 }
 
 /* Without macro gaps the table has no columns either. */

@@ -5,6 +5,7 @@
  *     rank 2                 [           ]        the straggler; its duration is the latency
  */
 #include "tracelens_sync.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* What a name of a collective means; other names do not synchronise. */
@@ -84,36 +85,6 @@ static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning ki
     return s;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The ranks of all rows at hand; sorted and distinct in the end. */
-static bool collect_ranks(tl_coll_syncs *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->v.n; i++)
-        for (size_t k = 0; k < tl_coll_nrows(s->colls, s->v.v[i].collective); k++) {
-            int64_t rank = tl_coll_nth(s->colls, s->v.v[i].collective, k)->rank;
-            if (s->ranks.n > 0 && s->ranks.v[s->ranks.n - 1] == rank)
-                continue;
-            if (!tl_vec_room(&s->ranks))
-                return false;
-            s->ranks.v[s->ranks.n++] = rank;
-        }
-    if (s->ranks.n == 0)
-        return true;
-    qsort(s->ranks.v, s->ranks.n, sizeof *s->ranks.v, by_number);
-    for (size_t i = 0; i < s->ranks.n; i++)
-        if (n == 0 || s->ranks.v[i] != s->ranks.v[n - 1])
-            s->ranks.v[n++] = s->ranks.v[i];
-    s->ranks.n = n;
-    return true;
-}
-
 /* False: memory is out.  *differ: ranks do not agree on that collective. */
 static bool collect(tl_coll_syncs *s, uint32_t *differ)
 {
@@ -134,10 +105,13 @@ static bool collect(tl_coll_syncs *s, uint32_t *differ)
             return false;
         s->v.v[s->v.n] = measure(colls, c, kind);
         s->has_bandwidth |= !isnan(s->v.v[s->v.n++].algo);
+        if (!tl_coll_ranks_add(&s->ranks, colls, c))
+            return false;
     }
     s->whole_times = colls->whole_ts && colls->whole_dur;
     s->work = tl_malloc((s->v.n + 1) * sizeof *s->work);
-    return s->work != NULL && collect_ranks(s);
+    tl_coll_ranks_distinct(&s->ranks);
+    return s->work != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
@@ -159,7 +133,6 @@ static void put_meta(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *
 static void put_sync(tl_sheet *sheet, const tl_coll_syncs *s, const tl_coll_sync *one)
 {
     const tl_colls *colls = s->colls;
-    size_t n = tl_coll_nrows(colls, one->collective);
 
     put_meta(sheet, colls, one->row);
     tl_sheet_real(sheet, one->mb);
@@ -171,17 +144,15 @@ static void put_sync(tl_sheet *sheet, const tl_coll_syncs *s, const tl_coll_sync
     tl_sheet_real(sheet, one->algo);
     tl_sheet_real(sheet, one->bus);
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        const tl_coll_row *row = k < n ? tl_coll_nth(colls, one->collective, k) : NULL;
-        bool there = row != NULL && row->rank == s->ranks.v[i];
+        const tl_coll_row *row = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
+        bool there = row != NULL;
         tl_sheet_number(sheet, there ? row->ts : NAN, there && colls->whole_ts);
         tl_sheet_number(sheet, there ? row->dur : NAN, there && colls->whole_dur);
-        k += there;
     }
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        const tl_coll_row *row = k < n ? tl_coll_nth(colls, one->collective, k) : NULL;
-        bool there = row != NULL && row->rank == s->ranks.v[i];
+        const tl_coll_row *row = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
+        bool there = row != NULL;
         tl_sheet_number(sheet, there ? tl_coll_wait(one, row) : NAN, there && colls->whole_ts);
-        k += there;
     }
     tl_coll_put_span(sheet, colls, one->row->ranks);
     tl_sheet_end_row(sheet);

@@ -17,7 +17,7 @@ typedef struct tl_coll_sync {
 typedef struct tl_coll_syncs {
     const tl_colls *colls;
     TL_VEC(tl_coll_sync) v; /* in order of first appearance */
-    TL_VEC(int64_t) ranks;  /* that take part, ascending */
+    tl_coll_ranks ranks;    /* that take part, ascending */
     bool whole_times;       /* ts and dur are integers */
     bool has_bandwidth;
     double *work;

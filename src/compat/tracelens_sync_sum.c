@@ -3,6 +3,7 @@
 #include "python.h"
 #include "tracelens_sync.h"
 #include "tlmpi/base/sort.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 /* What is missing is a group of its own. */
@@ -32,40 +33,16 @@ static int largest_first(const void *a, const void *b)
     return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->v[0], y->v[0]);
 }
 
-static double latency(const tl_coll_sync *s)
-{
-    return s->latency;
-}
-
-static double start_skew(const tl_coll_sync *s)
-{
-    return s->start_skew;
-}
-
-static double end_skew(const tl_coll_sync *s)
-{
-    return s->end_skew;
-}
-
-static double algo(const tl_coll_sync *s)
-{
-    return s->algo;
-}
-
-static double bus(const tl_coll_sync *s)
-{
-    return s->bus;
-}
-
-/* Mean, median, smallest and largest of what is known. */
-static void put_statistics(tl_sheet *sheet, const tl_coll_syncs *s, const sum *g, double (*value)(const tl_coll_sync *),
-                           bool whole)
+/* Mean, median, smallest and largest of what is known of a measure: the offset of a double. */
+static void put_statistics(tl_sheet *sheet, const tl_coll_syncs *s, const sum *g, size_t measure, bool whole)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < g->n; i++)
-        if (!isnan(value(g->v[i])))
-            s->work[n++] = value(g->v[i]);
+    for (size_t i = 0; i < g->n; i++) {
+        double x = *(const double *)((const char *)g->v[i] + measure);
+        if (!isnan(x))
+            s->work[n++] = x;
+    }
     tl_sheet_real(sheet, tl_pandas_mean(s->work, n));
     tl_sheet_real(sheet, tl_numpy_median(s->work, n)); /* sorts them */
     tl_sheet_number(sheet, n > 0 ? s->work[0] : NAN, whole);
@@ -92,12 +69,12 @@ static void put_sum(tl_sheet *sheet, const tl_coll_syncs *s, const sum *g)
     tl_coll_put_text(sheet, colls, row->group);
     tl_coll_put_number(sheet, size, colls->whole_group_size);
     tl_sheet_real(sheet, mb);
-    put_statistics(sheet, s, g, latency, colls->whole_dur);
-    put_statistics(sheet, s, g, start_skew, colls->whole_ts);
-    put_statistics(sheet, s, g, end_skew, s->whole_times);
+    put_statistics(sheet, s, g, offsetof(tl_coll_sync, latency), colls->whole_dur);
+    put_statistics(sheet, s, g, offsetof(tl_coll_sync, start_skew), colls->whole_ts);
+    put_statistics(sheet, s, g, offsetof(tl_coll_sync, end_skew), s->whole_times);
     if (s->has_bandwidth) {
-        put_statistics(sheet, s, g, algo, false);
-        put_statistics(sheet, s, g, bus, false);
+        put_statistics(sheet, s, g, offsetof(tl_coll_sync, algo), false);
+        put_statistics(sheet, s, g, offsetof(tl_coll_sync, bus), false);
     }
     tl_sheet_int(sheet, (int64_t)g->n);
     tl_sheet_real(sheet, g->total / 1000);

@@ -160,7 +160,7 @@ static int by_ts(const void *context, uint32_t a, uint32_t b)
 {
     const tl_lens *lens = context;
     double x = tl_lens_ts(lens, a), y = tl_lens_ts(lens, b);
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 static int by_ts_and_length(const void *context, uint32_t a, uint32_t b)

@@ -8,6 +8,7 @@
 #include "tracks.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include <errno.h>
@@ -160,7 +161,7 @@ static tl_status augment_mine(augmenting *a, tl_error *err)
 static int by_item(const void *a, const void *b)
 {
     uint64_t x = ((const outcome *)a)->item, y = ((const outcome *)b)->item;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 static tl_status gather(augmenting *a, tl_error *err)

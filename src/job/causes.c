@@ -86,17 +86,10 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, c
 /* The rows of one rank in the table of steps: [first, *end). */
 static size_t steps_of(const tl_table *steps, int32_t rank, size_t *end)
 {
-    size_t low = 0, high = steps->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (((const tl_blame_step *)tl_table_row(steps, mid))->rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (*end = low; *end < steps->n && ((const tl_blame_step *)tl_table_row(steps, *end))->rank == rank; ++*end)
+    size_t first = tl_table_from_rank(steps, rank);
+    for (*end = first; *end < steps->n && ((const tl_blame_step *)tl_table_row(steps, *end))->rank == rank; ++*end)
         ;
-    return low;
+    return first;
 }
 
 /* Where none of its own is flagged, those in which the ranks stand out that it is late with, or all. */

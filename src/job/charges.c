@@ -46,7 +46,8 @@ static bool list_arrivals(charging *a)
                                              .end_ns = row->end_ns,
                                              .rank = (uint32_t)tl_index_of(a->in->ranks, a->in->nranks, row->rank),
                                              .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
-                                             .uid = row->uid };
+                                             .uid = row->uid,
+                                             .behind = row->step == row->own_step ? row->behind : 0 };
         for (int part = 0; part < TL_NPARTS; part++)
             a->arrivals[i].share[part] = row->share[part];
     }

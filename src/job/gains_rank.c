@@ -6,6 +6,7 @@
  */
 #include "gains_parts.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static int by_host(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_rank *r = rows;
     int names = memcmp(r[a].host, r[b].host, sizeof r[a].host);
-    return names != 0 ? names : (r[a].rank > r[b].rank) - (r[a].rank < r[b].rank);
+    return names != 0 ? names : TL_COMPARE(r[a].rank, r[b].rank);
 }
 
 static int by_charge(const void *a, const void *b)
@@ -153,7 +154,7 @@ static int by_charge(const void *a, const void *b)
     const one_host *x = a, *y = b;
     if (x->blame_ns != y->blame_ns)
         return x->blame_ns > y->blame_ns ? -1 : 1;
-    return (x->lowest > y->lowest) - (x->lowest < y->lowest);
+    return TL_COMPARE(x->lowest, y->lowest);
 }
 
 /* What the ranks of each host are charged; *several: there are hosts beside each other.  How many hosts have names. */

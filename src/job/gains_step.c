@@ -1,6 +1,7 @@
 /* gains_step.c - what repairs gain step by step: of ranks, and of many ranks together. */
 #include "gains_parts.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int by_more(const void *a, const void *b)
     const had_more *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return TL_COMPARE(x->rank, y->rank);
 }
 
 /* gain_ns: of the replay's steps; all_ns: of all of the job. */

@@ -14,7 +14,9 @@ typedef struct tl_late_row {
     int32_t own_step;       /* that of the rank's own marks; step: that of the collective */
     uint32_t uid, previous; /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;          /* size of the message, -1 when unknown */
+    int64_t done_ns; /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
     uint16_t share[TL_NPARTS];
+    uint16_t behind; /* how much of what these are shares of it had behind the last collective of the step before own_step */
     uint8_t kind;    /* tl_collective, of the collective */
     uint8_t fits;    /* two ranks or more, and nothing suspect */
     uint8_t charged; /* its collective may carry a verdict */

@@ -253,14 +253,8 @@ static bool answer(const item_list *items, const request_list *requests, item_li
     bool whole = order != NULL && tl_sort_index(order, items->n, by_item_group, items->v);
 
     for (size_t q = 0; whole && q < requests->n; q++) {
-        size_t low = 0, high = items->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (items->v[order[mid]].group < requests->v[q].group)
-                low = mid + 1;
-            else
-                high = mid;
-        }
+        size_t low = 0;
+        TL_BISECT(low, items->n, mid, items->v[order[mid]].group < requests->v[q].group);
         for (; whole && low < items->n && items->v[order[low]].group == requests->v[q].group; low++) {
             whole = tl_vec_room(out);
             if (whole) {

@@ -134,6 +134,7 @@ static void correct(tl_matching *m)
         p->start_ns = tl_clock_correct(place, p->start_ns);
         p->end_ns = end_ns > p->start_ns ? end_ns : p->start_ns;
         p->launch_ns = tl_clock_correct(place, p->launch_ns);
+        p->done_ns = tl_clock_correct(place, p->done_ns);
     }
 }
 

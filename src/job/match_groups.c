@@ -3,6 +3,7 @@
 #include "share.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static int by_host(const void *a, const void *b)
 {
     const tl_rank *x = *(const tl_rank *const *)a, *y = *(const tl_rank *const *)b;
     int order = memcmp(x->host, y->host, sizeof x->host);
-    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
+    return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
 }
 
 /* Proc 0: hosts get numbers in the order of their names; every rank that has a trace gets a place. */
@@ -203,15 +204,8 @@ static void count_before_launch(tl_matching *m, const census *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const tl_membership *s = &c->memberships[i];
-        size_t low = 0, high = m->clock_rows->n;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (((const tl_clock *)tl_table_row(m->clock_rows, mid))->rank < s->rank)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        tl_clock *row = low < m->clock_rows->n ? tl_table_row(m->clock_rows, low) : NULL;
+        size_t at = tl_table_from_rank(m->clock_rows, s->rank);
+        tl_clock *row = at < m->clock_rows->n ? tl_table_row(m->clock_rows, at) : NULL;
         if (row == NULL || row->rank != s->rank)
             continue;
         row->before_launch += s->nbefore;

@@ -2,6 +2,7 @@
 #include "match_parts.h"
 #include "share.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -75,14 +76,8 @@ static tl_status choose_borders(const tl_collective_run *runs, size_t n, int64_t
 /* The proc of a time: how many borders lie at or before it. */
 static int32_t proc_of(const int64_t *borders, size_t n, int64_t ns)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (borders[mid] <= ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, n, mid, borders[mid] <= ns);
     return (int32_t)low;
 }
 

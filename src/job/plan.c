@@ -4,6 +4,7 @@
  * learn its rank; proc 0 decides and tells all.
  */
 #include "plan.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -347,7 +348,7 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 static int by_row_rank(const void *key, const void *row)
 {
     int64_t rank = *(const int64_t *)key, other = ((const tl_rank *)row)->rank;
-    return (rank > other) - (rank < other);
+    return TL_COMPARE(rank, other);
 }
 
 /* Recordings of one job that follow upon one another are at least their length apart; half of it is sure. */

@@ -50,6 +50,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     row->world_size = meta->world_size > 0 && meta->world_size <= INT32_MAX ? (int32_t)meta->world_size : -1;
     row->dropped = (int64_t)report->dropped;
     row->repaired = (int64_t)report->repaired;
+    row->untimed = (int64_t)report->untimed;
     row->first_bad_byte = report->first_bad_byte;
     row->events = (int64_t)report->entries;
     row->kept = (int64_t)report->kept;

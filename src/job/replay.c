@@ -1,6 +1,7 @@
 /* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
 #include "replay.h"
 #include "letters.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static bool unpack(tl_letter *in, tl_rank_program *out)
 static int by_rank(const void *a, const void *b)
 {
     const tl_rank_program *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return TL_COMPARE(x->rank, y->rank);
 }
 
 static bool unpack_all(tl_letter *in, tl_programs *all)

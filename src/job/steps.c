@@ -5,7 +5,8 @@
  *                                     |<-- step 2 -->|
  *
  * A mark is the host's.  Where it runs ahead of its device its marks may be much shorter than what the device takes for
- * a step: a step is as long as from the last end of a collective of the step before to that of its own.  Steps without
+ * a step: a step is as long as from the last end of what was done in the step before, on any rank, to that of its own:
+ * collectives, and work behind them, for which the others wait in the next.  Steps without
  * one, and the next, are equal parts; the first with one begins at the last end of what was before it.  Where nothing
  * was, it counts as its mark, if that is longer than its collectives.
  */
@@ -23,7 +24,7 @@ static int by_number(const void *a, const void *b)
     const tl_job_step *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return TL_COMPARE(x->ns, y->ns);
 }
 
 /* Each number once, with the middle of its lengths. */
@@ -55,6 +56,8 @@ static void find_extents(const tl_job_step *steps, size_t n, const tl_late_row *
         extent *e = &of[s];
         e->first_ns = !e->any || rows[i].start_ns < e->first_ns ? rows[i].start_ns : e->first_ns;
         e->last_ns = !e->any || rows[i].end_ns > e->last_ns ? rows[i].end_ns : e->last_ns;
+        if (rows[i].step == rows[i].own_step)
+            e->last_ns = tl_ns_max(e->last_ns, rows[i].done_ns);
         e->any = true;
     }
 }
@@ -156,7 +159,7 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t 
 static int by_length(const void *a, const void *b)
 {
     const tl_job_step *x = a, *y = b;
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return TL_COMPARE(x->ns, y->ns);
 }
 
 static int64_t middle_length(const tl_job_step *steps, size_t n)

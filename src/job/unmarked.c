@@ -58,7 +58,7 @@ static int by_launch(const void *a, const void *b)
     const part *x = a, *y = b;
     if (x->launch != y->launch)
         return x->launch < y->launch ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return TL_COMPARE(x->row, y->row);
 }
 
 static uint32_t kernels_before(const tl_rank_program *p, const tl_comm *c)

@@ -37,6 +37,13 @@ bool tl_table_append(tl_table *table, const void *rows, size_t n)
     return true;
 }
 
+size_t tl_table_from_rank(const tl_table *table, int32_t rank)
+{
+    size_t row = 0;
+    TL_BISECT(row, table->n, mid, *(const int32_t *)tl_table_row(table, mid) < rank);
+    return row;
+}
+
 void tl_table_free(tl_table *table)
 {
     free(table->rows);

@@ -1,16 +1,11 @@
 /* view.c - looking things up in the view of a rank. */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/view.h"
 
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
 {
-    size_t low = 0, high = n;
-    while (low < high) { /* the first step that starts after the instant */
-        size_t mid = low + (high - low) / 2;
-        if (steps[mid].start_ns <= at_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first step that starts after the instant */
+    TL_BISECT(low, n, mid, steps[mid].start_ns <= at_ns);
     return low > 0 && at_ns < steps[low - 1].end_ns ? steps[low - 1].number : -1;
 }
 
@@ -25,26 +20,20 @@ bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
 
 uint32_t tl_call_track(const tl_calls *calls, size_t call)
 {
-    size_t low = 0, high = calls->nthreads - 1;
-    while (low < high) { /* the first thread that ends behind the call */
-        size_t mid = low + (high - low) / 2;
-        if (calls->threads[mid].first + calls->threads[mid].n <= call)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0; /* to the first thread that ends behind the call */
+    TL_BISECT(low, calls->nthreads - 1, mid, calls->threads[mid].first + calls->threads[mid].n <= call);
     return calls->threads[low].track;
 }
 
 int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
-    return (k[a].start_ns > k[b].start_ns) - (k[a].start_ns < k[b].start_ns);
+    return TL_COMPARE(k[a].start_ns, k[b].start_ns);
 }
 
 int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
     int order = tl_kernel_by_start(kernels, a, b);
-    return order != 0 ? order : (k[a].uid > k[b].uid) - (k[a].uid < k[b].uid);
+    return order != 0 ? order : TL_COMPARE(k[a].uid, k[b].uid);
 }

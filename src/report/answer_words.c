@@ -226,6 +226,22 @@ static const char *following_in_words(const tl_trust *t)
     return "have no marks of steps or other numbers";
 }
 
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* Of the ranks that are named, where these have more of them than all together. */
+static tl_phrase untimed_in_words(const tl_answers *a)
+{
+    const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    bool own = worst != NULL && share_of(worst->untimed, worst->events) > share_of(a->trust.untimed, a->trust.events);
+    int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
+    return phrase("%s event%s, %s of %s, %s no duration that can be, and count%s as 0", tl_grouped(n).text,
+                  n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text, !own ? "all" : worst->nmembers == 1 ? "its" : "theirs",
+                  n == 1 ? "has" : "have", n == 1 ? "s" : "");
+}
+
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
     const tl_trust *t = &a->trust;
@@ -237,6 +253,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("only %zu steps, too few for a test of significance", t->nsteps);
     case TL_DOUBT_CHANCE:
         return phrase("chance alone does so with p = %.2f", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
+    case TL_DOUBT_ELSEWHERE:
+        return a->nculprits == 0 || a->culprits[0].gain_ns <= 0
+                   ? phrase("%s", "")
+                   : phrase("%s of what it gains lies in other steps, in which no test tells it from chance",
+                            tl_share_in_words(1 - (double)a->culprits[0].in_steps_ns / (double)a->culprits[0].gain_ns).text);
     case TL_DOUBT_HARDLY_MATCHED:
     case TL_DOUBT_PARTLY_MATCHED:
         return phrase("only %s of %s collectives matched", tl_grouped(t->matched).text,
@@ -250,6 +271,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                           tl_grouped(t->blurred).text);
         return phrase("clocks are uncertain by %s, which blurs %s collectives",
                       tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
+    case TL_DOUBT_HIDDEN:
+        return phrase("clocks hide for whom %s of all waiting was, in %s of %s collectives",
+                      tl_share_in_words((double)t->hidden_wait_ns /
+                                        ((double)t->hidden_wait_ns + (double)t->known_wait_ns)).text,
+                      tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
     case TL_DOUBT_MISSING:
         if (t->stood_in > 0)
             return phrase("%s rank%s no trace (others stand for %s in the simulation)",
@@ -258,6 +284,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have");
     case TL_DOUBT_DAMAGED:
         return phrase("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
+    case TL_DOUBT_UNTIMED:
+        return untimed_in_words(a);
     case TL_DOUBT_SIZES:
         return phrase("some traces tell of a job of %" PRId32 " rank%s, others of one of %" PRId32
                       ", as where two jobs are mixed",

@@ -26,12 +26,15 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_ONE_STEP] = "one_step",
     [TL_DOUBT_FEW_STEPS] = "few_steps",
     [TL_DOUBT_CHANCE] = "chance",
+    [TL_DOUBT_ELSEWHERE] = "gain_in_other_steps",
     [TL_DOUBT_HARDLY_MATCHED] = "hardly_matched",
     [TL_DOUBT_PARTLY_MATCHED] = "partly_matched",
     [TL_DOUBT_OUTSIDE] = "outside_steps",
     [TL_DOUBT_CLOCKS] = "clocks",
+    [TL_DOUBT_HIDDEN] = "waits_hidden",
     [TL_DOUBT_MISSING] = "ranks_missing",
     [TL_DOUBT_DAMAGED] = "traces_damaged",
+    [TL_DOUBT_UNTIMED] = "events_without_duration",
     [TL_DOUBT_SIZES] = "sizes_differ",
     [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
     [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
@@ -92,6 +95,8 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
             t->other_world = t->world < 0 || row->world_size < t->other_world ? row->world_size : t->other_world;
             t->world = row->world_size > t->world ? row->world_size : t->world;
         }
+        t->untimed = tl_ns_add(t->untimed, row->untimed);
+        t->events = tl_ns_add(t->events, row->kept);
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
         t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
@@ -212,6 +217,8 @@ static void find_trust(tl_tables *tables, tl_answers *out)
     t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
     t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
     t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
+    t->hidden_wait_ns = check_of(quality, TL_CHECK_UNCHARGED)->count;
+    t->known_wait_ns = check_of(quality, TL_CHECK_CHARGED)->count;
     t->outside = check_of(quality, TL_CHECK_UNSTEPPED)->count;
     t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
     look_at_clocks(tables, t);

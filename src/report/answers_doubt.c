@@ -5,10 +5,10 @@
 #define BIT(doubt) (1u << (doubt))
 
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                              BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
+                              BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
                               BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05, least_hidden = 0.01;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05, least_hidden = 0.01, many_untimed = 0.001;
 
 bool tl_answers_blurred(const tl_answers *a)
 {
@@ -16,6 +16,35 @@ bool tl_answers_blurred(const tl_answers *a)
     if (a->trust.untied) /* which may be any time */
         return a->trust.blurred > a->trust.matched / 100;
     return a->trust.blurred > 0 && hidden >= least_hidden * (double)a->wall_ns;
+}
+
+/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least of
+ * it. */
+static bool waits_are_hidden(const tl_answers *a)
+{
+    return tl_answers_blurred(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;
+}
+
+/* A step has hundreds of events of a rank: of so many, most steps have one. */
+static bool lacks_durations(int64_t untimed, int64_t events)
+{
+    return untimed > 0 && (double)untimed >= many_untimed * (double)events;
+}
+
+/* Of all, or of those of the ranks that are named. */
+static unsigned doubts_of_events(const tl_answers *a)
+{
+    const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    return lacks_durations(a->trust.untimed, a->trust.events) ||
+                   (worst != NULL && lacks_durations(worst->untimed, worst->events))
+               ? BIT(TL_DOUBT_UNTIMED)
+               : 0;
+}
+
+/* The steps in which it stands out are not all that it costs. */
+static bool gains_elsewhere(const tl_culprit *c)
+{
+    return c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2;
 }
 
 static tl_answer answer_with(unsigned doubts)
@@ -136,7 +165,7 @@ static bool gains_unnamed(const tl_answers *a)
 
 void tl_answers_doubt(tl_answers *a)
 {
-    unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust),
+    unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust) | doubts_of_events(a),
              clocks = tl_answers_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
     unsigned lost = data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                              BIT(TL_DOUBT_FOLLOWING)),
@@ -150,8 +179,9 @@ void tl_answers_doubt(tl_answers *a)
                                                                     : 0);
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */
         unsigned hidden = a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
-        rank |= hidden;
+        rank |= worst->rank != NULL && waits_are_hidden(a) ? BIT(TL_DOUBT_HIDDEN) : hidden;
         phase |= hidden;
+        steps |= gains_elsewhere(worst) ? BIT(TL_DOUBT_ELSEWHERE) : 0;
         phase |= doubts_of_cause(worst);
     } else {
         rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0) |

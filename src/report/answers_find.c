@@ -2,6 +2,7 @@
 #include "answers_find.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static int by_cost(const void *a, const void *b)
         return x->gain_ns > y->gain_ns ? -1 : 1;
     if (x->lost_ns != y->lost_ns)
         return x->lost_ns > y->lost_ns ? -1 : 1;
-    return (number_of(x) > number_of(y)) - (number_of(x) < number_of(y));
+    return TL_COMPARE(number_of(x), number_of(y));
 }
 
 /* Who waited for the worst. */

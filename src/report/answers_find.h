@@ -11,9 +11,8 @@ tl_status tl_culprits_find(tl_tables *tables, tl_answers *out, tl_error *err);
 /* A step of the job, and what a culprit cost in it. */
 typedef struct tl_step_cost {
     int32_t step;
-    bool flagged;
-    int64_t length_ns;  /* the median over ranks */
-    int64_t longest_ns; /* of any rank */
+    bool flagged, beside; /* in the pattern, and not in it */
+    int64_t length_ns;
     int64_t cost_ns;
 } tl_step_cost;
 

@@ -3,6 +3,7 @@
 #include "answers_find.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -11,24 +12,9 @@
 /* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
 enum { LEAST_OF_MEAN = 10 };
 
-/* The first row of a rank, in a table whose rows are in the order of ranks: their first cell. */
-static size_t first_of(const tl_table *table, int32_t rank)
-{
-    size_t low = 0, high = table->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const int32_t *of = tl_table_row(table, mid);
-        if (*of < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static size_t row_of(const tl_table *ranks, int32_t rank)
 {
-    size_t row = first_of(ranks, rank);
+    size_t row = tl_table_from_rank(ranks, rank);
     return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
 }
 
@@ -42,67 +28,27 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
 /* Members are in ascending order. */
 static bool is_member(const tl_culprit *c, int32_t rank)
 {
-    size_t low = 0, high = c->nmembers;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->members[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < c->nmembers && c->members[low] == rank;
+    return tl_index_of(c->members, c->nmembers, rank) < c->nmembers;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
-static int by_number(const void *a, const void *b)
-{
-    const tl_step_cost *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->length_ns > y->length_ns) - (x->length_ns < y->length_ns);
-}
-
-/* Where nobody marks steps, those that were found stand in the rows of each rank; how long each is, nobody says. */
-static size_t list_unmarked(const tl_measures *m, const tl_table *costs)
-{
-    const tl_blame_step *rows = tl_table_row(costs, 0);
-    size_t n = 0;
-
-    while (n < costs->n && rows[n].rank == rows[0].rank && rows[n].step >= 0)
-        n++;
-    for (size_t i = 0; i < n; i++)
-        m->steps[i] = (tl_step_cost){ .step = rows[i].step, .length_ns = m->answers->wall_ns / (int64_t)n };
-    return n;
-}
-
+/* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
 bool tl_measures_begin(tl_measures *m)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_step_schema),
-                   *costs = tl_tables_get(m->tables, &tl_blame_step_schema);
-    size_t n = 0;
+    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+    const tl_blame_step *rows = tl_table_row(table, 0);
 
-    m->steps = tl_calloc(table->n + costs->n + 1, sizeof *m->steps);
-    m->flagged = tl_calloc(table->n + costs->n + 1, sizeof *m->flagged);
+    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
+    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
     m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
     if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
         return false;
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_step *row = tl_table_row(table, i);
-        if (row->end_ns > row->start_ns)
-            m->steps[n++] = (tl_step_cost){ .step = row->step, .length_ns = tl_ns_between(row->end_ns, row->start_ns) };
-    }
-    if (table->n == 0 && costs->n > 0)
-        n = list_unmarked(m, costs);
-    if (n > 1)
-        qsort(m->steps, n, sizeof *m->steps, by_number);
-    for (size_t i = 0, to; i < n; i = to) {
-        for (to = i; to < n && m->steps[to].step == m->steps[i].step; to++)
-            ;
-        int64_t longest_ns = m->steps[to - 1].length_ns;
-        m->steps[m->nsteps] = m->steps[i + (to - i) / 2];
-        m->steps[m->nsteps++].longest_ns = longest_ns;
-    }
+    for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
+        m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
+    for (size_t s = 0; s < m->nsteps; s++)
+        if (m->steps[s].length_ns <= 0)
+            m->steps[s].length_ns = m->answers->wall_ns / (int64_t)m->nsteps;
     m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
     return true;
 }
@@ -117,14 +63,8 @@ void tl_measures_free(tl_measures *m)
 /* That of all others where the job has no such step. */
 static tl_step_cost *step_of(tl_measures *m, int32_t step)
 {
-    size_t low = 0, high = m->nsteps;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->steps[mid].step < step)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, m->nsteps, mid, m->steps[mid].step < step);
     return low < m->nsteps && m->steps[low].step == step ? &m->steps[low] : &m->steps[m->nsteps];
 }
 
@@ -132,7 +72,7 @@ static tl_step_cost *step_of(tl_measures *m, int32_t step)
 static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
 {
     const tl_table *table = tl_tables_get(m->tables, &tl_straggler_schema);
-    size_t at = first_of(table, step->rank);
+    size_t at = tl_table_from_rank(table, step->rank);
     const tl_straggler *row = at < table->n ? tl_table_row(table, at) : NULL;
     return row == NULL || row->rank != step->rank || row->pattern == TL_PATTERN_NONE ||
            (step->step >= row->first_step && step->step <= row->last_step);
@@ -143,13 +83,17 @@ static void take_costs(tl_measures *m, int32_t rank)
 {
     const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
 
-    for (size_t i = first_of(table, rank); i < table->n; i++) {
+    for (size_t i = tl_table_from_rank(table, rank); i < table->n; i++) {
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
-        if (!row->flagged || !is_of_pattern(m, row))
+        if (!row->flagged)
             continue;
         tl_step_cost *step = step_of(m, row->step);
+        if (!is_of_pattern(m, row)) {
+            step->beside = true;
+            continue;
+        }
         int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
         step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
         step->flagged = true;
@@ -161,23 +105,12 @@ static int by_cost(const void *a, const void *b)
     const tl_step_cost *x = a, *y = b;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns < y->cost_ns ? -1 : 1;
-    return (x->step > y->step) - (x->step < y->step);
-}
-
-/* Marks are the host's.  One that waits for its device in every fourth step alone has done with three of them in no
- * time, and the device takes as long for each: then a step is as long as they are in the mean. */
-static int64_t length_of(const tl_measures *m, const tl_step_cost *step)
-{
-    int64_t sum = 0;
-    for (size_t s = 0; s < m->nsteps; s++)
-        sum = tl_ns_add(sum, m->steps[s].length_ns);
-    int64_t mean_ns = m->nsteps > 0 ? sum / (int64_t)m->nsteps : 0;
-    return step->length_ns < mean_ns / 2 ? mean_ns : step->length_ns;
+    return TL_COMPARE(x->step, y->step);
 }
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
  * behind the last, and where these steps make less than half of it, the rest is of others. */
-static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
+static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
 {
     const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
                    *blame = tl_tables_get(m->tables, &tl_blame_schema);
@@ -185,25 +118,27 @@ static int64_t gain_in_steps(const tl_measures *m, const tl_culprit *c)
 
     if (c->nmembers != 1 || m->nsteps == 0)
         return c->gain_ns;
-    for (size_t i = first_of(blame, c->members[0]); i < blame->n; i++) {
+    for (size_t i = tl_table_from_rank(blame, c->members[0]); i < blame->n; i++) {
         const tl_blame *row = tl_table_row(blame, i);
         if (row->to_rank != c->members[0])
             break;
         outside_ns = tl_ns_add(outside_ns, row->step < 0 ? tl_ns_add(row->direct_ns, row->indirect_ns) : 0);
     }
-    for (size_t i = first_of(steps, c->members[0]); i < steps->n; i++) {
+    for (size_t i = tl_table_from_rank(steps, c->members[0]); i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i);
         if (row->rank != c->members[0])
             break;
         sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
     }
-    return sum > 0 && (outside_ns > 0 ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
+    c->in_steps_ns = sum;
+    bool others = outside_ns > 0 || c->nbeside > 0;
+    return sum > 0 && (others ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
 }
 
 static void measure_steps(tl_measures *m, tl_culprit *c)
 {
     for (size_t s = 0; s <= m->nsteps; s++) {
-        m->steps[s].flagged = false;
+        m->steps[s].flagged = m->steps[s].beside = false;
         m->steps[s].cost_ns = 0;
     }
     for (size_t i = 0; i < c->nmembers; i++)
@@ -211,6 +146,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     for (size_t s = 0; c->as_one && s < m->nsteps; s++)
         m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
     for (size_t s = 0; s <= m->nsteps; s++) {
+        c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
@@ -221,9 +157,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
     c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
-    c->step_ns = length_of(m, middle);
-    if (c->step_cost_ns > c->step_ns) /* behind the last collective it is late alone: the others wait in the next step */
-        c->step_ns = tl_ns_max(c->step_ns, middle->longest_ns);
+    c->step_ns = middle->length_ns;
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
         c->step_cost_ns = c->step_ns;
 }
@@ -238,7 +172,7 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
                    *ranks = tl_tables_get(m->tables, &tl_rank_schema);
     int32_t unnamed = 0;
 
-    for (size_t i = first_of(blame, to_rank); i < blame->n; i++) {
+    for (size_t i = tl_table_from_rank(blame, to_rank); i < blame->n; i++) {
         const tl_blame *row = tl_table_row(blame, i);
         if (row->to_rank != to_rank)
             break;
@@ -289,7 +223,7 @@ static int64_t path_of(tl_measures *m, int32_t rank)
     const tl_table *path = tl_tables_get(m->tables, &tl_path_row_schema);
     int64_t ns = 0;
 
-    for (size_t i = first_of(path, rank); i < path->n; i++) {
+    for (size_t i = tl_table_from_rank(path, rank); i < path->n; i++) {
         const tl_path_row *row = tl_table_row(path, i);
         if (row->rank != rank)
             break;
@@ -304,6 +238,11 @@ int64_t tl_culprit_measure(tl_measures *m, tl_culprit *c)
 
     if (c->rank != NULL)
         measure_steps(m, c);
+    for (size_t i = 0; i < c->nmembers; i++) {
+        const tl_rank *row = tl_rank_row(m->tables, c->members[i]);
+        c->untimed = tl_ns_add(c->untimed, row != NULL ? row->untimed : 0);
+        c->events = tl_ns_add(c->events, row != NULL ? row->kept : 0);
+    }
     for (size_t i = 0; i < c->nmembers; i++)
         path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
     c->path_share = m->answers->path.ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->answers->path.ns : NAN;

@@ -304,6 +304,10 @@ static void persistence(const asking *q)
     if (c->rank != NULL) {
         tl_wrap_piece(&w, "%zu of %zu", c->nflagged, a->trust.nsteps);
         tl_wrap_words(&w, "steps flagged;");
+        if (c->nbeside > 0) {
+            tl_wrap_piece(&w, "%zu", c->nbeside);
+            tl_wrap_words(&w, "more that do not count: it costs less in them, or recordings begin or end there;");
+        }
     }
     if (isnan(c->p_value))
         tl_wrap_words(&w, "no test of significance");

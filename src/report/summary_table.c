@@ -6,6 +6,7 @@
 #include "summary_table.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,14 +20,8 @@ double tl_percent(int64_t a, int64_t b)
 const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 {
     /* Rows are sorted by rank, and (-1, -1) is the first of a rank's. */
-    size_t low = 0, high = s->nbreakdown;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->breakdown[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    TL_BISECT(low, s->nbreakdown, mid, s->breakdown[mid].rank < rank);
     if (low == s->nbreakdown)
         return NULL;
     const tl_breakdown *row = &s->breakdown[low];

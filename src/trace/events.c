@@ -251,10 +251,10 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
     if (dur_ns < 0) {
         *why = "expected a dur of 0 or more, took 0";
         dur_ns = 0;
-        taken = TL_TAKEN_REPAIRED;
+        taken = TL_TAKEN_UNTIMED;
     } else if (x && !(flags & TL_EVENT_HAS_DUR)) {
         *why = "expected a dur, took 0";
-        taken = TL_TAKEN_REPAIRED;
+        taken = TL_TAKEN_UNTIMED;
     }
 
     if (e->n == e->cap && !tl_events_reserve(e, e->n + 1, options->raw, options->more))

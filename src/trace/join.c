@@ -154,6 +154,7 @@ tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err)
     a->kept += b->kept;
     a->filtered += b->filtered;
     a->repaired += b->repaired;
+    a->untimed += b->untimed;
     a->fractional_ts |= b->fractional_ts;
     if (a->first_bad_byte < 0 && b->first_bad_byte >= 0 && !a->closed) {
         a->first_bad_byte = b->first_bad_byte;

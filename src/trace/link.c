@@ -135,6 +135,12 @@ static bool make_launches(joining *k)
     return whole;
 }
 
+/* Whether the call has a smaller correlation, or this one and began by then. */
+static bool is_called_before(const joining *k, const later_call *c, int64_t correlation, int64_t ns)
+{
+    return c->correlation != correlation ? c->correlation < correlation : k->out->launches[c->launch].start_ns <= ns;
+}
+
 /* The launch of work that starts at start_ns: of several calls with its correlation the last that began before it, else
  * the first. */
 static uint32_t launch_of(const joining *k, int64_t correlation, int64_t start_ns)
@@ -142,17 +148,8 @@ static uint32_t launch_of(const joining *k, int64_t correlation, int64_t start_n
     if (!correlates(correlation))
         return TL_NONE;
     uint32_t first = tl_map_get(&k->calls, (uint64_t)correlation);
-    size_t low = 0, high = k->later.n;
-    while (low < high) { /* those before low have a smaller correlation, or this one and began before */
-        size_t mid = low + (high - low) / 2;
-        const later_call *c = &k->later.v[mid];
-        bool before = c->correlation != correlation ? c->correlation < correlation
-                                                    : k->out->launches[c->launch].start_ns <= start_ns;
-        if (before)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    TL_BISECT(low, k->later.n, mid, is_called_before(k, &k->later.v[mid], correlation, start_ns));
     if (low > 0 && k->later.v[low - 1].correlation == correlation)
         return k->later.v[low - 1].launch;
     return first != NO_CALL ? first : TL_NONE;

@@ -137,15 +137,10 @@ enum { DEEPEST = 32 };
 /* The first operator that starts after the call, in its track or behind it. */
 static size_t first_after(const tl_comm_evidence *k, const tl_launch *launch)
 {
-    size_t low = 0, high = k->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const tl_comm_op *op = &k->ops[mid];
-        if (op->track < launch->track || (op->track == launch->track && op->start_ns <= launch->start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    const tl_comm_op *op = k->ops;
+    uint32_t track = launch->track;
+    size_t low = 0;
+    TL_BISECT(low, k->n, i, op[i].track < track || (op[i].track == track && op[i].start_ns <= launch->start_ns));
     return low;
 }
 
@@ -248,16 +243,11 @@ bool tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)
 /* The start of the launch of communication before this one on its thread; INT64_MIN where there is none. */
 static int64_t moment_before(const tl_comm_evidence *k, const tl_launch *launch)
 {
-    size_t low = 0, high = k->nmoments;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct tl_comm_moment *m = &k->moments[mid];
-        if (m->track < launch->track || (m->track == launch->track && m->start_ns < launch->start_ns))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > 0 && k->moments[low - 1].track == launch->track ? k->moments[low - 1].start_ns : INT64_MIN;
+    const struct tl_comm_moment *m = k->moments;
+    uint32_t track = launch->track;
+    size_t low = 0;
+    TL_BISECT(low, k->nmoments, i, m[i].track < track || (m[i].track == track && m[i].start_ns < launch->start_ns));
+    return low > 0 && m[low - 1].track == track ? m[low - 1].start_ns : INT64_MIN;
 }
 
 /* Operators of one batch that are looked at: of each send or receive three or four, one inside the other. */

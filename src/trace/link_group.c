@@ -13,6 +13,7 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/view.h"
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static bool read_ranks(tl_text t, rank_list *list, bool *whole)
 static int by_rank(const void *a, const void *b)
 {
     const int32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return TL_COMPARE(*x, *y);
 }
 
 /* Ascending, each rank once. */

@@ -1,4 +1,5 @@
 /* missing.c - which ranks of the run that is taken have no trace. */
+#include "tlmpi/base/sort.h"
 #include "tlmpi/trace/discover.h"
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return TL_COMPARE(x, y);
 }
 
 /* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which

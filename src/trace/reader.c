@@ -32,7 +32,7 @@ typedef struct reading {
     uint32_t cut_entries;       /* entries begun when the last of them was found so */
     struct {                    /* the columns and counts before the last entry */
         size_t n, ncopies, ncolls, nwaits, ngrids;
-        uint64_t kept, filtered, dropped, repaired, entries_end;
+        uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
         bool fractional_ts;
     } before;
 } reading;
@@ -104,6 +104,7 @@ static void remember(reading *r)
     r->before.filtered = r->trace->report.filtered;
     r->before.dropped = r->trace->report.dropped;
     r->before.repaired = r->trace->report.repaired;
+    r->before.untimed = r->trace->report.untimed;
     r->before.entries_end = r->trace->report.entries_end;
     r->before.fractional_ts = r->trace->report.fractional_ts;
 }
@@ -122,6 +123,7 @@ static void undo(reading *r)
     r->trace->report.filtered = r->before.filtered;
     r->trace->report.dropped = r->before.dropped;
     r->trace->report.repaired = r->before.repaired;
+    r->trace->report.untimed = r->before.untimed;
     r->trace->report.entries_end = r->before.entries_end;
     r->trace->report.fractional_ts = r->before.fractional_ts;
 }
@@ -151,7 +153,9 @@ static void take_entry(reading *r, const tl_piece *piece)
     switch (taken) {
     case TL_TAKEN_KEPT:
     case TL_TAKEN_REPAIRED:
+    case TL_TAKEN_UNTIMED:
         report->kept++;
+        report->untimed += taken == TL_TAKEN_UNTIMED;
         break;
     case TL_TAKEN_FILTERED:
         report->filtered++;
@@ -166,7 +170,7 @@ static void take_entry(reading *r, const tl_piece *piece)
     if (mended) {
         report->repaired++;
         tl_report_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
-    } else if (taken == TL_TAKEN_REPAIRED) {
+    } else if (taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED) {
         report->repaired++;
         tl_report_bad(report, piece->offset, why, "kept that entry");
     }

@@ -18,6 +18,7 @@
  */
 #include "input.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static int by_run_and_rank(const void *a, const void *b)
     const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
     if (x->run != y->run)
         return x->run < y->run ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return TL_COMPARE(x->rank, y->rank);
 }
 
 /* -------------------------------------------------------------------------------------------- ranks that are known */

@@ -98,6 +98,35 @@ def first_step(checks, job):
     checks.that(row["left_out_step"] == "1" and 4e6 < int(row["left_out_ns"]) < 5e6, "a slow first step: what it costs", row)
 
 
+def without_durations(checks, job):
+    """A kernel in fifty of the rank that is late has a duration below 0."""
+    def damage(trace):
+        kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+        for event in kernels[::50]:
+            event["dur"] = -event["dur"]
+
+    sure = job.answers()
+    checks.that("events_without_duration" not in sure["which_rank"]["doubts"], "durations as they are", sure["which_rank"])
+    job.edit(3, damage)
+    said, row = job.answers(), job.table("rank")[3]
+    checks.that(int(row["untimed"]) > 0 and row["untimed"] == row["repaired"], "durations below 0: counted", row)
+    checks.that(said["which_rank"]["answer"] == 3 and "events_without_duration" in said["which_rank"]["doubts"],
+                "durations below 0: a doubt", said["which_rank"])
+    checks.that(said["which_rank"]["confidence"] != "high" and said["which_phase"]["confidence"] != "high",
+                "durations below 0: nothing is sure", said)
+    checks.that(f"{int(row['untimed'])} events," in " ".join(job.show("ask").split()), "durations below 0: the words",
+                job.show("ask"))
+
+
+def hidden_waits(checks, job):
+    """Clocks can tell of one collective who came last; that of a healthy job is nobody's verdict."""
+    said = job.answers()
+    checks.that(said["trust"]["matched"] > 100 and said["which_rank"]["evidence"].get("collectives_judged", 0) <= 1,
+                "clocks hide all but one", said["which_rank"])
+    checks.that(said["verdict"] != "straggler" or said["which_rank"]["confidence"] == "low", "clocks hide all but one: trust",
+                said["which_rank"])
+
+
 def outside_of_steps(checks, job):
     for rank in range(8):
         job.edit(rank, lambda trace: keep(trace, lambda e: not (is_mark(e) and int(e["name"].split("#")[1]) < 4)))
@@ -162,6 +191,9 @@ CASES = (
     (outside_of_steps, ()), (large_numbers, ()),
     (other_numbers, ("--tp", "2", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2", "--fault-pattern", "bounded",
                      "--fault-steps", "3-5")),
+    (without_durations, ("--fault", "compute_slow", "--fault-rank", "3", "--fault-cost", "0.3")),
+    (hidden_waits, ("--ranks", "2", "--ep", "2", "--gpus", "1", "--steps", "12", "--seed", "739059", "--p2p", "batch", "--no-seq",
+                    "--clock-offset-us", "500", "--flavour", "rocm", "--tp-stream", "compute")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

@@ -78,6 +78,24 @@ static void a_step_ends_with_its_last_collective(void)
     CU_ASSERT_EQUAL(steps[0].ns, 20 * MS); /* marked longer than that */
 }
 
+/* What rank 1 has to do behind the last collective of step 2 the others wait for in step 3. */
+static void work_behind_the_last_collective_is_of_its_step(void)
+{
+    ROWS("..1.1......2.2......33333..", "...11.......22..........3..");
+    for (size_t i = 0; i < nrows; i++) {
+        rows[i].own_step = rows[i].step;
+        rows[i].done_ns = rows[i].rank == 1 && rows[i].step == 2 ? 22 * MS : TL_TIME_UNKNOWN;
+    }
+    list(2);
+    CU_ASSERT_EQUAL(steps[1].ns, 17 * MS);
+    CU_ASSERT_EQUAL(steps[2].ns, 3 * MS);
+    for (size_t i = 0; i < nrows; i++)
+        rows[i].own_step++; /* its marks are not those of the job */
+    list(2);
+    CU_ASSERT_EQUAL(steps[1].ns, 9 * MS);
+    CU_ASSERT_EQUAL(steps[2].ns, 11 * MS);
+}
+
 static void the_first_step_begins_where_what_was_before_it_ends(void)
 {
     ROWS("-.....1.1......2.2......3.3..-", ".-.....11.......22.......33...-");
@@ -129,6 +147,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_step_ends_with_its_last_collective),
+        TEST(work_behind_the_last_collective_is_of_its_step),
         TEST(the_first_step_begins_where_what_was_before_it_ends),
         TEST(all_have_begun_where_each_is_known_half_a_step_before),
         TEST(recordings_end_in_turn_where_some_have_more_of_the_last_step),

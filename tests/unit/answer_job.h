@@ -56,7 +56,7 @@ static inline answer_job *job_of(int32_t nranks, int32_t nsteps)
         put_row(j, &tl_straggler_schema, &verdict);
         for (int32_t s = 1; s <= nsteps; s++) {
             tl_step step = { .rank = r, .step = s, .start_ns = s * 100 * MS, .end_ns = (s + 1) * 100 * MS };
-            tl_blame_step blame = { .rank = r, .step = s };
+            tl_blame_step blame = { .rank = r, .step = s, .step_ns = 100 * MS };
             put_row(j, &tl_step_schema, &step);
             put_row(j, &tl_blame_step_schema, &blame);
         }

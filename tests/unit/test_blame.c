@@ -14,7 +14,7 @@ typedef struct job {
     tl_blame_collective collectives[MANY];
     tl_blame_input in;
     /* what came out */
-    int64_t direct[64], indirect[64], part[TL_NPARTS + 1], pair[64][64], sum;
+    int64_t direct[64], indirect[64], part[TL_NPARTS + 1], pair[64][64], of_step[16], sum;
     int calls;
 } job;
 
@@ -51,6 +51,7 @@ static bool note(void *arg, const tl_charge *c)
     j->part[c->part] += c->direct_ns + c->indirect_ns;
     if (c->from != TL_NONE)
         j->pair[c->from][c->to] += c->direct_ns + c->indirect_ns;
+    j->of_step[c->step & 15] += c->direct_ns + c->indirect_ns;
     j->sum += c->direct_ns + c->indirect_ns;
     return c->direct_ns >= 0 && c->indirect_ns >= 0 && c->from != c->to;
 }
@@ -61,12 +62,25 @@ static void blame(job *j)
     CU_ASSERT_EQUAL_FATAL(tl_blame_charge(&j->in, note, j, &err), TL_OK);
 }
 
+/* From its start to the last start of its collective, or its own end; where ranks may leave early, to the last start by
+ * then. */
+static int64_t wait_of(const job *j, const tl_blame_collective *c, const tl_blame_arrival *a)
+{
+    int64_t last = a->start_ns, until = a->start_ns;
+    for (uint32_t i = c->first; i < c->first + c->n; i++) {
+        int64_t start = j->arrivals[i].start_ns;
+        last = start > last ? start : last;
+        until = start > until && start <= a->end_ns ? start : until;
+    }
+    return (c->loose || last <= a->end_ns ? until : a->end_ns) - a->start_ns;
+}
+
 static int64_t all_waits(const job *j)
 {
     int64_t sum = 0;
     for (size_t c = 0; c < j->in.ncollectives; c++)
         for (uint32_t i = 0; j->collectives[c].how == TL_BLAME_CHARGES && i < j->collectives[c].n; i++)
-            sum += tl_blame_wait(&j->in, &j->collectives[c], &j->arrivals[j->collectives[c].first + i]);
+            sum += wait_of(j, &j->collectives[c], &j->arrivals[j->collectives[c].first + i]);
     return sum;
 }
 
@@ -84,6 +98,23 @@ static void slices_are_shared_by_those_who_are_late_in_them(void)
     CU_ASSERT_EQUAL(j->pair[1][2], 30);
     CU_ASSERT_EQUAL(j->part[TL_PART_HOST], 25);
     CU_ASSERT_EQUAL(j->part[TL_PART_COMPUTE], 85);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
+    free(j);
+}
+
+/* Rank 1 had four fifths of what made it late behind the last collective of step 6; rank 2, which comes last, nothing. */
+static void what_it_had_in_the_step_before_is_charged_to_that(void)
+{
+    job *j = new_job(3);
+    collective(j, 7);
+    arrive(j, 0, 40, 170, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 90, 170, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 2, 120, 170, TL_PART_COMPUTE, TL_NONE);
+    j->arrivals[1].behind = TL_SHARE_ONE / 5 * 4;
+    blame(j);
+    CU_ASSERT_EQUAL(j->of_step[6], 20);
+    CU_ASSERT_EQUAL(j->of_step[7], 5 + 85);
+    CU_ASSERT_EQUAL(j->pair[0][1], 25);
     CU_ASSERT_EQUAL(j->sum, all_waits(j));
     free(j);
 }
@@ -347,6 +378,7 @@ static void without_memory_it_says_so(void)
 
 static const unit_test tests[] = {
     TEST(slices_are_shared_by_those_who_are_late_in_them),
+    TEST(what_it_had_in_the_step_before_is_charged_to_that),
     TEST(nobody_is_owed_more_than_its_own_kernel),
         TEST(who_may_leave_early_is_owed_by_those_who_came_before),
     TEST(who_waited_elsewhere_passes_it_on),

@@ -85,11 +85,46 @@ static void since_the_step_counts_from_the_last_of_the_step_before(void)
     drawing_free(d);
 }
 
+/* F runs behind the last collective of step 1, which launched it, and is done at 12; G is of step 2. */
+static void work_behind_the_last_one_is_of_the_step_that_launched_it(void)
+{
+    drawing *d = draw("steps:     1111111112222222222222", /**/
+                      "host:      a.c.d.f..g.i......j...", /**/
+                      "compute 7: .AA....FFFFFGG...JJ...", "comm 9:    ...CDDD.......II......", NULL);
+    tl_participant p[PARTS_MOST];
+    CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 2, 1 }, p), 3);
+    CU_ASSERT_EQUAL(p[0].step, 1);
+    CU_ASSERT_EQUAL(p[2].step, 2);
+    CU_ASSERT_EQUAL(p[1].behind_ns, 0);
+    CU_ASSERT_EQUAL(p[2].since.ns[TL_PART_COMPUTE], 7 * US);
+    CU_ASSERT_EQUAL(p[2].behind_ns, 5 * US);
+    CU_ASSERT_EQUAL(p[2].behind_step_ns, 5 * US); /* since the last of any group */
+    CU_ASSERT_EQUAL(p[1].done_ns, 12 * US);
+    CU_ASSERT_EQUAL(p[2].done_ns, 19 * US);
+    drawing_free(d);
+}
+
+/* The batch of step 2 is on its way, on a stream of its own, while step 1 is done. */
+static void a_copy_beside_is_no_end_of_a_step(void)
+{
+    drawing *d = draw("steps:     1111111112222222222222", /**/
+                      "host:      a.c.f.b.....i.........", /**/
+                      "compute 7: .AA.FF...........JJ...", "memcpy 8:  .......BBBB...........",
+                      "comm 9:    ...C..........I.......", NULL);
+    tl_participant p[PARTS_MOST];
+    CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1 }, p), 2);
+    CU_ASSERT_EQUAL(p[0].done_ns, 6 * US);
+    CU_ASSERT_EQUAL(p[1].behind_ns, 2 * US);
+    drawing_free(d);
+}
+
 static const unit_test tests[] = {
     TEST(time_since_the_previous_one_is_divided),
     TEST(collectives_of_other_groups_are_time_between),
     TEST(one_that_waits_for_its_stream_is_ready_when_its_work_is_done),
     TEST(since_the_step_counts_from_the_last_of_the_step_before),
+    TEST(work_behind_the_last_one_is_of_the_step_that_launched_it),
+    TEST(a_copy_beside_is_no_end_of_a_step),
 };
 
 int main(void)

@@ -121,6 +121,17 @@ static void several_steps_need_less_each(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
 }
 
+static void an_event_may_be_the_peak_of_what_is_always_there(void)
+{
+    LOOK(0.2, ".3.3.39..3.3", "1..........1");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT(of[0].nevents == 1 && of[0].nflagged == 6 && of[0].peaks);
+    LOOK(0.2, ".3.3.39..3.3", "22222222222."); /* others cost as much */
+    CU_ASSERT(of[0].nevents == 1 && !of[0].peaks);
+    LOOK(0.2, ".3....9....3", "1..........1"); /* most of it lies there */
+    CU_ASSERT(of[0].nevents == 1 && !of[0].peaks);
+}
+
 static void how_a_recording_begins_is_no_event(void)
 {
     LOOK(0.9, "#.........", "..........", "..........");
@@ -211,6 +222,16 @@ static void a_straggler_is_no_noise(void)
     CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_EVENT);
 }
 
+/* Few steps: a checkpoint of one rank hides in the middle that another is slow in each of them. */
+static void an_event_hides_nobody(void)
+{
+    LOOK(NAN, ".##.", "3333", "...1", "..1.");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_STEADY);
+    CU_ASSERT_FALSE(tl_stands_out(&of[2]));
+    CU_ASSERT_FALSE(tl_stands_out(&of[3]));
+}
+
 /* A step that the recording has only a piece of is as long as the others. */
 static void a_piece_of_a_step_is_measured_by_a_whole_one(void)
 {
@@ -258,12 +279,14 @@ int main(void)
         TEST(a_pause_in_a_long_recording_has_to_stand_farther_out),
         TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
+        TEST(an_event_may_be_the_peak_of_what_is_always_there),
         TEST(how_a_recording_begins_is_no_event),
         TEST(how_recordings_end_is_no_event),
         TEST(a_first_step_that_nothing_is_missing_of_is_like_the_others),
         TEST(labels_do_not_make_an_event_of_one_step),
         TEST(what_surely_was_late_in_the_first_step_is_an_event),
         TEST(a_straggler_is_no_noise),
+        TEST(an_event_hides_nobody),
         TEST(a_piece_of_a_step_is_measured_by_a_whole_one),
         TEST(students_tail_is_that_of_the_tables),
         TEST(without_memory_it_says_so),

@@ -173,16 +173,28 @@ static void the_sum_of_what_others_waited_is_that_of_all_charges(void)
     CU_ASSERT_EQUAL(verdict_of(1)->blame_ns, 0);
 }
 
-/* Reason and pattern count the same steps. */
+/* Reason and pattern count the same steps; others that are flagged are told. */
 static void a_reason_counts_the_steps_of_its_pattern(void)
 {
     JUDGE(none, ".2....9..3..", /* */
           ".2....9..2..", "..3........2", "..1........1", ".....2......", ".....1......");
-    CU_ASSERT_NSTRING_EQUAL(verdict_of(0)->reason, "1 of 12 steps, 9.0 % of them, far more", 38);
+    CU_ASSERT_NSTRING_EQUAL(verdict_of(0)->reason, "1 of 12 steps (2 more flagged), 9.0 % of them, far more", 55);
     JUDGE(none, "888", /* the first alone may be how recordings begin */
           "888", "...", "...", "...", "...");
     CU_ASSERT_EQUAL(verdict_of(0)->pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT_NSTRING_EQUAL(verdict_of(0)->reason, "3 of 3 steps, ", 14);
+}
+
+/* It is late now and then, nobody else ever, and most so in step 6. */
+static void the_worst_of_many_steps_is_no_one_off(void)
+{
+    JUDGE(none, ".3.3.393.3.3", /* */
+          ".3.3.393.3.3", "1..........1", "1..........1");
+    const tl_straggler *row = verdict_of(0);
+    CU_ASSERT_EQUAL(row->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(row->pattern, TL_PATTERN_SPORADIC);
+    CU_ASSERT(row->first_step == 1 && row->last_step == 11);
+    CU_ASSERT_NSTRING_EQUAL(row->reason, "7 of 12 steps, ", 15);
 }
 
 static void one_step_far_above_all_others_is_one_off(void)
@@ -233,6 +245,7 @@ int main(void)
         TEST(who_waited_for_others_is_not_late),
         TEST(the_sum_of_what_others_waited_is_that_of_all_charges),
         TEST(a_reason_counts_the_steps_of_its_pattern),
+        TEST(the_worst_of_many_steps_is_no_one_off),
         TEST(one_step_far_above_all_others_is_one_off),
         TEST(in_one_step_its_collectives_tell),
         TEST(in_one_step_ranks_that_hide_each_other_are_told_by_both),

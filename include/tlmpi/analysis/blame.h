@@ -12,6 +12,9 @@
  * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
  * indirect: passed on.
  *
+ * Of which step is a charge?  Of that in which the late rank had its surplus: what it did behind the last collective of
+ * a step is waited for in the next, and charged to the one in which it was done.
+ *
  * The sum of all charges is the sum of all waits, to the nanosecond.
  */
 #ifndef TLMPI_ANALYSIS_BLAME_H
@@ -30,6 +33,7 @@ typedef struct tl_blame_arrival {
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
     uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
     uint16_t share[TL_NPARTS];
+    uint16_t behind; /* so much of its surplus it had in the step before the collective's */
 } tl_blame_arrival;
 
 typedef enum tl_blame_how {
@@ -53,7 +57,7 @@ enum { TL_BLAME_PAIRS_MAX = 32 };
 typedef struct tl_charge {
     uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
     uint32_t waiters;  /* 1, or how many the several are */
-    int32_t step;      /* of the collective in which `from` waited for `to` */
+    int32_t step;      /* in which `to` had what made it late: of the collective in which it came late, or the one before */
     int part;
     int64_t direct_ns, indirect_ns;
 } tl_charge;
@@ -70,9 +74,5 @@ typedef struct tl_blame_input {
  * false to stop.  TL_ENOMEM when memory is out or take stopped. */
 tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
                           tl_error *err);
-
-/* What the arrival waited: from its start to the last start of its collective, at most to its own end. */
-int64_t tl_blame_wait(const tl_blame_input *input, const tl_blame_collective *collective,
-                      const tl_blame_arrival *arrival);
 
 #endif

@@ -31,14 +31,22 @@ typedef struct tl_job_facts {
 /* One matched collective, as hooks see it. */
 typedef struct tl_collective_view {
     int64_t number;
-    const tl_participant *by_rank;
-    size_t n; /* ascending by rank; times on the job's clock */
-    int32_t group, size,
-        expected; /* size: ranks that take part, -1 when unknown; expected: those of them with a trace */
-    int32_t step; /* ProfilerStep in which the lowest rank that tells one launched it; -1: none does */
-    uint8_t kind, rule, state, suspect, span; /* tl_collective, tl_match_rule, tl_coll_state, ... */
-    int64_t uncertainty_ns;
+    const tl_participant *by_rank; /* [n] ascending by rank; times on the job's clock */
+    size_t n;
+    int32_t group;
+    int32_t size;     /* ranks that take part, -1 when unknown */
+    int32_t expected; /* those of them with a trace */
+    int32_t step;     /* ProfilerStep in which most ranks launched it, else the lowest that tells one; -1: none does */
+    uint8_t kind;     /* tl_collective */
+    uint8_t rule;     /* tl_match_rule */
+    uint8_t state;    /* tl_coll_state */
+    uint8_t suspect;  /* tl_suspicion */
+    uint8_t span;     /* tl_node_span */
+    int64_t uncertainty_ns; /* of its clocks together */
 } tl_collective_view;
+
+/* The uncertainty where nothing compares clocks of several hosts: larger than any wait. */
+#define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
 
 /* A collective's place among the participants. */
 typedef struct tl_collective_run {
@@ -59,37 +67,7 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
 tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
                                         const tl_job_facts *facts);
 
-/* The first check that fails of those that need no clock: kind, dtype, size, a rank twice. */
-tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
-
-/* Whether its clocks hide who came last: arrivals [first, last] lie within twice what they leave open, unless it is a
- * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
-bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
-
-/* Whom the waits of a collective are for. */
-tl_wait_state tl_wait_state_of(const tl_collective_view *c);
-
-/* Until when p waits in it: for the last to come, but not past its own end; where ranks may leave before all have come,
- * for the last who came by then. */
-int64_t tl_wait_end(const tl_collective_view *c, const tl_participant *p, int64_t last_start_ns);
-
 /* The rank's place, or NULL: it has no trace. */
 const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
-
-/* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
- * which is its sigma, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of
- * several hosts and nothing compares these.  { .clock = -1 } begins; a rank NULL adds nothing. */
-typedef struct tl_clock_doubt {
-    int64_t worst_ns;
-    int32_t clock, component, host; /* of the last rank that was added */
-    bool several;
-    bool apart;  /* nothing tells how far they are apart */
-    bool untied; /* ... and there is no reason to think that it is one clock */
-} tl_clock_doubt;
-
-#define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
-
-void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank);
-int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt);
 
 #endif

@@ -13,7 +13,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/participant.h"
 
-/* Fills `previous`, `since` and `since_step` of the n participants of this view's rank.  A participant is ready when it
+/* Fills `previous` and all from `since` on of the n participants of this view's rank.  A participant is ready when it
  * is launched and the compute launched before it has ended; its stream may be busy still.  Time before the first device
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);

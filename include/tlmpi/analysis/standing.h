@@ -54,6 +54,8 @@ typedef struct tl_standing {
         last_event; /* indices of steps as far from the others', the first included; where there are events */
     size_t nbetween;      /* flagged steps from first_event to last_event */
     double share_between; /* share of these alone */
+    bool peaks; /* most of what it costs lies in other flagged steps, more than any other unit costs in all of its own: the
+                 * events are where it is worst, not when */
     size_t left_out; /* the step that would be one, were it not the first or the last of recordings that begin or end in
                         turn; of both the one that costs more; nsteps: there is none */
 } tl_standing;

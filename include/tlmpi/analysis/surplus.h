@@ -9,10 +9,19 @@
 #include "tlmpi/analysis/blame.h"
 
 /* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one behind; those that are not there are 0. */
+typedef struct tl_middle {
+    size_t n;
+    int64_t ns[3];
+} tl_middle;
+
 typedef struct tl_middles {
     size_t n;
     int64_t ns[TL_NPARTS][3];
 } tl_middles;
+
+/* The same of one number each, `stride` bytes apart; and what one of the n is over the median of the others, else 0. */
+void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
+int64_t tl_surplus_over(const tl_middle *middle, int64_t own);
 
 /* scratch has room for n numbers.  tl_parts are `stride` bytes apart. */
 void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);

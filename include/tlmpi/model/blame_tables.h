@@ -82,7 +82,9 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails
 /* Waits in collectives, charged to those who came late. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
-    F(T, I32, step, KEY, "", "step of the collective, -1 for none")                                                    \
+    F(T, I32, step, KEY, "",                                                                                           \
+      "step in which to_rank had what made it late: that of the collective, or the one before it, of what it did there " \
+      "behind the last collective; -1 for none")                                                                       \
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
@@ -100,7 +102,8 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
-      "rank-seconds that others waited for it in the step; what they waited outside of steps is in blame alone")       \
+      "rank-seconds that others waited for what it did in the step, also those they waited in the next for what it did " \
+      "behind the last collective; what they waited outside of steps is in blame alone")                               \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
       "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
@@ -110,7 +113,10 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and what it is of 1 % of the step or more")                  \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "by how much the step would have been shorter without what the rank had more to do than its peers, simulated; "  \
-      "0 for all but the 32 ranks that had most")
+      "0 for all but the 32 ranks that had most")                                                                      \
+    F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
+      "how long the step is for the job, the same for all ranks: from the last end of what was done in the one before, " \
+      "on any rank, to that of its own; where nothing tells that the median of its marks")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
 typedef enum tl_scenario_kind {

@@ -46,6 +46,9 @@ typedef struct tl_participant {
     int32_t device, stream;
     tl_parts since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
     tl_parts since_step; /* ... since the last one of the step before */
+    /* Where these begin in the step before: how much of them, but for communication, is that step's work. */
+    int64_t behind_ns, behind_step_ns;
+    int64_t done_ns; /* when the device had done with the step; TL_TIME_UNKNOWN outside of steps */
 } tl_participant;
 
 /* One rank in one process group. */

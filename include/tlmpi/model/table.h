@@ -35,6 +35,10 @@ __attribute__((no_sanitize("pointer-overflow"))) static inline void *tl_table_ro
     return table->rows + i * table->schema->row_size;
 }
 
+/* The first row of the rank, or of the next one that has any; n where there is none.  Rows are in the order of ranks,
+ * and begin with theirs. */
+size_t tl_table_from_rank(const tl_table *table, int32_t rank);
+
 /* The field of that name, or NULL. */
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
 

@@ -52,6 +52,7 @@ extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", 
     F(T, TEXT128, host, LABEL, "", "host, from the trace or from the file's name; empty where neither tells")             \
     F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                        \
     F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                       \
+    F(T, I64, untimed, MEASURE, "", "of these, those without a duration, or with one below 0: it counts as 0")            \
     F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of what is wrong first: with an entry lost or "        \
                                                "repaired, with the text around them, or of the cut; -1 for none")         \
     F(T, I64, events, SOURCE, "", "entries of traceEvents seen")                                                          \

@@ -40,12 +40,15 @@ typedef enum tl_doubt {
     TL_DOUBT_ONE_STEP,       /* grave: a single step was recorded, or none */
     TL_DOUBT_FEW_STEPS,      /* fewer than 5 */
     TL_DOUBT_CHANCE,         /* p is above 0.05 */
+    TL_DOUBT_ELSEWHERE,      /* most of what it gains lies in steps in which it does not stand out */
     TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives */
     TL_DOUBT_PARTLY_MATCHED, /* less than 90 % */
     TL_DOUBT_OUTSIDE,        /* more than 10 % of the collectives are in no step, though there are marks */
     TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
+    TL_DOUBT_HIDDEN,         /* grave: they hide who was waited for in most of all waiting */
     TL_DOUBT_MISSING,        /* ranks of the job have no trace */
     TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
+    TL_DOUBT_UNTIMED,        /* of all events, or those of ranks that are named, 0.1 % have no duration that can be */
     TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job, so that they may be of several */
     TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
     TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
@@ -84,11 +87,15 @@ typedef struct tl_culprit {
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */
+    size_t nbeside;                /* flagged steps that are none of its pattern: in them it costs less, or recordings begin or
+                                    * end; of a link 0 */
     int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
     int64_t lost_ns; /* wall_ns of table blame_step over its flagged steps, of none more than it is long; of a
                       * link: its surplus */
+    int64_t in_steps_ns;           /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
+    int64_t untimed, events;       /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each; where not simulated the median of
                                     * lost_ns; and the length of the step in the middle.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
@@ -102,6 +109,7 @@ typedef struct tl_culprit {
 typedef struct tl_trust {
     size_t nranks;                          /* with device work */
     size_t missing, damaged;                /* ranks without a trace; with one that is cut or damaged */
+    int64_t untimed, events;                /* events without a duration that can be, and all that were kept */
     size_t workless;                        /* ranks whose trace has no device work */
     size_t launchless;                      /* ranks whose trace has device work, and the launch of none of it */
     size_t duplicates;                      /* ranks of which there is another trace of the same time */
@@ -118,6 +126,7 @@ typedef struct tl_trust {
     bool untied;                            /* nothing compares the clocks of some hosts with others' */
     int64_t clock_uncertainty_ns;           /* how far two of them may be apart; 0 of a single one */
     int64_t blurred;                        /* collectives whose arrivals are nearer together than that */
+    int64_t hidden_wait_ns, known_wait_ns;  /* waiting of which clocks cannot tell for whom it was, and of which they can */
     int64_t ends_ns;                        /* largest distance of the ends of ranks that end together; -1: none do */
     bool simulated;                         /* the replay gives the measured time */
     double model_error;                     /* NaN: nothing was replayed */

@@ -31,9 +31,11 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         which_phase    of a rank: place, cause_share, cause_from (of what: as in table straggler), waited_ns (what others
  *                        waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
- *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of all ranks); blame_ns, indirect_ns (of it: waited
+ *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of
+ *                        all ranks); blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
- *         persistent     steps, steps_flagged, share_steps, p_value
+ *         persistent     steps, steps_flagged (of the pattern), steps_beside (flagged, too, but none of it: it costs less in
+ *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
@@ -42,13 +44,15 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    rank_share
  *     critical_path  across ranks: ns, rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
- *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, ranks_without_device_work, ranks_duplicate (more
+ *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, events_without_duration (or with one below 0: it
+ *                    counts as 0), ranks_without_device_work, ranks_duplicate (more
  *                    traces of the same time), ranks_without_launches (device work alone), world_size and
  *                    world_size_least (as traces tell; -1: none does), ranks_unmarked (no steps, where others have),
  *                    ranks_with_steps_of_others (no marks, or other numbers: steps of the collectives in which they meet
  *                    the rest), steps, left_out_ns (the most that a rank that is not named costs in a first or last step
  *                    alone), collectives, matched,
- *                    outside_steps (of these: in no step, though ranks mark steps), clocks, clock_uncertainty_ns,
+ *                    outside_steps (of these: in no step, though ranks mark steps), waiting_hidden_ns (of which clocks
+ *                    cannot tell for whom it was), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);

@@ -40,6 +40,7 @@ typedef struct tl_read_report {
     uint64_t filtered;          /* whole entries that nobody asked for */
     uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
     uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
+    uint64_t untimed;           /* of these, without a duration, or with one below 0: it counts as 0 */
     int64_t first_bad_byte;     /* offset in the text of what is wrong first: in an entry dropped or repaired, in the text
                                  * around them, or of the cut; -1 */
     char first_bad[256];        /* what was expected there and what was done; empty when all is well */
