@@ -23,7 +23,7 @@
  * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
  * those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ, and a sixth of what
  * others do in the same way and beyond what clocks leave open, or a twentieth of the own steps, whose clocks are the
- * same.  It is then put to the test of persistence.h.  A pure function of its input.
+ * same; in place of eight times, where some steps are three times as far from the others as these are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H
