@@ -12,8 +12,10 @@ enum { OWN_LEAST = 4 };
  * is so many times theirs, are no matter of sizes. */
 enum { UNLIKE_LEAST = 2, UNLIKE_TIMES = 3 };
 
-/* Ranks of healthy rings are done up to so far apart, for where they stand in them (measured, eight devices of one host). */
+/* Ranks of healthy rings are done up to so far apart, for where they stand in them (measured, eight devices of one host); two
+ * are done at once. */
 #define RING_NS INT64_C(50000)
+enum { PAIR = 2 };
 
 /* From the first end to the last. */
 static int64_t spread_of(const tl_link_finding *f, uint32_t collective)
@@ -69,7 +71,7 @@ static void expect(tl_link_finding *f, size_t from, size_t to)
             f->should_ns[c] = !tells || (!groups && end - i < OWN_LEAST) ? f->took_ns[c] : groups ? others : own;
             f->evidence[c] = groups && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
         }
-        if (groups)
+        if (groups && f->in->collectives[f->order[i]].n > PAIR)
             allow_for_ends(f, from, to, i, end);
     }
 }
