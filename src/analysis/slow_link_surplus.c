@@ -35,8 +35,7 @@ static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *n
 {
     uint32_t step = f->in->collectives[f->order[i]].step;
     for (*next = i; *next < to && f->in->collectives[f->order[*next]].step == step; (*next)++)
-        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]) -
-                                (f->evidence[f->order[i]] == TL_LINK_BY_GROUPS ? f->apart_ns[f->order[*next]] : 0);
+        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]);
     tl_ns_sort(f->scratch, *next - i);
     return f->scratch[(*next - i - 1) / 2];
 }
@@ -70,8 +69,9 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counti
             int64_t part_ns = part_of(f, f->order[k]);
             int64_t small_ns = f->should_ns[f->order[k]] / (with == WITH_STEPS ? PART_STEADY : PART_OF_OTHERS);
             f->long_ns[f->order[k]] = with < NWITH && small_ns < part_ns ? small_ns : part_ns;
-            small_part += (double)small_ns;
-            part += (double)part_ns;
+            int64_t apart_ns = evidence == TL_LINK_BY_GROUPS ? f->apart_ns[f->order[k]] : 0;
+            small_part += (double)(small_ns + apart_ns);
+            part += (double)(part_ns + apart_ns);
         }
         double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
         double least = part > doubt ? part : doubt + 1;
