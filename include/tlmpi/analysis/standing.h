@@ -51,8 +51,8 @@ typedef struct tl_standing {
     double p;       /* of the ground labels or steady, else NaN */
     size_t nflagged;
     size_t nevents; /* steps that are one, if that is the ground */
-    size_t first_event,
-        last_event; /* indices of steps as far from the others', the first included; where there are events */
+    size_t first_event, last_event; /* indices of steps as far from the others', the first included; where there are
+                                     * events */
     size_t nbetween;      /* flagged steps from first_event to last_event */
     double share_between; /* share of these alone */
     bool peaks; /* most of what it costs lies in other flagged steps, more than any other unit costs in all of its own: the
