@@ -159,8 +159,9 @@ def rank_answers(c, job, culprit):
     gained, doubts = sum(int(r["gain_ns"]) for r in flagged), job.answers["persistent"]["doubts"]
     if which["step_ns"] and culprit["gain_ns"] is not None:
         cost = which["step_cost_ns"] * len(flagged)
-        c.that("its steps cost what it gains, or what it gains in them",
-               any(abs(cost - ns) <= 0.05 * max(cost, ns) for ns in (culprit["gain_ns"], gained)),
+        elsewhere = sum(int(r["gain_ns"]) for r in job.blame_step if int(r["rank"]) == culprit["rank"] and r not in flagged)
+        c.that("its steps cost what it gains, or what it gains in them", any(
+               abs(cost - ns) <= 0.05 * max(cost, ns) for ns in (culprit["gain_ns"], gained, culprit["gain_ns"] - elsewhere)),
                f"{len(flagged)} * {which['step_cost_ns']} and {culprit['gain_ns']}")
         c.that("most of its gain is of flagged steps, or it says so", gained == 0 or gained >= culprit["gain_ns"] // 2 or
                "gain_in_other_steps" in doubts, f"{gained} and {culprit['gain_ns']}, flagged {[r['step'] for r in flagged]}")
