@@ -163,7 +163,7 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
     }
     const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
                              in->sure_ns, in->nranks, in->nsteps, in->begun,
-                             in->in_turn };
+                             in->in_turn, NULL };
     return tl_standing_of(&costs, w->found, err);
 }
 

@@ -1,6 +1,6 @@
 /* answers_doubt.c - see answers_doubt.h. */
 #include "answers_doubt.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 
 #define BIT(doubt) (1u << (doubt))
 

@@ -4,7 +4,6 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
