@@ -18,6 +18,55 @@ static void a_link_that_is_always_slow_shows_against_other_groups(void)
     }
 }
 
+/* Ranks of a healthy ring end up to 50 us apart, for where they stand in it: a last end that is late by no more than that is no
+ * slow transfer.  One by which all ranks are late is; two ranks are done at once. */
+static void ends_apart_as_in_healthy_rings_are_no_slow_link(void)
+{
+    for (uint32_t size = 2; size < 5; size++)
+        for (uint32_t late = 1; late <= size; late++) {
+            DRAW(size, "1111111111", "1111111111", "1111111111");
+            for (size_t c = 1; c < input.ncollectives; c += 3)
+                for (uint32_t k = size - late; k < size; k++)
+                    ends[collectives[c].first + k].end_ns += 40000;
+            for (size_t s = 0; s < input.nsteps; s++)
+                step_ns[s] = 5 * UNIT_NS;
+            find();
+            CU_ASSERT_EQUAL(links.n, size == 2 || late == size ? 1 : 0);
+        }
+}
+
+/* Two steps of six are longer by a fifth.  By how much the others differ is not told by all of them, of which these are a third, but
+ * by the rest; what is no further from the rest than that is from itself is chance. */
+static void steps_far_from_all_others_are_slow_however_few_there_are(void)
+{
+    for (int far = 0; far < 2; far++) {
+        static const int64_t us[][6] = { { 1037, 1168, 1127, 1017, 1063, 1090 }, { 1037, 1268, 1227, 1017, 1023, 1050 } };
+        begin();
+        for (uint32_t s = 0; s < 6; s++)
+            for (int n = 0; n < 4; n++)
+                meet(0, 4, s, us[far][s] * 1000);
+        find();
+        CU_ASSERT_EQUAL_FATAL(links.n, (size_t)far);
+        if (far) {
+            CU_ASSERT_EQUAL(links.of[0].found.pattern, TL_PATTERN_BOUNDED);
+            CU_ASSERT(links.of[0].found.first == 1 && links.of[0].found.last == 2);
+        }
+    }
+}
+
+/* One of the two transfers of a step may have had a hiccup; both are a slow link. */
+static void one_step_is_slow_if_all_its_transfers_are(void)
+{
+    for (uint32_t slow = 1; slow < 3; slow++) {
+        begin();
+        for (uint32_t s = 0; s < 10; s++)
+            for (uint32_t n = 0; n < 2; n++)
+                meet(0, 4, s, (s == 4 && n < slow ? 15 : 10) * UNIT_NS)->bytes = n == 0 ? 4096 : 8192;
+        find();
+        CU_ASSERT_EQUAL(links.n, slow == 2 ? 1 : 0);
+    }
+}
+
 /* Pipelines 0-1-2 and 3-4-5, where the second hop leaves the host: it is slow for both, and the first hop for one of
  * them. */
 static void what_goes_between_two_stages_is_compared_with_its_like(void)
@@ -343,6 +392,9 @@ static void memory_may_run_out_anywhere(void)
 
 static const unit_test tests[] = {
     TEST(a_link_that_is_always_slow_shows_against_other_groups),
+    TEST(steps_far_from_all_others_are_slow_however_few_there_are),
+    TEST(one_step_is_slow_if_all_its_transfers_are),
+    TEST(ends_apart_as_in_healthy_rings_are_no_slow_link),
     TEST(a_tenth_tells_where_steps_are_steady_and_it_matters),
     TEST(what_lasts_for_half_the_steps_is_no_noise),
     TEST(of_two_groups_the_longer_one_is_slow),
