@@ -10,6 +10,8 @@
 
 /* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
 enum { LEAST_OF_MEAN = 10 };
+/* A tenth of a gain is little. */
+enum { LITTLE = 10 };
 
 static size_t row_of(const tl_table *ranks, int32_t rank)
 {
@@ -108,12 +110,12 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
- * behind the last, and where these steps make less than half of it, the rest is of others. */
+ * behind the last, and some of it, unless that is little, is gained in other steps. */
 static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
 {
     const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
                    *blame = tl_tables_get(m->tables, &tl_blame_schema);
-    int64_t sum = 0, outside_ns = 0;
+    int64_t sum = 0, others_ns = 0, outside_ns = 0;
 
     if (c->nmembers != 1 || m->nsteps == 0)
         return c->gain_ns;
@@ -127,11 +129,13 @@ static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
         const tl_blame_step *row = tl_table_row(steps, i);
         if (row->rank != c->members[0])
             break;
-        sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
+        int64_t *to = row->flagged && is_of_pattern(m, row) ? &sum : &others_ns;
+        *to = tl_ns_add(*to, row->gain_ns);
     }
     c->in_steps_ns = sum;
-    bool others = outside_ns > 0 || c->nbeside > 0;
-    return sum > 0 && (others ? sum < c->gain_ns : sum < c->gain_ns / 2) ? sum : c->gain_ns;
+    if (sum <= 0 || sum >= c->gain_ns || (outside_ns == 0 && sum >= c->gain_ns - c->gain_ns / LITTLE))
+        return c->gain_ns;
+    return outside_ns > 0 ? sum : tl_ns_max(sum, tl_ns_between(c->gain_ns, others_ns));
 }
 
 static void measure_steps(tl_measures *m, tl_culprit *c)
