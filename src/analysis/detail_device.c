@@ -2,7 +2,7 @@
 #include "detail_rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 static bool add_work(tl_detail_rows *rows)

@@ -1,4 +1,4 @@
-/* detail_rows.h - the rows of detail.h while they are gathered: one for each name, in each step. */
+/* detail_rows.h - the rows of local.h while they are gathered: one for each name, in each step. */
 #ifndef TLMPI_ANALYSIS_DETAIL_ROWS_H
 #define TLMPI_ANALYSIS_DETAIL_ROWS_H
 

@@ -17,6 +17,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,6 +30,8 @@ static const double apart = 1.25;
 static const double moves_least = 1;
 /* No line is drawn through anything better than this. */
 static const double least_error = 0.001;
+/* Of a rank's kernels so many tell, the first; a line through more is no surer than least_error. */
+enum { SAMPLES_MAX = 1 << 16 };
 
 /* While the comm was the one of those running that began first: [from, to). */
 typedef struct owned {
@@ -105,12 +108,12 @@ static int64_t beside(contending *l, const tl_kernel *k, size_t *at)
 
 static bool take(contending *l, const tl_kernel *k, int32_t step, int64_t beside_ns)
 {
-    uint64_t does = tl_kernel_does(l->c->b->view, k), in_step = tl_hash_mix(does, (uint64_t)(int64_t)step);
-    uint32_t n = tl_map_get(&l->counts, in_step);
-
-    if (step < 0 || does == 0 || k->end_ns <= k->start_ns)
+    if (l->nsamples == SAMPLES_MAX || step < 0 || k->end_ns <= k->start_ns)
         return true;
-    n = n == TL_MAP_NONE ? 0 : n;
+    uint64_t does = tl_kernel_does(l->c->b->view, k), in_step = tl_hash_mix(does, (uint64_t)(int64_t)step);
+    if (does == 0)
+        return true;
+    uint32_t before = tl_map_get(&l->counts, in_step), n = before == TL_MAP_NONE ? 0 : before;
     double ns = (double)(k->end_ns - k->start_ns);
     l->samples[l->nsamples++] = (sample){ does, tl_hash_mix(does, n), ns, (double)beside_ns / ns };
     return tl_map_put(&l->counts, in_step, n + 1) == 0;
@@ -124,7 +127,7 @@ static bool look_at_kernels(contending *l)
     size_t at = 0, segment = 0;
     bool whole = true;
 
-    l->samples = tl_malloc((b->nlocal + 1) * sizeof *l->samples);
+    l->samples = tl_malloc((b->nlocal < SAMPLES_MAX ? b->nlocal + 1 : SAMPLES_MAX) * sizeof *l->samples);
     for (size_t i = 0; l->samples != NULL && whole && i < b->nlocal; i++) {
         const tl_kernel *k = &b->view->kernels[b->local[i]];
         while (segment < b->nboundaries && b->boundaries[segment].at <= i)

@@ -12,6 +12,39 @@ enum { OWN_LEAST = 4 };
  * is so many times theirs, are no matter of sizes. */
 enum { UNLIKE_LEAST = 2, UNLIKE_TIMES = 3 };
 
+/* Ranks of healthy rings are done up to so far apart, for where they stand in them (measured, eight devices of one host); two
+ * are done at once. */
+#define RING_NS INT64_C(50000)
+enum { PAIR = 2 };
+
+/* From the first end to the last. */
+static int64_t spread_of(const tl_link_finding *f, uint32_t collective)
+{
+    const tl_link_collective *c = &f->in->collectives[collective];
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (uint32_t k = c->first; k < c->first + c->n; k++) {
+        first = f->in->ends[k].end_ns < first ? f->in->ends[k].end_ns : first;
+        last = f->in->ends[k].end_ns > last ? f->in->ends[k].end_ns : last;
+    }
+    return tl_ns_between(last, first);
+}
+
+/* Groups whose ranks end further apart than those of others seem to take longer, by as much. */
+static void allow_for_ends(tl_link_finding *f, size_t from, size_t to, size_t own, size_t own_end)
+{
+    size_t n = 0;
+    for (size_t k = from, next; k < to; k = next) {
+        next = tl_link_cell_end(f, k);
+        if (k != own && !f->in->collectives[f->order[k]].partial)
+            f->scratch[n++] = spread_of(f, f->order[k + (next - k - 1) / 2]);
+    }
+    int64_t usual = tl_median(f->scratch, n);
+    for (size_t k = own; k < own_end; k++) {
+        int64_t more = tl_ns_between(spread_of(f, f->order[k]), usual);
+        f->apart_ns[f->order[k]] = more < 0 ? 0 : more < RING_NS ? more : RING_NS;
+    }
+}
+
 /* Whether those of order[i] are to be compared with n others, which take `others` where these, when not flagged, take
  * `own`. */
 static bool by_groups(const tl_link_collective *c, size_t n, int64_t own, int64_t others)
@@ -38,6 +71,8 @@ static void expect(tl_link_finding *f, size_t from, size_t to)
             f->should_ns[c] = !tells || (!groups && end - i < OWN_LEAST) ? f->took_ns[c] : groups ? others : own;
             f->evidence[c] = groups && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
         }
+        if (groups && f->in->collectives[f->order[i]].n > PAIR)
+            allow_for_ends(f, from, to, i, end);
     }
 }
 

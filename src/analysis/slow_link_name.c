@@ -9,8 +9,8 @@
 /* What is less than this share of the largest surplus of any group is jitter. */
 static const double least_of_most = 0.3;
 static const double significant = 0.05;
-/* One step alone needs transfers of twice their length, or several long ones. */
-enum { LONG_IN_ONE_STEP = 3 };
+/* One step alone needs transfers of twice their length, or several long ones: so many, or all of two. */
+enum { LONG_IN_ONE_STEP = 3, ALL_OF = 2 };
 /* Relabelled at random, fewer groups than this say little of steps here and there. */
 enum { GROUPS_LEAST = 5 };
 
@@ -18,17 +18,18 @@ enum { GROUPS_LEAST = 5 };
  * the time for all. */
 static bool is_event(const tl_link_finding *f, uint32_t unit, size_t long_least)
 {
-    size_t n = 0;
+    size_t n = 0, all = 0;
     double took = 0, should = 0;
     for (size_t i = 0; i < f->n; i++) {
         uint32_t c = f->order[i];
         if (f->unit[c] != unit || !f->flagged[tl_link_place(f, c)])
             continue;
+        all++;
         n += tl_ns_between(f->took_ns[c], f->should_ns[c]) >= f->long_ns[c];
         took += (double)f->took_ns[c];
         should += (double)f->should_ns[c];
     }
-    return n >= long_least || took >= 2 * should;
+    return n >= long_least || (n == all && n >= ALL_OF && f->found[unit].nflagged == 1) || took >= 2 * should;
 }
 
 static double total_of(const tl_link_finding *f, size_t unit)

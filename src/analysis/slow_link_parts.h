@@ -13,6 +13,7 @@ typedef struct tl_link_finding {
     tl_map units, classes;                  /* sets of ranks; what should take the same time */
     uint32_t *unit, *class_of;              /* [ncollectives], TL_NONE: not looked at */
     int64_t *took_ns, *should_ns, *long_ns; /* long_ns: a surplus from which on it counts */
+    int64_t *apart_ns; /* so much further apart than those of the other groups its ends are, up to what healthy rings' are */
     uint8_t *evidence;
     uint32_t *order; /* those looked at, by class, unit and length */
     size_t n;

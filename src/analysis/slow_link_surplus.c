@@ -12,6 +12,9 @@ enum { PART_USUAL = 4, PART_LOOSE = 3 };
 /* Where steps hardly differ: from a twentieth of those of its own on, and a sixth of those of others, whose wires may
  * be a little better; what matters of the step, and so many times as much as steps differ by. */
 enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20, PART_OF_OTHERS = 6 };
+/* Or, where they are less than half of the steps, so many times as far from all others as these are from each other: of
+ * six steps that differ by chance alone one set in a hundred looks so, of more fewer. */
+enum { TIMES_APART = 3 };
 static const double matters = 0.04, to_deviation = 1.4826;
 /* Nothing takes three years; four times that is a number. */
 #define MOST_NS 1e17
@@ -66,8 +69,9 @@ static void charge_cell(tl_link_finding *f, size_t from, size_t to, const counti
             int64_t part_ns = part_of(f, f->order[k]);
             int64_t small_ns = f->should_ns[f->order[k]] / (with == WITH_STEPS ? PART_STEADY : PART_OF_OTHERS);
             f->long_ns[f->order[k]] = with < NWITH && small_ns < part_ns ? small_ns : part_ns;
-            small_part += (double)small_ns;
-            part += (double)part_ns;
+            int64_t apart_ns = evidence == TL_LINK_BY_GROUPS ? f->apart_ns[f->order[k]] : 0;
+            small_part += (double)(small_ns + apart_ns);
+            part += (double)(part_ns + apart_ns);
         }
         double doubt = 2 * (double)n * (double)f->in->collectives[c].uncertainty_ns;
         double least = part > doubt ? part : doubt + 1;
@@ -94,14 +98,27 @@ static double scatter(int64_t *values, size_t n, int64_t *work)
     return to_deviation * fmin(least, (double)tl_mad(values, n, tl_median(values, n)));
 }
 
-/* By how much a group's steps differ from each other; infinite where there are few. */
+/* From what on values stand apart: INT64_MAX if none do.  Puts them in order. */
+static int64_t apart_from(int64_t *values, size_t n)
+{
+    tl_ns_sort(values, n);
+    for (size_t k = n / 2 + 1; k < n; k++)
+        if (tl_ns_between(values[k], values[k - 1]) / TIMES_APART >= tl_ns_between(values[k - 1], values[0]))
+            return values[k];
+    return INT64_MAX;
+}
+
+/* What a surplus must be to be more than what steps differ by; infinite where there are few. */
 static double noise_of(tl_link_finding *f, size_t unit, const double *of, const double *least)
 {
     size_t n = 0, nsteps = f->in->nsteps;
     for (size_t s = 0; s < nsteps; s++)
         if (least[unit * nsteps + s] > 0)
             f->scratch[n++] = llround(fmax(-MOST_NS, fmin(of[unit * nsteps + s], MOST_NS)));
-    return n >= STEADY_STEPS ? scatter(f->scratch, n, f->scratch + n) : INFINITY;
+    if (n < STEADY_STEPS)
+        return INFINITY;
+    double noise = TIMES_NOISE * scatter(f->scratch, n, f->scratch + n);
+    return fmin(noise, (double)apart_from(f->scratch, n));
 }
 
 /* What counts of a group's surplus, step by step. */
@@ -116,7 +133,7 @@ static void keep_what_counts(tl_link_finding *f, size_t unit, const counting *su
             continue;
         f->charge[place] = sum->alone[place];
         for (int with = 0; with < NWITH; with++) {
-            double least = fmax(TIMES_NOISE * noise[with], matters * f->in->step_ns[s]), of = sum->of[with][place];
+            double least = fmax(noise[with], matters * f->in->step_ns[s]), of = sum->of[with][place];
             if (of >= fmax(sum->least_of[with][place], least) && of > f->charge[place])
                 f->charge[place] = of;
         }

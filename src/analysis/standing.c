@@ -14,7 +14,9 @@
  *               1 %.  More ranks do not make it likelier: only one of them can be ahead of all others in a step
  *     event     share >= 4 %, and three times the largest worst of any step that counts, if it makes 0.5 % of all
  *               steps; the less it makes of them, down to 0.25 %, the farther above; or twice that in several steps,
- *               in which chance would have to meet the same rank: two, of few ranks three
+ *               in which chance would have to meet the same rank: two, of few ranks three.  Of ranks that are not few
+ *               share >= 2.5 % will do, if it makes 1 % of all steps: in two steps of three times the largest worst, or
+ *               three of twice
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -34,6 +36,10 @@ static const double matters = 0.01, matters_overall = 0.01, matters_flagged = 0.
  * but long no ratio tells them from a fault; a fault of 5 % in one of twenty steps passes. */
 static const double matters_event = 0.005, matters_rare = 0.0025, event_share = 0.04, event_ratio = 3, events_ratio = 2;
 enum { FEW_UNITS = 4 };
+/* Several steps are strong evidence.  Of four ranks whose costs have such tails, over five steps or more, less than one job in
+ * a hundred has one with two steps of three times what any other costs in any step, or with three of twice that; of eight
+ * ranks less than one in a thousand. */
+enum { PAIR_RATIO = 3, MORE_RATIO = 2, PAIR = 2, MORE = 3 };
 /* Differences of one length in all steps are no certainty: so much of a step they vary by. */
 static const double least_deviation = 0.002;
 enum { STEADY_STEPS_LEAST = 3, EITHER_OF = 2, FIRST_COUNTS_UP_TO = 2 };
@@ -165,14 +171,14 @@ static double share_of_event(const looking *l, size_t unit, size_t step)
     return in->sure_ns != NULL ? share_of(l, in->sure_ns[unit], 0) : 0;
 }
 
-/* Steps that cost so many times the noise. */
-static void find_events(const looking *l, size_t unit, double ratio, tl_standing *out)
+/* Steps that cost so many times the noise, and so much. */
+static void find_events(const looking *l, size_t unit, double ratio, double share, tl_standing *out)
 {
     size_t n = l->in->nsteps, first = first_counts(l->in) ? 0 : 1, to = last_counts(l->in) ? n : n - 1;
     double noise = 0;
     for (size_t s = first; s < to; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
-    double least = ratio * noise > event_share ? ratio * noise : event_share;
+    double least = ratio * noise > share ? ratio * noise : share;
     l->event[unit] = least;
     out->nevents = 0;
     out->first_event = out->left_out = n;
@@ -195,10 +201,17 @@ static double ratio_of_one(double overall)
 
 static void look_for_events(const looking *l, size_t unit, tl_standing *out)
 {
-    size_t several = l->in->nunits >= FEW_UNITS ? 2 : 3;
-    find_events(l, unit, events_ratio, out);
-    if (out->nevents < several)
-        find_events(l, unit, ratio_of_one(out->overall), out);
+    bool few = l->in->nunits < FEW_UNITS;
+    find_events(l, unit, events_ratio, event_share, out);
+    if (out->nevents >= (few ? MORE : PAIR))
+        return;
+    find_events(l, unit, MORE_RATIO, matters_flagged, out);
+    if (!few && out->nevents >= MORE && out->overall >= matters_overall)
+        return;
+    find_events(l, unit, PAIR_RATIO, matters_flagged, out);
+    if (!few && out->nevents >= PAIR && out->overall >= matters_overall)
+        return;
+    find_events(l, unit, ratio_of_one(out->overall), event_share, out);
 }
 
 static void measure_between(const looking *l, size_t unit, tl_standing *out)

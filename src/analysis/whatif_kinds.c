@@ -9,8 +9,10 @@
  *                                             10 % too long
  *
  * Who has mates in its stage is compared with them; what a stage has too much of as a whole, because it is one rank or
- * one slow host, only other stages can tell.  A kernel of the same name and grid that is run as often takes the same on
- * every stage, but for chance.  More kernels, or others, are how the model was cut: nobody's fault.
+ * one slow host, only other stages can tell, two at least: of two that differ nobody knows who is slow.  A kernel of the
+ * same name and grid that is run as often takes the same on every stage, but for chance.  More kernels, or others, are how
+ * the model was cut: nobody's fault.  So is what several ranks of a stage have too much of alike, if they are no host: no
+ * machine is slow in just these.
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -20,6 +22,8 @@
 
 /* What is longer by less than this part is as usual. */
 enum { KINDS_SLACK = 32 };
+/* So many other stages tell what is usual. */
+enum { OTHERS_LEAST = 2 };
 
 /* One kind of kernel of one rank in one step. */
 typedef struct timed {
@@ -100,7 +104,7 @@ static void tell_apart(comparing *c, const timed *v, size_t n)
         for (size_t k = 0; k < n; k++)
             if (k != i && v[k].n == v[i].n)
                 c->scratch[others++] = v[k].ns;
-        if (others > 0) {
+        if (others >= OTHERS_LEAST) {
             tl_ns_sort(c->scratch, others);
             t.own_ns = t.all_ns;
             t.usual_ns = c->scratch[(others - 1) / 2];
@@ -151,6 +155,22 @@ static void expect_less(tl_whatif *w, const tl_block *b, int64_t less_ns)
     }
 }
 
+/* Whether what all ranks of the role have too much of may be that of a machine: they are one rank, or one whole host. */
+static bool is_machine(const tl_whatif *w, int32_t role)
+{
+    size_t n = 0, first = 0, here = 0, others = 0;
+    for (size_t r = w->in.nranks; r-- > 0;) {
+        n += w->in.roles[r] == role;
+        first = w->in.roles[r] == role ? r : first;
+    }
+    for (size_t r = 0; w->in.hosts != NULL && r < w->in.nranks; r++) {
+        bool same = w->in.hosts[r] == w->in.hosts[first];
+        here += same && w->in.roles[r] == role;
+        others += same && w->in.roles[r] != role;
+    }
+    return n == 1 || (here == n && others == 0);
+}
+
 bool tl_whatif_compare_kinds(tl_whatif *w, const tl_block *blocks, size_t n)
 {
     comparing c = { 0 };
@@ -165,7 +185,7 @@ bool tl_whatif_compare_kinds(tl_whatif *w, const tl_block *blocks, size_t n)
     for (size_t i = 0; whole && c.ntallies > 0 && i < n; i++)
         if (blocks[i].step >= 0 && blocks[i].step <= INT32_MAX && !blocks[i].no_front && !blocks[i].no_back) {
             int64_t less_ns = surplus_of(&c, &blocks[i]);
-            if (less_ns > 0)
+            if (less_ns > 0 && is_machine(w, blocks[i].role))
                 expect_less(w, &blocks[i], less_ns);
         }
     free(c.v);

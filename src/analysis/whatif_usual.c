@@ -1,6 +1,7 @@
 /* whatif_usual.c - what transfers usually take, and how long ranks stay in what they may leave early. */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_graph.h"
 #include <stdlib.h>
 
@@ -49,6 +50,19 @@ static int by_transfer(const void *graph, uint32_t x, uint32_t y)
     return TL_COMPARE(w->transfer_ns[x], w->transfer_ns[y]);
 }
 
+/* Ranks of several roles do not send each other equal amounts: what seems one collective of stages of a pipeline is what
+ * each sends to the next, as nobody tells to whom. */
+static bool of_one_role(const tl_whatif *w, const tl_whatif_collective *c)
+{
+    uint32_t first = w->in.members[c->first].rank;
+    for (uint32_t i = 1; i < c->n; i++) {
+        uint32_t rank = w->in.members[c->first + i].rank;
+        if (first < w->in.nranks && rank < w->in.nranks && w->in.roles[rank] != w->in.roles[first])
+            return false;
+    }
+    return true;
+}
+
 /* How much longer than the others each stayed in collectives of three and more that one may leave early: an all-to-all
  * takes whoever is sent more a longer time. */
 bool tl_whatif_find_tails(tl_whatif *w)
@@ -58,7 +72,7 @@ bool tl_whatif_find_tails(tl_whatif *w)
     for (size_t c = 0; order != NULL && c < w->in.ncollectives; c++) {
         const tl_whatif_collective *v = &w->in.collectives[c];
         size_t n = v->n;
-        if (!v->loose || w->dissolved[c] || n < 3)
+        if (!v->loose || w->dissolved[c] || n < 3 || !of_one_role(w, v))
             continue;
         for (size_t i = 0; i < n; i++)
             order[i] = (uint32_t)(w->comm_base[w->in.members[v->first + i].rank] + w->in.members[v->first + i].comm);

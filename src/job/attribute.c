@@ -116,7 +116,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
     int64_t *own_ns = tl_malloc((a->nranks + 1) * sizeof *own_ns);
     bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && own_ns != NULL &&
-                 tl_job_roles_find(&a->roles, &(tl_role_input){ a->rows, a->nrows, a->ranks, a->nranks });
+                 tl_job_roles_find(&a->roles, &(tl_role_input){ a->rows, a->nrows, a->ranks, a->nranks, programs });
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
     tl_verdict_input input = {

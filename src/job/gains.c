@@ -2,6 +2,7 @@
 #include "gains.h"
 #include "gains_parts.h"
 #include "path.h"
+#include "tlmpi/analysis/hosts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
@@ -213,6 +214,7 @@ static tl_status put_together(tl_gains *g, tl_standing_in standing_in, tl_error 
     const tl_whatif_input whatif = { .programs = job->programs,
                                      .offset_ns = job->offsets,
                                      .roles = in->roles,
+                                     .hosts = g->hosts_known ? g->host_of : NULL,
                                      .nranks = in->nranks,
                                      .stand_in = job->absent.stand_in,
                                      .nabsent = job->absent.n,
@@ -233,7 +235,10 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
     g->in = input;
     g->tables = tables;
     g->marked = tl_calloc(input->nranks + 1, 1);
-    if (g->marked == NULL)
+    g->host_of = tl_malloc((input->nranks + 1) * sizeof *g->host_of);
+    size_t nhosts = g->host_of != NULL ? tl_hosts_of(tl_tables_get(tables, &tl_rank_schema), input->ranks, input->nranks, g->host_of) : SIZE_MAX;
+    g->hosts_known = nhosts > 0;
+    if (g->marked == NULL || nhosts == SIZE_MAX)
         return tl_fail_memory(err, "what would have been");
     g->apart_ns = clocks_apart(tl_tables_get(tables, &tl_clock_schema));
     tl_status st = put_together(g, TL_STAND_IN_ALWAYS, err);
@@ -251,5 +256,6 @@ void tl_gains_close(tl_gains *g)
     tl_whatif_free(g->whatif);
     tl_gain_job_free(&g->job);
     free(g->marked);
+    free(g->host_of);
     free(g);
 }

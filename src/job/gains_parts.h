@@ -21,6 +21,8 @@ struct tl_gains {
     size_t nrepaired; /* ranks, one by one */
     int64_t apart_ns; /* so far the clocks that it compares are apart, known and not taken off */
     uint8_t *marked; /* scratch [nranks] */
+    uint32_t *host_of; /* [nranks], as far as they are told apart */
+    bool hosts_known;
 };
 
 /* nranks where there is no such rank. */

@@ -3,12 +3,14 @@
 #define TLMPI_JOB_JOB_ROLES_H
 
 #include "late_rows.h"
+#include "replay.h"
 
 typedef struct tl_role_input {
     const tl_late_row *rows; /* in the order of collectives */
     size_t nrows;
     const int32_t *ranks; /* that have a trace, ascending */
     size_t nranks;
+    const tl_programs *programs; /* NULL: nobody knows what they compute */
 } tl_role_input;
 
 /* Zero-initialise; tl_job_roles_free ends it. */

@@ -5,7 +5,7 @@
  */
 #include "link_work.h"
 #include "link_part.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 

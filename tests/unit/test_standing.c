@@ -121,6 +121,22 @@ static void several_steps_need_less_each(void)
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
 }
 
+/* Of four ranks and more chance hardly meets the same one twice with three times, or thrice with twice, what any other costs. */
+static void several_steps_of_many_ranks_need_less_each_still(void)
+{
+    LOOK(0.2, "..33.", "1....", "...1.", "....1");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT(of[0].nevents == 2 && of[0].first_event == 2 && of[0].last_event == 3);
+    LOOK(0.2, "..33.", "1....", "...1."); /* three ranks are few */
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+    LOOK(0.2, "..33.....3", "......1...", "...1......", "1........."); /* less than 1 % of all */
+    CU_ASSERT_NOT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    LOOK(0.2, "..33...33.", "......1...", "...1......", "1.........");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    LOOK(0.2, "..33.", "1.2..", "...1.", "....1"); /* another comes near */
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
+}
+
 static void an_event_may_be_the_peak_of_what_is_always_there(void)
 {
     LOOK(0.2, ".3.3.39..3.3", "1..........1");
@@ -283,6 +299,7 @@ int main(void)
         TEST(a_pause_in_a_long_recording_has_to_stand_farther_out),
         TEST(steadiness_tells_as_much_of_many_ranks),
         TEST(several_steps_need_less_each),
+    TEST(several_steps_of_many_ranks_need_less_each_still),
         TEST(an_event_may_be_the_peak_of_what_is_always_there),
         TEST(how_a_recording_begins_is_no_event),
         TEST(how_recordings_end_is_no_event),

@@ -120,32 +120,95 @@ static void a_stage_is_compared_with_stages_that_compute_the_same(void)
     }
 }
 
-/* Two stages, each with a kernel that the other does not run.  A takes the second one half as long again, in every step: that is
- * too long.  That D takes longer than C is how the model was cut; so is that it runs E as well. */
+/* Stages of a pipeline, of which the second takes A half as long again in every step, and D longer than the others C. */
+static void add_stage(drawn_job *j, int32_t role, bool slow, bool more)
+{
+    drawing *d = !slow  ? draw("steps:     1111111111112222222222222",
+                               "host:      acr.........acr..........",
+                               "compute 7: AAAAC.......AAAAC........",
+                               "comm 9:    .....RRRRRR......RRRRRRR.", NULL)
+                 : more ? draw("steps:     1111111111112222222222222",
+                               "host:      aedr........aedr.........",
+                               "compute 7: AAAAEEDDD...AAAAEEDDD....",
+                               "comm 9:    .........RR..........RRR.", NULL)
+                        : draw("steps:     1111111111112222222222222",
+                               "host:      adr.........adr..........",
+                               "compute 7: AAAAAADDD...AAAAAADDD....",
+                               "comm 9:    .........RR..........RRR.", NULL);
+    job_rank(j, role, d);
+    for (size_t k = 0; k < d->view.nkernels; k++)
+        if (d->kernels[k].kind == TL_COMM)
+            d->kernels[k].collective = TL_SEND_RECV;
+}
+
+/* That A takes longer is too long.  That D takes longer than C is how the model was cut; so is that it runs E as well. */
 static void stages_are_compared_by_the_kernels_that_they_share(void)
 {
     for (int more = 0; more < 2; more++) {
         drawn_job *j = job_new();
-        job_rank(j, 0, draw("steps:     1111111111112222222222222",
-                            "host:      acr.........acr..........",
-                            "compute 7: AAAAC.......AAAAC........",
-                            "comm 9:    .....RRRRRR......RRRRRRR.", NULL));
-        job_rank(j, 1, more ? draw("steps:     1111111111112222222222222",
-                                   "host:      aedr........aedr.........",
-                                   "compute 7: AAAAEEDDD...AAAAEEDDD....",
-                                   "comm 9:    .........RR..........RRR.", NULL)
-                            : draw("steps:     1111111111112222222222222",
-                                   "host:      adr.........adr..........",
-                                   "compute 7: AAAAAADDD...AAAAAADDD....",
-                                   "comm 9:    .........RR..........RRR.", NULL));
-        for (int r = 0; r < 2; r++)
-            for (size_t k = 0; k < j->ranks[r]->view.nkernels; k++)
-                if (j->ranks[r]->kernels[k].kind == TL_COMM)
-                    j->ranks[r]->kernels[k].collective = TL_SEND_RECV;
+        add_stage(j, 0, false, false);
+        add_stage(j, 1, true, more != 0);
+        add_stage(j, 2, false, false);
         job_ready(j);
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), more ? 0 : 4);
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 0);
         CU_ASSERT_EQUAL(job_gain(j, 1), more ? 0 : 2); /* the hosts begin step 2 when they do */
+        job_free(j);
+    }
+}
+
+static void of_two_stages_that_differ_neither_is_known_to_be_slow(void)
+{
+    drawn_job *j = job_new();
+    add_stage(j, 0, false, false);
+    add_stage(j, 1, true, false);
+    job_ready(j);
+    CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), 0);
+    job_free(j);
+}
+
+/* What seems an all-to-all of all ranks is what each stage sends to the next, where nobody tells to whom: who stays in it for
+ * longer waits.  Ranks of one role stay for what they are sent more. */
+static void who_stays_longer_in_what_stages_send_each_other_waits(void)
+{
+    for (int stages = 0; stages < 2; stages++) {
+        drawn_job *j = job_new();
+        for (int r = 0; r < 4; r++) {
+            drawing *d = draw("host:      arb.........",
+                              r == 3 ? "compute 7: AA........BB" : "compute 7: AA....BB....",
+                              r == 3 ? "comm 9:    ..RRRRRRRR.." : "comm 9:    ..RRRR......", NULL);
+            job_rank(j, stages ? r / 2 : 0, d);
+        }
+        for (size_t r = 0; r < j->nranks; r++)
+            job_program(j, r);
+        job_match(j);
+        j->collectives[0].loose = true;
+        tl_whatif_input in = job_input(j);
+        CU_ASSERT_EQUAL_FATAL(tl_whatif_new(&in, &j->whatif, NULL), TL_OK);
+        CU_ASSERT_EQUAL(job_gain(j, 3), stages ? 0 : 4);
+        job_free(j);
+    }
+}
+
+/* Two ranks of a stage that both take too long: a slow host, where they are one, or else how the model was cut. */
+static void several_ranks_of_a_stage_are_slow_alike_only_as_a_host(void)
+{
+    static const uint32_t none[] = { 0, 0, 0, 0 }, own[] = { 0, 1, 1, 2 }, apart[] = { 0, 1, 2, 2 }, shared[] = { 0, 1, 1, 1 };
+    const uint32_t *const hosts[] = { NULL, none, own, apart, shared };
+    for (size_t i = 0; i < COUNT(hosts); i++) {
+        drawn_job *j = job_new();
+        add_stage(j, 0, false, false);
+        add_stage(j, 1, true, false);
+        add_stage(j, 1, true, false);
+        add_stage(j, 2, false, false);
+        for (size_t r = 0; r < j->nranks; r++)
+            job_program(j, r);
+        job_match(j);
+        tl_whatif_input in = job_input(j);
+        in.hosts = hosts[i];
+        CU_ASSERT_EQUAL_FATAL(tl_whatif_new(&in, &j->whatif, NULL), TL_OK);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 1)), hosts[i] == own ? 4 : 0);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 2)), hosts[i] == own ? 4 : 0);
         job_free(j);
     }
 }
@@ -258,6 +321,9 @@ static const unit_test tests[] = {
     TEST(a_stage_that_alone_is_fed_is_not_slow),
     TEST(a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others),
     TEST(stages_are_compared_by_the_kernels_that_they_share),
+    TEST(of_two_stages_that_differ_neither_is_known_to_be_slow),
+    TEST(who_stays_longer_in_what_stages_send_each_other_waits),
+    TEST(several_ranks_of_a_stage_are_slow_alike_only_as_a_host),
 };
 
 int main(void)

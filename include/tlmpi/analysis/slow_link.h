@@ -9,20 +9,21 @@
  *
  *     groups   other ranks that do the same: the median of their medians
  *     steps    where there are none: the same ranks in their other steps; also where the others may send other amounts,
- * unless these ranks take three times as long in nearly all steps
+ *              unless these ranks take three times as long in nearly all steps
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
- * stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as far as the
- * ranks of each tell
+ *              stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as
+ *              far as the ranks of each tell
  *     last     where all ranks of a host are done later than others, and transfers are longer when one of them came
- * last
+ *              last
  *
  * Of a group some of whose ranks have no trace only tails can tell.
  *
- * The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
+ * Groups whose ranks end further apart than those of other groups, by no more than those of healthy rings do, take so much
+ * longer for that alone.  The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
  * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
  * those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ, and a sixth of what
  * others do in the same way and beyond what clocks leave open, or a twentieth of the own steps, whose clocks are the
- * same.  It is then put to the test of persistence.h.  A pure function of its input.
+ * same; in place of eight times, where some steps are three times as far from the others as these are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H
