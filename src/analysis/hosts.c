@@ -19,8 +19,9 @@
 /* Ranks that come late by chance, each in steps of its own, gain together what they gain one by one; of ranks that come
  * late alike each gains next to nothing alone. */
 enum { TIMES_ALONE = 2 };
-/* As much of a host is the host. */
-enum { WHOLE = 3, WHOLE_OF = 4 };
+/* As much of a host is the host.  Of four ranks three are late alike in one step of three by chance, of eight six in one of
+ * seven: all of four and seven of eight are so in hardly any. */
+enum { WHOLE = 7, WHOLE_OF = 8 };
 /* A rank of the host has this part of what any of them but one has more than its peers: that one may have paused. */
 static const double part_of_most = 0.5;
 
