@@ -209,7 +209,7 @@ int main(void)
         TEST(a_rank_alone_is_not_its_host),
         TEST(a_pause_of_one_rank_hides_no_slow_host),
         TEST(a_pause_of_one_rank_is_not_its_hosts),
-    TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(who_is_not_late_is_not_named_with_its_host),
         TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
         TEST(what_single_ranks_are_late_by_is_a_hosts_noise),
         TEST(ranks_of_no_host_are_named_alike),

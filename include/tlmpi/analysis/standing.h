@@ -29,8 +29,8 @@ typedef struct tl_costs {
     const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL:
                               nothing */
     size_t nunits, nsteps;
-    bool begun;    /* all recordings had begun long before the first step: it is like the others */
-    bool in_turn;  /* recordings end in turn within the last step: what looks late in it may be what others lack */
+    bool begun;   /* all recordings had begun long before the first step: it is like the others */
+    bool in_turn; /* recordings end in turn within the last step: what looks late in it may be what others lack */
     const double *noise_ns; /* [nsteps] what is known to be noise of units that are not among these; NULL: nothing */
 } tl_costs;
 
@@ -52,10 +52,11 @@ typedef struct tl_standing {
     size_t nflagged;
     size_t nevents; /* steps that are one, if that is the ground */
     size_t first_event,
-        last_event; /* indices of steps as far from the others', the first included; where there are events */
+        last_event;       /* indices of steps as far from the others', the first included; where there are events */
     size_t nbetween;      /* flagged steps from first_event to last_event */
     double share_between; /* share of these alone */
-    bool peaks; /* most of what it costs lies in other flagged steps, more than any other unit costs in all of its own: the
+    bool
+        peaks; /* most of what it costs lies in other flagged steps, more than any other unit costs in all of its own: the
                  * events are where it is worst, not when */
     size_t left_out; /* the step that would be one, were it not the first or the last of recordings that begin or end in
                         turn; of both the one that costs more; nsteps: there is none */
