@@ -5,8 +5,8 @@
 /* A member has this part of the most that anybody has; nobody else has more than this part of the least of them.  Of
  * ranks that differ by chance alone some have twice what the others have, too. */
 static const double part_of_most = 0.5, part_of_least = 1.0 / 3;
-/* They are a pair, or this part of all ranks at most: what most ranks do is no fault of theirs. */
-enum { PAIR = 2, PART_OF_ALL = 4 };
+/* They are fewer than half of all ranks, or a pair: what most ranks do is no fault of theirs. */
+enum { PAIR = 2 };
 
 size_t tl_alike_units(const int64_t *own_ns, size_t nranks, uint32_t *unit_of)
 {
@@ -25,7 +25,7 @@ size_t tl_alike_units(const int64_t *own_ns, size_t nranks, uint32_t *unit_of)
             unit_of[r] = (uint32_t)units++;
         }
     }
-    bool few = members == PAIR ? 2 * members <= nranks : PART_OF_ALL * members <= nranks;
+    bool few = 2 * members < nranks || (members == PAIR && 2 * members == nranks);
     if (members < PAIR || !few || (double)next > part_of_least * (double)least)
         return 0;
     return units;

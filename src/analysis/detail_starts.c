@@ -33,7 +33,7 @@ static bool add_compute(finding *f, const tl_kernel *k)
              key = tl_hash_mix(tl_hash_mix(0, step), stream);
     uint32_t at = tl_map_get(&f->shares, key), most = tl_map_get(&f->main, step);
 
-    if (at == TL_MAP_NONE) {
+    if (f->v.v == NULL || at == TL_MAP_NONE) {
         at = (uint32_t)f->v.n;
         if (!tl_vec_room(&f->v) || tl_map_put(&f->shares, key, at) != 0)
             return false;
@@ -47,7 +47,7 @@ static bool add_compute(finding *f, const tl_kernel *k)
 static bool is_main(const finding *f, const tl_kernel *k)
 {
     uint32_t at = tl_map_get(&f->main, (uint64_t)k->step);
-    return at == TL_MAP_NONE || (f->v.v[at].device == k->device && f->v.v[at].stream == k->stream);
+    return f->v.v == NULL || at == TL_MAP_NONE || (f->v.v[at].device == k->device && f->v.v[at].stream == k->stream);
 }
 
 static bool find_first(const finding *f, tl_step_starts *starts)
@@ -66,7 +66,7 @@ static bool find_first(const finding *f, tl_step_starts *starts)
         if (starts->v == NULL || at == TL_MAP_NONE) {
             at = (uint32_t)starts->n;
             whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
-            if (whole)
+            if (whole && starts->v != NULL)
                 starts->v[starts->n++] = i;
         } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
             starts->v[at] = i;

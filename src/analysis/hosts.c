@@ -19,8 +19,9 @@
 /* Ranks that come late by chance, each in steps of its own, gain together what they gain one by one; of ranks that come
  * late alike each gains next to nothing alone. */
 enum { TIMES_ALONE = 2 };
-/* As much of a host is the host. */
-enum { WHOLE = 3, WHOLE_OF = 4 };
+/* As much of a host is the host.  Of four ranks three are late alike in one step of three by chance, of eight six in
+ * one of seven: all of four and seven of eight are so in hardly any. */
+enum { WHOLE = 7, WHOLE_OF = 8 };
 /* A rank of the host has this part of what any of them but one has more than its peers: that one may have paused. */
 static const double part_of_most = 0.5;
 
@@ -28,11 +29,11 @@ typedef struct hosting {
     const tl_host_input *in;
     const tl_verdict_input *job;
     tl_table *stragglers;
-    double *step_ns; /* [nsteps] */
-    double *cost_ns; /* [nhosts * nsteps] of what the repair of a host gains, what is the host's */
+    double *step_ns;  /* [nsteps] */
+    double *cost_ns;  /* [nhosts * nsteps] of what the repair of a host gains, what is the host's */
     double *noise_ns; /* [nsteps] */
-    bool *flagged;   /* [nhosts * nsteps] */
-    double *p_value; /* [nhosts] */
+    bool *flagged;    /* [nhosts * nsteps] */
+    double *p_value;  /* [nhosts] */
     tl_persistence *found;
     tl_standing *standing;
 } hosting;
@@ -131,9 +132,8 @@ static tl_status look(hosting *h, tl_error *err)
     tl_status st = tl_persistence_of(&charges, h->found, NULL, h->flagged, err);
     for (size_t i = 0; st == TL_OK && i < h->in->nhosts; i++)
         h->p_value[i] = h->found[i].p_value;
-    const tl_costs costs = { h->cost_ns, h->step_ns,    h->flagged, h->p_value,
-                             NULL,       h->in->nhosts, nsteps,     h->job->begun,
-                             h->job->in_turn, h->noise_ns };
+    const tl_costs costs = { h->cost_ns,    h->step_ns, h->flagged,    h->p_value,      NULL,
+                             h->in->nhosts, nsteps,     h->job->begun, h->job->in_turn, h->noise_ns };
     return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
 }
 
@@ -240,7 +240,8 @@ tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_er
                   .p_value = tl_calloc(nhosts + 1, sizeof(double)),
                   .found = tl_calloc(nhosts + 1, sizeof(tl_persistence)),
                   .standing = tl_calloc(nhosts + 1, sizeof(tl_standing)) };
-    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
+    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL && h.flagged != NULL &&
+                 h.p_value != NULL && h.found != NULL && h.standing != NULL;
     tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
 
     for (uint32_t i = 0; whole && st == TL_OK && i < nhosts; i++)

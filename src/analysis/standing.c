@@ -2,8 +2,8 @@
  *
  *     share     of rank r in step s: its cost as a part of the step without it.  A step shorter than the middle one is
  *               as long as that: the recording cut it
- *     worst     the largest share in s of the others, of those alone whose labels tell nothing; once some have been found
- *               to stand out, what they cost in their events, or steadily, is known to be theirs: the rest is
+ *     worst     the largest share in s of the others, of those alone whose labels tell nothing; once some have been
+ *               found to stand out, what they cost in their events, or steadily, is known to be theirs: the rest is
  *               looked at again without it
  *
  *     labels    p <= 0.01.  In the flagged steps share - median worst is 1 % or more in the mean; and the share of all
@@ -46,15 +46,15 @@ enum { STEADY_STEPS_LEAST = 3, EITHER_OF = 2, FIRST_COUNTS_UP_TO = 2 };
 
 typedef struct looking {
     const tl_costs *in;
-    double *share;    /* [nunits * nsteps] */
-    double *largest;  /* [nsteps]: of units that no labels speak against */
-    double *second;   /* the same without that unit */
-    size_t *of;       /* [nsteps]: that unit */
-    double *scratch;  /* [nsteps] */
+    double *share;      /* [nunits * nsteps] */
+    double *largest;    /* [nsteps]: of units that no labels speak against */
+    double *second;     /* the same without that unit */
+    size_t *of;         /* [nsteps]: that unit */
+    double *scratch;    /* [nsteps] */
     double *event;      /* [nunits]: the least share of what is an event of that unit */
     double *in_flagged; /* [nunits]: shares of all flagged steps, summed */
     bool *known;        /* [nunits * nsteps]: a fault that has been found, and no noise */
-    double middle_ns; /* of the lengths of steps */
+    double middle_ns;   /* of the lengths of steps */
 } looking;
 
 double tl_student_tail(double t, size_t freedom)

@@ -161,9 +161,8 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
         for (size_t s = 0; s < in->nsteps; s++)
             w->cost_ns[r * in->nsteps + s] = (double)(waits ? steps[s].wall_ns : steps[s].gain_ns);
     }
-    const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
-                             in->sure_ns, in->nranks, in->nsteps, in->begun,
-                             in->in_turn, NULL };
+    const tl_costs costs = { w->cost_ns, w->step_ns, w->flagged, w->p_value,  in->sure_ns,
+                             in->nranks, in->nsteps, in->begun,  in->in_turn, NULL };
     return tl_standing_of(&costs, w->found, err);
 }
 

@@ -149,8 +149,8 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
 }
 
-/* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before `next_ns`,
- * the launch of what comes behind it.  A device may be steps behind its host when a recording begins. */
+/* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before
+ * `next_ns`, the launch of what comes behind it.  A device may be steps behind its host when a recording begins. */
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {
