@@ -143,6 +143,28 @@ static void batch_operators(struct rank *r, const struct meeting *m, struct coll
     }
 }
 
+/* The stream waits for what the compute stream has been given. */
+static void wait_for_compute(struct rank *r, enum slot slot)
+{
+    const struct job *job = &r->sim->job;
+    int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
+    int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
+
+    if (job->vendor == VENDOR_NVIDIA && job->sync_events)
+        rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
+                                      .name = "Stream Wait Event",
+                                      .number = -1,
+                                      .other = -1,
+                                      .start_ns = r->now_ns - 600,
+                                      .end_ns = r->now_ns - 100,
+                                      .track = (int)slot,
+                                      .correlation = wait,
+                                      .external = r->external,
+                                      .called_ns = r->called_ns,
+                                      .waits_for = record,
+                                      .waits_on = SLOT_COMPUTE });
+}
+
 void take_part(struct rank *r, const struct instruction *what)
 {
     const struct job *job = &r->sim->job;
@@ -175,23 +197,8 @@ void take_part(struct rank *r, const struct instruction *what)
         name_ends(r, &c, what->operation == OP_SEND, &note);
     rank_emit(r, &note);
     r->now_ns = start + 5 * US;
-    if (!on_compute && !what->unordered) {
-        int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
-        int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
-        if (job->vendor == VENDOR_NVIDIA && job->sync_events)
-            rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
-                                          .name = "Stream Wait Event",
-                                          .number = -1,
-                                          .other = -1,
-                                          .start_ns = r->now_ns - 600,
-                                          .end_ns = r->now_ns - 100,
-                                          .track = (int)slot,
-                                          .correlation = wait,
-                                          .external = r->external,
-                                          .called_ns = r->called_ns,
-                                          .waits_for = record,
-                                          .waits_on = SLOT_COMPUTE });
-    }
+    if (!on_compute && !what->unordered)
+        wait_for_compute(r, slot);
     r->now_ns = start + 8 * US;
     int64_t correlation = call(r, "cudaLaunchKernelExC", "hipExtLaunchKernel", kernel, 7 * US),
             called_ns = r->called_ns;

@@ -170,7 +170,8 @@ void waiting_call(struct rank *r, const char *cuda, const char *hip, const char 
 
 /* --- device work -------------------------------------------------------------------------------------------------- */
 
-void queue(struct rank *r, struct event work, int64_t ns)
+/* Queues work on the compute stream: it starts when the stream is free and the launch has arrived. */
+static void queue(struct rank *r, struct event work, int64_t ns)
 {
     int64_t arrives_ns = r->now_ns + host_takes(r, 3 * US);
     int64_t free_ns = r->free_ns[SLOT_COMPUTE] + around(&r->random, 1200, 20);

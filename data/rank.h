@@ -86,9 +86,6 @@ int64_t call(struct rank *rank, const char *cuda, const char *hip, const char *k
  * or of all. */
 void waiting_call(struct rank *rank, const char *cuda, const char *hip, const char *kind, int slot, int64_t until_ns);
 
-/* Queues work on the compute stream: it starts when the stream is free and the launch has arrived. */
-void queue(struct rank *rank, struct event work, int64_t ns);
-
 /* An operator that launches one kernel, which takes ns; `grown_ppm`: parts of a million that it is larger than
  * usual. */
 void launch(struct rank *rank, const struct shape *shape, int64_t ns, int64_t grown_ppm);

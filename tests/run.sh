@@ -153,6 +153,7 @@ product()
     stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
     stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
     stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
+    stage agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace
     stage repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace

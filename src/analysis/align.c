@@ -103,7 +103,7 @@ static bool part(aligning *k, int64_t *apart, size_t *npinned)
 
 /* How well our i-th open one is the reference's (i + shift)-th. */
 typedef struct shifted {
-    int64_t shift, ahead_ns, scatter_ns;
+    int64_t ahead_ns, scatter_ns;
     size_t pairs, misfits;
 } shifted;
 
@@ -112,7 +112,7 @@ static shifted judge(const aligning *k, int64_t shift)
     size_t from = shift < 0 ? (size_t)-shift : 0;
     size_t to = k->nopen < (size_t)((int64_t)k->nfree - shift) ? k->nopen : (size_t)((int64_t)k->nfree - shift);
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES;
-    shifted s = { .shift = shift, .pairs = n };
+    shifted s = { .pairs = n };
     int64_t apart[SAMPLES];
 
     if (m == 0)

@@ -6,10 +6,10 @@
  *               s_first    s_last       e_first
  *
  *     lead      s_last - own start
- *     wait      lead, but not past the own end: where clocks disagree the last can seem to come later than that; where
- *               ranks may leave before all have come, it is for the last who came until then
+ *     wait      as wait_state.h has it: lead, but not past the own end
  *     transfer  e_first - s_last, not below 0; of a collective that ranks may leave before all have come: the shortest
- * kernel tail      own end - e_first
+ *               kernel
+ *     tail      own end - e_first
  *
  * The collective is a matter of arrival where more than half of its kernel time is wait, of transfer where less than a
  * fifth is; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer

@@ -21,6 +21,7 @@
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 

@@ -197,6 +197,30 @@ static void find(tl_cause_finding *f, int64_t gain_ns, tl_cause_found *found)
         found->cause = TL_CAUSE_MIXED;
 }
 
+tl_cause tl_cause_of_part(int part)
+{
+    switch (part) {
+    case TL_PART_COMPUTE:
+        return TL_CAUSE_COMPUTE_SLOW;
+    case TL_PART_H2D:
+        return TL_CAUSE_H2D;
+    case TL_PART_COMM:
+        return TL_CAUSE_OTHER_GROUP;
+    case TL_PART_HOST:
+        return TL_CAUSE_HOST_LATE;
+    case TL_PART_INPUT:
+        return TL_CAUSE_INPUT;
+    case TL_PART_GC:
+        return TL_CAUSE_GC;
+    case TL_PART_SYNC:
+        return TL_CAUSE_SYNC_DRAIN;
+    case TL_PART_ALLOCATOR:
+        return TL_CAUSE_ALLOCATOR;
+    default:
+        return TL_CAUSE_UNKNOWN;
+    }
+}
+
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found)
 {
     double *scratch = tl_malloc(3 * (npeers + 1) * sizeof *scratch);

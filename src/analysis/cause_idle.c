@@ -87,22 +87,6 @@ static bool waits_as_peers_do(const tl_cause_finding *f)
     return own > 0 && own <= peers;
 }
 
-static tl_cause cause_of_idle(int part)
-{
-    switch (part) {
-    case TL_PART_INPUT:
-        return TL_CAUSE_INPUT;
-    case TL_PART_GC:
-        return TL_CAUSE_GC;
-    case TL_PART_SYNC:
-        return TL_CAUSE_SYNC_DRAIN;
-    case TL_PART_ALLOCATOR:
-        return TL_CAUSE_ALLOCATOR;
-    default:
-        return TL_CAUSE_HOST_LATE;
-    }
-}
-
 /* What the host did instead is one thing, if one has most of it; a name that stands for something tells, too. */
 tl_cause tl_cause_of_idle(const tl_cause_finding *f, uint64_t *place)
 {
@@ -120,10 +104,10 @@ tl_cause tl_cause_of_idle(const tl_cause_finding *f, uint64_t *place)
     const tl_cause_entry *name = innermost(f, largest);
     if ((largest == TL_PART_HOST || largest == TL_PART_SYNC) && wait != NULL) {
         *place = wait->name;
-        return cause_of_idle(wait->part);
+        return tl_cause_of_part(wait->part);
     }
     if (largest == TL_PART_HOST && name != NULL && name->part != TL_PART_HOST)
         largest = name->part;
     *place = name != NULL ? name->name : 0;
-    return cause_of_idle(largest);
+    return tl_cause_of_part(largest);
 }

@@ -17,6 +17,13 @@
 #define MOST_ROUNDS 5000
 #define NEAR_ENOUGH 1e-28
 
+/* All of them, to be looked at and freed. */
+#define ARRAYS(s)                                                                                                      \
+    {                                                                                                                  \
+        (s)->clock, (s)->group, (s)->weight, (s)->value, (s)->x, (s)->y, (s)->left, (s)->direction, (s)->image,        \
+            (s)->at_edge, (s)->sum, (s)->norm                                                                          \
+    }
+
 bool tl_lsq_make(tl_lsq *s, size_t nedges, size_t nclocks, size_t ngroups)
 {
     *s = (tl_lsq){ .nedges = nedges, .nclocks = nclocks, .ngroups = ngroups };
@@ -32,15 +39,16 @@ bool tl_lsq_make(tl_lsq *s, size_t nedges, size_t nclocks, size_t ngroups)
     s->at_edge = tl_calloc(nedges + 1, sizeof *s->at_edge);
     s->sum = tl_calloc(ngroups + 1, sizeof *s->sum);
     s->norm = tl_calloc(ngroups + 1, sizeof *s->norm);
-    return s->clock != NULL && s->group != NULL && s->weight != NULL && s->value != NULL && s->x != NULL &&
-           s->left != NULL && s->direction != NULL && s->image != NULL && s->y != NULL && s->sum != NULL &&
-           s->norm != NULL;
+    void *const arrays[] = ARRAYS(s);
+    bool whole = true;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        whole = whole && arrays[i] != NULL;
+    return whole;
 }
 
 void tl_lsq_free(tl_lsq *s)
 {
-    void *arrays[] = { s->at_edge, s->clock, s->group,     s->weight, s->value, s->x,
-                       s->y,       s->left,  s->direction, s->image,  s->sum,   s->norm };
+    void *const arrays[] = ARRAYS(s);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     *s = (tl_lsq){ 0 };

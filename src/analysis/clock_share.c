@@ -1,7 +1,6 @@
 /* clock_share.c - see clock_share.h. */
 #include "clock_share.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 
 /* On one host ends differ by where a rank sits in the ring (measured: up to 49 us): nothing below this is believed. */

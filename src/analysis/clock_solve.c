@@ -12,7 +12,6 @@
 #include "clock_share.h"
 #include "clock_ties.h"
 #include "tlmpi/analysis/clocks.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include <stdlib.h>

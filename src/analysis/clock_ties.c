@@ -3,7 +3,6 @@
 #include "clock_lsq.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 

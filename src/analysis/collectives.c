@@ -3,7 +3,6 @@
 #include "clock_doubt.h"
 #include "suspicion.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "detail_rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 static bool add_work(tl_detail_rows *rows)
@@ -37,52 +37,14 @@ static bool add_parts(tl_detail_rows *rows, const tl_activity *activity, tl_acti
     return whole;
 }
 
-/* Of each step the first work of the device's own that was launched there, by start. */
-typedef TL_VEC(uint32_t) step_starts;
-
-static bool find_starts(const tl_rank_view *view, step_starts *starts)
-{
-    const tl_kernel *kernels = view->kernels;
-    tl_map of_step = { 0 };
-    uint32_t at = 0;
-    bool whole = true;
-
-    for (uint32_t i = 0; whole && i < view->nkernels; i++) {
-        if (kernels[i].kind == TL_COMM || kernels[i].step < 0)
-            continue;
-        uint64_t step = (uint64_t)kernels[i].step;
-        if (starts->v == NULL || kernels[starts->v[at]].step != kernels[i].step)
-            at = tl_map_get(&of_step, step);
-        if (starts->v == NULL || at == TL_MAP_NONE) {
-            at = (uint32_t)starts->n;
-            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
-            if (whole)
-                starts->v[starts->n++] = i;
-        } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
-            starts->v[at] = i;
-        }
-    }
-    tl_map_free(&of_step);
-    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
-}
-
-/* The device passes to a step with its first work, and does not go back. */
-static void drop_returns(const tl_rank_view *view, step_starts *starts)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < starts->n; i++)
-        if (n == 0 || view->kernels[starts->v[i]].step > view->kernels[starts->v[n - 1]].step)
-            starts->v[n++] = starts->v[i];
-    starts->n = n;
-}
-
-/* busy_to[i]: the last end of the work that starts before start i, and of all for i = n. */
-static void find_ends(const tl_rank_view *view, const step_starts *starts, int64_t *busy_to)
+/* busy_to[i]: the last end of the work of earlier steps that starts before start i, and of all for i = n. */
+static void find_ends(const tl_rank_view *view, const tl_step_starts *starts, int64_t *busy_to)
 {
     for (uint32_t i = 0; i < view->nkernels; i++) {
         size_t low = 0;
         TL_BISECT(low, starts->n, mid, tl_kernel_by_start_uid(view->kernels, starts->v[mid], i) <= 0);
-        busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
+        if (low == starts->n || view->kernels[i].step < view->kernels[starts->v[low]].step)
+            busy_to[low] = tl_ns_max(busy_to[low], view->kernels[i].end_ns);
     }
     for (size_t i = 1; i <= starts->n; i++)
         busy_to[i] = tl_ns_max(busy_to[i], busy_to[i - 1]);
@@ -93,10 +55,9 @@ static bool add_steps(tl_detail_rows *rows, const tl_activity *activity)
     const tl_kernel *kernels = rows->view->kernels;
     int64_t from = activity->n > 0 ? activity->start_ns[0] : 0, *busy_to = NULL;
     tl_activity_cursor cursor = { 0 };
-    step_starts starts = { 0 };
-    bool whole = find_starts(rows->view, &starts);
+    tl_step_starts starts = { 0 };
+    bool whole = tl_detail_starts(rows->view, &starts);
 
-    drop_returns(rows->view, &starts);
     if (whole)
         busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
     whole = busy_to != NULL;

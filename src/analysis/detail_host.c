@@ -10,7 +10,6 @@
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include <stdlib.h>
 
 /* Deeper than any operator. */

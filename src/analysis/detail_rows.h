@@ -1,4 +1,4 @@
-/* detail_rows.h - the rows of detail.h while they are gathered: one for each name, in each step. */
+/* detail_rows.h - the rows of local.h while they are gathered: one for each name, in each step. */
 #ifndef TLMPI_ANALYSIS_DETAIL_ROWS_H
 #define TLMPI_ANALYSIS_DETAIL_ROWS_H
 
@@ -22,5 +22,11 @@ bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint3
  * False when memory is out. */
 bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity);
 bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
+
+/* By start, the work with which the device passes from step to step. */
+typedef TL_VEC(uint32_t) tl_step_starts;
+
+/* False when memory is out. */
+bool tl_detail_starts(const tl_rank_view *view, tl_step_starts *starts);
 
 #endif

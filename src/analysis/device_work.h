@@ -3,6 +3,7 @@
 #define TLMPI_ANALYSIS_DEVICE_WORK_H
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/view.h"
 

@@ -29,6 +29,8 @@ typedef struct hosting {
     const tl_verdict_input *job;
     tl_table *stragglers;
     double *step_ns; /* [nsteps] */
+    double *cost_ns; /* [nhosts * nsteps] of what the repair of a host gains, what is the host's */
+    double *noise_ns; /* [nsteps] */
     bool *flagged;   /* [nhosts * nsteps] */
     double *p_value; /* [nhosts] */
     tl_persistence *found;
@@ -81,18 +83,57 @@ size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint
 
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
+/* What its ranks gain in a step one by one. */
+static double gained_alone(const hosting *h, uint32_t host, size_t step)
+{
+    double alone = 0;
+    for (size_t r = 0; r < h->job->nranks; r++)
+        alone += h->in->host_of[r] == host ? h->job->gain_ns[r * h->job->nsteps + step] : 0;
+    return alone;
+}
+
+static bool late_alike(const hosting *h, uint32_t host, size_t step)
+{
+    return h->in->gain_ns[host * h->job->nsteps + step] >= TIMES_ALONE * gained_alone(h, host, step);
+}
+
+/* Where one of its ranks is late by itself, as with a checkpoint, that is no fault of the host. */
+static void find_costs(hosting *h)
+{
+    size_t nsteps = h->job->nsteps;
+    for (uint32_t i = 0; i < h->in->nhosts; i++)
+        for (size_t s = 0; s < nsteps; s++) {
+            double ns = h->in->gain_ns[i * nsteps + s], left = ns - gained_alone(h, i, s);
+            h->cost_ns[i * nsteps + s] = late_alike(h, i, s) ? ns : left > 0 ? left : 0;
+        }
+}
+
+/* Where single ranks are late now and then, as with batches of random length, most of a host are so together in some
+ * step: that is no more than chance unless it is more than any of them. */
+static void find_noise(hosting *h)
+{
+    for (size_t r = 0; r < h->job->nranks; r++) {
+        const tl_straggler *row = tl_table_row(h->stragglers, r);
+        const double *gain_ns = h->job->gain_ns + r * h->job->nsteps;
+        for (size_t s = 0; row->verdict != TL_VERDICT_STRAGGLER && s < h->job->nsteps; s++)
+            h->noise_ns[s] = gain_ns[s] > h->noise_ns[s] ? gain_ns[s] : h->noise_ns[s];
+    }
+}
+
 static tl_status look(hosting *h, tl_error *err)
 {
     size_t nsteps = h->job->nsteps;
+    find_costs(h);
+    find_noise(h);
     for (size_t s = 0; s < nsteps; s++)
         h->step_ns[s] = (double)h->job->steps[s].ns;
-    const tl_charges charges = { h->in->gain_ns, h->step_ns, h->in->nhosts, nsteps };
+    const tl_charges charges = { h->cost_ns, h->step_ns, h->in->nhosts, nsteps };
     tl_status st = tl_persistence_of(&charges, h->found, NULL, h->flagged, err);
     for (size_t i = 0; st == TL_OK && i < h->in->nhosts; i++)
         h->p_value[i] = h->found[i].p_value;
-    const tl_costs costs = { h->in->gain_ns, h->step_ns,    h->flagged, h->p_value,
-                             NULL,           h->in->nhosts, nsteps,     h->job->begun,
-                             h->job->in_turn };
+    const tl_costs costs = { h->cost_ns, h->step_ns,    h->flagged, h->p_value,
+                             NULL,       h->in->nhosts, nsteps,     h->job->begun,
+                             h->job->in_turn, h->noise_ns };
     return st == TL_OK ? tl_standing_of(&costs, h->standing, err) : st;
 }
 
@@ -111,12 +152,9 @@ static bool is_whole_host(const hosting *h, uint32_t host)
     for (size_t r = 0; r < h->job->nranks; r++)
         ranks += h->in->host_of[r] == host;
     for (size_t s = 0; s < nsteps; s++) {
-        double alone = 0;
         if (!h->flagged[host * nsteps + s])
             continue;
-        for (size_t r = 0; r < h->job->nranks; r++)
-            alone += h->in->host_of[r] == host ? h->job->gain_ns[r * nsteps + s] : 0;
-        alike += h->in->gain_ns[host * nsteps + s] >= TIMES_ALONE * alone;
+        alike += late_alike(h, host, s);
         steps++;
     }
     return ranks > 1 && 2 * alike > steps;
@@ -134,7 +172,7 @@ static void name_rank(const hosting *h, uint32_t host, const char *name, size_t 
     row->first_step = h->job->steps[p->first].number;
     row->last_step = h->job->steps[p->last].number;
     row->p_value = p->p_value;
-    double ms = total(h->in->gain_ns + host * h->job->nsteps, h->job->nsteps) / 1e6;
+    double ms = total(h->cost_ns + host * h->job->nsteps, h->job->nsteps) / 1e6;
     if (name != NULL)
         snprintf(row->reason, sizeof row->reason,
                  "with %zu ranks of host %.40s, together %.1f ms, %.1f %% of %zu of %zu steps", members, name, ms,
@@ -196,17 +234,19 @@ tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_er
                   .job = input->job,
                   .stragglers = stragglers,
                   .step_ns = tl_calloc(nsteps + 1, sizeof(double)),
+                  .cost_ns = tl_calloc(nhosts * nsteps + 1, sizeof(double)),
+                  .noise_ns = tl_calloc(nsteps + 1, sizeof(double)),
                   .flagged = tl_calloc(nhosts * nsteps + 1, sizeof(bool)),
                   .p_value = tl_calloc(nhosts + 1, sizeof(double)),
                   .found = tl_calloc(nhosts + 1, sizeof(tl_persistence)),
                   .standing = tl_calloc(nhosts + 1, sizeof(tl_standing)) };
-    bool whole = h.step_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
+    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL && h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
     tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
 
     for (uint32_t i = 0; whole && st == TL_OK && i < nhosts; i++)
         if (tl_stands_out(&h.standing[i]) && is_whole_host(&h, i))
             name_host(&h, i);
-    void *all[] = { h.step_ns, h.flagged, h.p_value, h.found, h.standing };
+    void *all[] = { h.step_ns, h.cost_ns, h.noise_ns, h.flagged, h.p_value, h.found, h.standing };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;

@@ -3,6 +3,8 @@
 #include "activity_sweep.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* A launch this long before a gap was in time. */

@@ -11,6 +11,7 @@
 #include "step_done.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* A collective that starts so soon behind the one before it on its stream had been held up by that. */

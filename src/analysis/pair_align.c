@@ -10,7 +10,7 @@
 #define CLOSE_NS INT64_C(500000)
 
 /* A rank has so many neighbours at most: in a pipeline two. */
-enum { NEIGHBOURS = 4, PEER_UNKNOWN = -2 };
+enum { NEIGHBOURS = 4 };
 
 /* The items of one rank in one group: order[from, to), by end. */
 typedef struct row {

@@ -6,8 +6,9 @@
  *     recording      |<- begins
  *     step                ... 4 ...|.... 5 .....|.... 6 .....
  *     launched             s  r  s  | s r s r s  | s r s r s
- *     stream       [s][r] [s][r][s]  ...                          two have no launch, three have none of the marks of
- * step 4
+ *     stream       [s][r] [s][r][s]  ...
+ *                    |        |- three have none of the marks of step 4
+ *                    |- two have no launch
  *
  * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
  * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and

@@ -27,7 +27,7 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
 }
 
 /* The next of its name in its step on its rank; counters: how many there were. */
-static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters, tl_meetings *out)
+static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters, tl_host_meetings *out)
 {
     const tl_rank_place *place = tl_place_of(facts, row->rank);
     uint64_t name = tl_hash_mix(tl_hash_bytes(row->awaited, sizeof row->awaited), (uint64_t)(int64_t)row->step);
@@ -42,11 +42,11 @@ static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *coun
         start = tl_clock_correct(place, start);
         end = tl_clock_correct(place, end);
     }
-    out->v[out->n++] = (tl_meeting){ tl_hash_mix(name, nth), start, end, row->rank, (uint32_t)row->awaited_uid };
+    out->v[out->n++] = (tl_host_meeting){ tl_hash_mix(name, nth), start, end, row->rank, (uint32_t)row->awaited_uid };
     return true;
 }
 
-bool tl_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_meetings *out)
+bool tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out)
 {
     uint32_t *order = tl_malloc((rows->n + 1) * sizeof *order);
     tl_map counters = { 0 };
@@ -73,7 +73,7 @@ bool tl_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_meetings *ou
 
 static int by_key(const void *a, const void *b)
 {
-    const tl_meeting *x = a, *y = b;
+    const tl_host_meeting *x = a, *y = b;
     if (x->key != y->key)
         return TL_COMPARE(x->key, y->key);
     if (x->rank != y->rank)
@@ -82,9 +82,9 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Answers for v[0, n), which have one key. */
-static bool meet(const tl_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
+static bool meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
 {
-    const tl_meeting *last = &v[0];
+    const tl_host_meeting *last = &v[0];
     int64_t first_ns = INT64_MAX, left_ns = INT64_MAX;
     tl_clock_doubt doubt = { .clock = -1 };
 
@@ -113,7 +113,7 @@ static bool meet(const tl_meeting *v, size_t n, const tl_job_facts *facts, tl_pe
     return true;
 }
 
-bool tl_meetings_match(tl_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
+bool tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
 {
     bool whole = true;
     if (n > 1)

@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/program.h"
 #include "program_compose.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 #define US       INT64_C(1000)

@@ -7,6 +7,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* So many kinds a step, those with most time. */

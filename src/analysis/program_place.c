@@ -3,6 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/robust.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 #define US INT64_C(1000)

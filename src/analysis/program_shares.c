@@ -1,8 +1,8 @@
 /* program_shares.c - work by what it was, lateness by what the host was doing.
  *
  *     host     [ a ]...thinks...|[ b ]          the pause is charged where the host made it, in the segment that ends
- * with work         [ a ]------------[ b ]       the launch of b, whatever segment b's own work counts in segment k | k
- * + 1
+ *     work         [ a ]------------[ b ]       with the launch of b, whatever segment b's own work counts in
+ *     segment          k        | k + 1
  */
 #include "program_shares.h"
 #include "tlmpi/base/sort.h"

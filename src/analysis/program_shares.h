@@ -4,6 +4,7 @@
 
 #include "program_build.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
 
 /* Begun by tl_shares_begin, ended by tl_shares_free. */
 typedef struct tl_shares {

@@ -2,6 +2,7 @@
  * those it depends on. */
 #include "program_compose.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 static int by_time(const void *a, const void *b)

@@ -14,6 +14,7 @@
  * A copy beside the work (program_beside.c) is in no stretch: what waits for its end has that wait in its own g.
  */
 #include "program_compose.h"
+#include "tlmpi/base/stats.h"
 
 #define US           INT64_C(1000)
 #define JOIN_NS      (50 * US) /* from the end of a collective to the start of what waited for it */

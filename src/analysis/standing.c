@@ -50,6 +50,7 @@ typedef struct looking {
     double *second;   /* the same without that unit */
     size_t *of;       /* [nsteps]: that unit */
     double *scratch;  /* [nsteps] */
+    double *event;      /* [nunits]: the least share of what is an event of that unit */
     double *in_flagged; /* [nunits]: shares of all flagged steps, summed */
     bool *known;        /* [nunits * nsteps]: a fault that has been found, and no noise */
     double middle_ns; /* of the lengths of steps */
@@ -101,7 +102,7 @@ static void find_shares(looking *l)
     for (size_t r = 0; r < in->nunits; r++)
         l->in_flagged[r] = 0;
     for (size_t s = 0; s < in->nsteps; s++) {
-        l->largest[s] = l->second[s] = 0;
+        l->largest[s] = l->second[s] = in->noise_ns != NULL ? share_of(l, in->noise_ns[s], s) : 0;
         l->of[s] = in->nunits;
         for (size_t r = 0; r < in->nunits; r++) {
             double share = share_of(l, in->cost_ns[r * in->nsteps + s], s);
@@ -177,6 +178,7 @@ static void find_events(const looking *l, size_t unit, double ratio, double shar
     for (size_t s = first; s < to; s++)
         noise = worst_of_others(l, unit, s) > noise ? worst_of_others(l, unit, s) : noise;
     double least = ratio * noise > share ? ratio * noise : share;
+    l->event[unit] = least;
     out->nevents = 0;
     out->first_event = out->left_out = n;
     for (size_t s = 0; s < n; s++)
@@ -271,7 +273,7 @@ static bool mark_known(const looking *l, const tl_standing *found)
     for (size_t r = 0; r < l->in->nunits; r++) {
         bool steady = found[r].ground == TL_GROUND_STEADY, event = found[r].ground == TL_GROUND_EVENT;
         for (size_t at = r * n; at < (r + 1) * n; at++) {
-            l->known[at] = l->in->flagged[at] && (steady || (event && l->share[at] >= event_share));
+            l->known[at] = l->in->flagged[at] && (steady || (event && l->share[at] >= l->event[r]));
             any |= l->known[at];
         }
     }
@@ -296,10 +298,11 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
                   .second = tl_malloc(n * sizeof(double)),
                   .of = tl_malloc(n * sizeof(size_t)),
                   .scratch = tl_malloc(n * sizeof(double)),
+                  .event = tl_calloc(costs->nunits + 1, sizeof(double)),
                   .in_flagged = tl_malloc((costs->nunits + 1) * sizeof(double)),
                   .known = tl_calloc(costs->nunits * costs->nsteps + 1, sizeof(bool)) };
     bool whole = l.share != NULL && l.largest != NULL && l.second != NULL && l.of != NULL && l.scratch != NULL &&
-                 l.in_flagged != NULL && l.known != NULL;
+                 l.event != NULL && l.in_flagged != NULL && l.known != NULL;
 
     if (whole)
         find_shares(&l);
@@ -312,6 +315,7 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
     free(l.second);
     free(l.of);
     free(l.scratch);
+    free(l.event);
     free(l.in_flagged);
     free(l.known);
     return whole ? TL_OK : tl_fail_memory(err, "the test against the job's noise");

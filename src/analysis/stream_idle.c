@@ -10,6 +10,7 @@
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/model/idle_tables.h"
 #include <stdlib.h>
 

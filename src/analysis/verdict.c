@@ -1,5 +1,6 @@
 /* verdict.c - charges by rank and step, tested, and put into words. */
 #include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/cause.h"
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -178,30 +179,6 @@ static tl_status test_gains(judging *j, tl_error *err)
 
 /* ---------------------------------------------------------------------------------------------------------- causes */
 
-static tl_cause cause_of_part(int part)
-{
-    switch (part) {
-    case TL_PART_COMPUTE:
-        return TL_CAUSE_COMPUTE_SLOW;
-    case TL_PART_H2D:
-        return TL_CAUSE_H2D;
-    case TL_PART_COMM:
-        return TL_CAUSE_OTHER_GROUP;
-    case TL_PART_HOST:
-        return TL_CAUSE_HOST_LATE;
-    case TL_PART_INPUT:
-        return TL_CAUSE_INPUT;
-    case TL_PART_GC:
-        return TL_CAUSE_GC;
-    case TL_PART_SYNC:
-        return TL_CAUSE_SYNC_DRAIN;
-    case TL_PART_ALLOCATOR:
-        return TL_CAUSE_ALLOCATOR;
-    default:
-        return TL_CAUSE_UNKNOWN;
-    }
-}
-
 /* From the rank's charges in flagged steps; in all steps where none is. */
 static void name_cause(const judging *j, size_t r, tl_straggler *row)
 {
@@ -226,7 +203,7 @@ static void name_cause(const judging *j, size_t r, tl_straggler *row)
     row->cause_share = sum > 0 ? (double)of[largest] / (double)sum : NAN;
     row->cause = (uint8_t)(sum == 0                         ? TL_CAUSE_UNKNOWN
                            : row->cause_share < cause_share ? TL_CAUSE_MIXED
-                                                            : cause_of_part(largest));
+                                                            : tl_cause_of_part(largest));
 }
 
 static bool add_rank(const judging *j, size_t r, tl_table *blame_step, tl_table *straggler)

@@ -163,7 +163,7 @@ static tl_status weigh(weighing *w, const tl_verdict_input *in, const tl_table *
     }
     const tl_costs costs = { w->cost_ns,  w->step_ns, w->flagged, w->p_value,
                              in->sure_ns, in->nranks, in->nsteps, in->begun,
-                             in->in_turn };
+                             in->in_turn, NULL };
     return tl_standing_of(&costs, w->found, err);
 }
 
@@ -189,22 +189,42 @@ static bool is_between_events(const tl_standing *found, uint8_t pattern)
            pattern != TL_PATTERN_DRIFTING;
 }
 
+/* "3 of 12 steps", and flagged ones that are none of the pattern. */
+static void say_steps(const tl_standing *found, size_t count, size_t steps, char *out, size_t n)
+{
+    char more[40] = "";
+    if (count < found->nflagged)
+        snprintf(more, sizeof more, " (%zu more flagged)", found->nflagged - count);
+    snprintf(out, n, "%zu of %zu steps%s", count, steps, more);
+}
+
 static void say_events(const tl_standing *found, bool between, size_t steps, char *reason, size_t n)
 {
     size_t flagged = between ? found->nbetween : found->nflagged;
     double percent = tl_percent_of_step(between ? found->share_between : found->share);
-    char more[40] = "", in[40] = "";
-    if (flagged < found->nflagged)
-        snprintf(more, sizeof more, " (%zu more flagged)", found->nflagged - flagged);
+    char which[48], in[40] = "";
+    say_steps(found, flagged, steps, which, sizeof which);
     if (found->nevents < flagged)
         snprintf(in, sizeof in, "in %zu ", found->nevents);
-    snprintf(reason, n, "%zu of %zu steps%s, %.1f %% of them, %sfar more than any other rank", flagged, steps, more, percent, in);
+    snprintf(reason, n, "%s, %.1f %% of them, %sfar more than any other rank", which, percent, in);
 }
 
-static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, uint8_t pattern, bool in_first, char *reason,
-                      size_t n)
+/* Flagged steps of the pattern. */
+static size_t count_inside(const tl_verdict_input *in, const tl_straggler *row, const bool *flagged)
 {
-    size_t steps = in->nsteps;
+    size_t count = 0;
+    for (size_t s = 0; s < in->nsteps; s++)
+        count += flagged[s] && in->steps[s].number >= row->first_step && in->steps[s].number <= row->last_step;
+    return count;
+}
+
+/* flagged: [nsteps] of the rank. */
+static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, const bool *flagged, tl_straggler *row)
+{
+    size_t steps = in->nsteps, n = sizeof row->reason;
+    char *reason = row->reason, which[48];
+    bool in_first = !in->begun && steps > 0 && flagged[0];
+    say_steps(found, count_inside(in, row, flagged), steps, which, sizeof which);
     switch (found->ground) {
     case TL_GROUND_NONE:
         snprintf(reason, n, "no step in which it stands out among its peers");
@@ -224,15 +244,14 @@ static tl_verdict say(const tl_verdict_input *in, const tl_standing *found, uint
                  tl_percent_of_step(found->share));
         return TL_VERDICT_OK;
     case TL_GROUND_EVENT:
-        say_events(found, is_between_events(found, pattern), steps, reason, n);
+        say_events(found, is_between_events(found, row->pattern), steps, reason, n);
         return TL_VERDICT_STRAGGLER;
     case TL_GROUND_STEADY: /* a test of its own, and no p_value */
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, steadily more than any other rank (t test: p = %.4f)",
-                 found->nflagged, steps, tl_percent_of_step(found->share), found->p);
+        snprintf(reason, n, "%s, %.1f %% of them, steadily more than any other rank (t test: p = %.4f)", which,
+                 tl_percent_of_step(found->share), found->p);
         return TL_VERDICT_STRAGGLER;
     default:
-        snprintf(reason, n, "%zu of %zu steps, %.1f %% of them, p = %.4f", found->nflagged, steps,
-                 tl_percent_of_step(found->share), found->p);
+        snprintf(reason, n, "%s, %.1f %% of them, p = %.4f", which, tl_percent_of_step(found->share), found->p);
         return TL_VERDICT_STRAGGLER;
     }
 }
@@ -248,8 +267,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         tl_straggler *row = tl_table_row(straggler, i);
         double ns = flagged_ns(in, w.flagged + i * in->nsteps);
         const tl_standing *found = &w.found[i];
-        row->verdict = (uint8_t)say(in, found, row->pattern, !in->begun && in->nsteps > 0 && w.flagged[i * in->nsteps], row->reason,
-                                    sizeof row->reason);
+        row->verdict = (uint8_t)say(in, found, w.flagged + i * in->nsteps, row);
         if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced && row->gain_ns >= 0 &&
             (double)row->gain_ns < next_to_nothing * ns) {
             row->verdict = TL_VERDICT_OK;

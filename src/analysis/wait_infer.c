@@ -12,6 +12,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
 #include <stdlib.h>
 
 #define US          INT64_C(1000)

@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_graph.h"
 #include <stdlib.h>
 #include <string.h>

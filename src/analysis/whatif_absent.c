@@ -14,6 +14,7 @@
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_graph.h"
 #include <stdlib.h>
 #include <string.h>

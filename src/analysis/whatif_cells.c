@@ -4,6 +4,7 @@
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_peers.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* whatif_partly.c - a rank that did in a step nearly what the others of its role did.
  *
- *     others   | c0 |a|  c1  |b| c2 |c| c3 |     a, b, c: collectives that it shares with them.  What lies between the
- * same rank 2   |      c       |b| c2 |c| c3 |    two is compared piece by piece, the rest by its sum: here c with c0
- * and c1.
+ *     others   | c0 |a|  c1  |b| c2 |c| c3 |     b, c: collectives that it shares with them.  What lies between the
+ *     rank 2   |      c       |b| c2 |c| c3 |    same two is compared piece by piece, the rest by its sum: here that
+ *                                                before b with c0 and c1
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

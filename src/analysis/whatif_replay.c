@@ -1,5 +1,6 @@
 /* whatif_replay.c - one replay of all programs: entry by entry, collective by collective. */
 #include "tlmpi/analysis/whatif.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_graph.h"
 
 /* An entry of the host gives what its lateness let the device stand idle, and after that its share of the rest. */

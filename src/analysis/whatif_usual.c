@@ -1,6 +1,7 @@
 /* whatif_usual.c - what transfers usually take, and how long ranks stay in what they may leave early. */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "whatif_graph.h"
 #include <stdlib.h>
 

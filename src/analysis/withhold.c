@@ -40,9 +40,10 @@ static double cost_of_step(const tl_verdict_input *in, const tl_blame_step *step
 /* The verdict stands, but not on arrivals. */
 static void say_own_time(tl_straggler *row)
 {
+    static const char own[] = "; by its own time: clocks hide who came last";
     size_t n = strnlen(row->reason, sizeof row->reason);
-    if (row->verdict == TL_VERDICT_STRAGGLER && row->cause != TL_CAUSE_SLOW_LINK && n < sizeof row->reason)
-        snprintf(row->reason + n, sizeof row->reason - n, "; by its own time: clocks hide who came last");
+    if (row->verdict == TL_VERDICT_STRAGGLER && row->cause != TL_CAUSE_SLOW_LINK && n + sizeof own <= sizeof row->reason)
+        memcpy(row->reason + n, own, sizeof own);
 }
 
 /* Where nothing compares the clocks of hosts they are not known to be off either, and a rank's own time tells what it

@@ -20,16 +20,12 @@
 /* So much stays at the end of the heap for what comes next. */
 #define SPARE_BYTES (4 << 20)
 
-/* Allocations left until one fails, plus one; 0 is off.  Once it is down to 1 every allocation fails. */
+/* Allocations up to the one that fails; 0 is off. */
 static size_t fuse;
 
 static bool denied(void)
 {
-    if (fuse == 0)
-        return false;
-    if (fuse > 1)
-        fuse--;
-    return fuse == 1;
+    return fuse > 0 && --fuse == 0;
 }
 
 void tl_mem_start(void)
@@ -42,7 +38,7 @@ void tl_mem_start(void)
 
 void tl_mem_fail_after(size_t n)
 {
-    fuse = n == 0 ? 0 : n + (n < SIZE_MAX);
+    fuse = n;
 }
 
 void *tl_malloc(size_t size)

@@ -1,6 +1,6 @@
 /* hta.c - files in, HTA's tables out. */
 #include "tlmpi/compat/hta.h"
-#include "tlmpi/base/part.h"
+#include "tlmpi/base/part_file.h"
 #include "hta_job.h"
 #include "sheet.h"
 #include <stdio.h>

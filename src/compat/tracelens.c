@@ -2,7 +2,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/tracelens.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/part.h"
+#include "tlmpi/base/part_file.h"
 #include "tracelens.h"
 #include "tracelens_coll.h"
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "copies.h"
 #include "tracks.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/part.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
@@ -83,11 +83,11 @@ static void keep_time(const tl_plan_item *item, int fd)
     (void)futimens(fd, times);
 }
 
-static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_part *part, void *tracks,
+static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_part_file *part, void *tracks,
                             const tl_splice *splice, bool gzip, outcome *o, tl_error *err)
 {
     tl_sink *sink = NULL;
-    tl_status st = tl_part_create(part, err);
+    tl_status st = tl_part_file_create(part, err);
     if (st == TL_OK)
         st = tl_sink_open(part->fd, part->part, gzip, &sink, err);
     if (st == TL_OK)
@@ -96,13 +96,13 @@ static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_pa
     if (st != TL_OK)
         return st;
     keep_time(item, part->fd);
-    return tl_part_publish(part, err);
+    return tl_part_file_publish(part, err);
 }
 
 static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error *err)
 {
     const tl_plan_item *item = &a->plan.items[i];
-    tl_part part = TL_PART_INIT;
+    tl_part_file part = TL_PART_FILE_INIT;
     tl_read_report report = { .first_bad_byte = -1 };
     void *tracks = NULL;
 
@@ -110,7 +110,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     if (st == TL_OK)
         st = make_folder_of(a->copies.v[i].path, err);
     if (st == TL_OK)
-        st = tl_part_begin(&part, a->copies.v[i].path, a->options->force, err);
+        st = tl_part_file_begin(&part, a->copies.v[i].path, a->options->force, err);
     if (st == TL_OK)
         st = a->maker->read(item->path, a->options, &report, &tracks, err);
     if (st == TL_OK) {
@@ -121,7 +121,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
         st = write_copy(a, item, &part, tracks, &splice, gzip, o, err);
     }
     a->maker->free(tracks);
-    tl_part_drop(&part);
+    tl_part_file_drop(&part);
     return st;
 }
 

@@ -1,7 +1,7 @@
 /* copies.c - what the copies of traces are called, and who makes them. */
 #include "copies.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/part.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,7 +26,8 @@ static int by_more(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-/* gain_ns: of the replay's steps; all_ns: of all of the job. */
+/* gain_ns: of the replay's steps; all_ns: of all of the job.  A step gains no more than it is long: where a recording begins
+ * before the first mark, what is more was gained there. */
 static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
                       double *wall_ns)
 {
@@ -36,7 +37,7 @@ static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const
         while (s < facts->nsteps && facts->steps[s] < steps[i].number)
             s++;
         bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
-        wall_ns[i] = known ? (double)gain_ns[s] : 0;
+        wall_ns[i] = known ? fmin((double)gain_ns[s], (double)steps[i].ns) : 0;
     }
 }
 

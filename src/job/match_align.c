@@ -2,8 +2,8 @@
  *
  *     every proc   tallies       for each rank and group: how many have a key, how many are open
  *     proc 0       references    for each group the rank that the others are laid beside
- *     its proc     items         ends and keys of its row, by way of the owner of the group, to the procs that need
- * them every proc   aligns the rows of its ranks
+ *     its proc     items         ends and keys of its row, by way of the owner of the group, to the procs that need them
+ *     every proc   aligns        the rows of its ranks
  *
  * The first reference is the rank of whose collectives most have a key, the next the one with most that are still open.
  */

@@ -128,16 +128,16 @@ static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_lat
                               tl_error *err)
 {
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
-    tl_meetings meetings = { 0 };
+    tl_host_meetings meetings = { 0 };
     int32_t *to = NULL;
 
-    if (tl_meetings_take(rows, &facts, &meetings))
+    if (tl_host_meetings_take(rows, &facts, &meetings))
         to = tl_malloc((meetings.n + 1) * sizeof *to);
     for (size_t i = 0; to != NULL && i < meetings.n; i++)
         to[i] = (int32_t)(meetings.v[i].key % (uint64_t)tl_par_nprocs());
     tl_status st = move((void **)&meetings.v, &meetings.n, sizeof *meetings.v, to, err);
     if (st == TL_OK) {
-        bool whole = tl_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
+        bool whole = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
         st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
     }
     free(meetings.v);

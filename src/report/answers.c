@@ -3,7 +3,6 @@
 
 #include "answers_doubt.h"
 #include "answers_find.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* answers_doubt.c - see answers_doubt.h. */
 #include "answers_doubt.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -155,8 +155,8 @@ static bool waits_are_unexplained(const tl_answers *a)
            a->most->gain_ns < a->most_ns / 2;
 }
 
-/* A rank costs much in other steps than those in which it is waited for, as where what it does behind the last collective
- * of a step is waited for in the next.  What a step that is left out costs is told as that. */
+/* A rank costs much, and no test of its steps tells it from chance: of few steps, or in none more than others.  What a step
+ * that is left out costs is told as that. */
 static bool gains_unnamed(const tl_answers *a)
 {
     return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL && doubts_of_ends(a) == 0 &&

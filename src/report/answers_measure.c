@@ -4,7 +4,6 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -137,6 +136,8 @@ static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
 
 static void measure_steps(tl_measures *m, tl_culprit *c)
 {
+    int64_t sum_ns = 0;
+
     for (size_t s = 0; s <= m->nsteps; s++) {
         m->steps[s].flagged = m->steps[s].beside = false;
         m->steps[s].cost_ns = 0;
@@ -150,6 +151,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
+        sum_ns = tl_ns_add(sum_ns, m->steps[s].length_ns);
         c->lost_ns = tl_ns_add(c->lost_ns, m->steps[s].cost_ns);
     }
     if (c->nflagged == 0)
@@ -157,7 +159,7 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
     const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
     c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
-    c->step_ns = middle->length_ns;
+    c->step_ns = c->gain_ns >= 0 ? sum_ns / (int64_t)c->nflagged : middle->length_ns;
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
         c->step_cost_ns = c->step_ns;
 }

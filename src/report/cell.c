@@ -26,25 +26,25 @@ static const char *label_of(const tl_field *field, unsigned value)
     return NULL;
 }
 
-static void say_text(tl_cell *cell, const char *p, size_t n)
+static void say_text(tl_text_cell *cell, const char *p, size_t n)
 {
     cell->is = TL_CELL_IS_TEXT;
     cell->text = (tl_text){ p, n };
 }
 
-static void say_digits(tl_cell *cell)
+static void say_digits(tl_text_cell *cell)
 {
     cell->is = TL_CELL_IS_NUMBER;
     cell->text = (tl_text){ cell->digits, strlen(cell->digits) };
 }
 
-static void say_int(tl_cell *cell, int64_t value)
+static void say_int(tl_text_cell *cell, int64_t value)
 {
     snprintf(cell->digits, sizeof cell->digits, "%" PRId64, value);
     say_digits(cell);
 }
 
-void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row)
+void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row)
 {
     const unsigned char *at = row + field->offset;
     cell->is = TL_CELL_IS_NONE;

@@ -11,14 +11,14 @@ typedef enum tl_cell_is {
     TL_CELL_IS_TEXT             /* any bytes */
 } tl_cell_is;
 
-typedef struct tl_cell {
+typedef struct tl_text_cell {
     tl_cell_is is;
     tl_text text;               /* points into the row, the names, the labels or digits: the cell must not move */
     char digits[32];
-} tl_cell;
+} tl_text_cell;
 
 /* The cell of that field in a row; the row may be packed, cells unaligned. */
-void tl_cell_format(tl_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
+void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
 /* The shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);

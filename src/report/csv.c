@@ -49,7 +49,7 @@ void tl_csv_row(tl_printer *printer, const unsigned char *row)
 {
     size_t n = tl_print_ncolumns(printer);
     for (size_t i = 0; i < n; i++) {
-        tl_cell cell;
+        tl_text_cell cell;
         tl_cell_format(&cell, printer, tl_print_column(printer, i), row);
         if (i > 0)
             fputc(',', printer->out);

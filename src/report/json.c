@@ -36,7 +36,7 @@ void tl_json_row(tl_printer *printer, const unsigned char *row)
     printer->any = true;
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         const tl_field *field = tl_print_column(printer, i);
-        tl_cell cell;
+        tl_text_cell cell;
         tl_cell_format(&cell, printer, field, row);
         if (i > 0)
             fputs(", ", printer->out);

@@ -8,7 +8,7 @@
 #include "summary_words.h"
 #include "verdict_text.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/report/terminal.h"
 #include "tlmpi/report/wrap.h"
 #include <inttypes.h>

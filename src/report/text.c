@@ -116,7 +116,7 @@ bool tl_text_begin(tl_printer *printer)
 static bool put_row(tl_printer *printer, const unsigned char *row)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
-        tl_cell cell;
+        tl_text_cell cell;
         tl_cell_format(&cell, printer, tl_print_column(printer, i), row);
         tl_text text = cell.is == TL_CELL_IS_NONE ? TL_TEXT("-") : cell.text;
         if (!put_cell(printer->wait, i, text, cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0))

@@ -2,11 +2,9 @@
 #ifndef TLMPI_STORE_CLEAN_H
 #define TLMPI_STORE_CLEAN_H
 
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/bytes.h"
 #include <stdbool.h>
 #include <stddef.h>
-
-typedef TL_VEC(char) tl_bytes;
 
 /* Appends the n bytes of text and a 0 to *out.  Each byte that is not part of valid UTF-8, and each 0, becomes U+FFFD,
  * the sign for what cannot be shown: strings of the file end at a 0, and h5py refuses a text that is not UTF-8.  False

@@ -2,6 +2,8 @@
 #ifndef TLMPI_STORE_H5_WORDS_H
 #define TLMPI_STORE_H5_WORDS_H
 
+#include <stddef.h>
+
 static const char *const tl_h5_type_words[] = { "int32", "int64", "float64", "time", "name", "enum", "text", NULL };
 static const char *const tl_h5_role_words[] = { "key", "label", "measure", "source", NULL };
 static const char *const tl_h5_scope_words[] = { "event", "rank", "collective", "job", NULL };

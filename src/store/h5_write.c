@@ -1,6 +1,6 @@
 /* h5_write.c - the result file from its first byte to its name.
  *
- *     create   NAME.part (part.c), the frame of the file
+ *     create   NAME.part (part_file.c), the frame of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
  *     finish   last chunks, index tables and views (h5_ranks.c)
  *              close; open again and compare; NAME.part becomes NAME
@@ -13,7 +13,7 @@
 #include "h5_names.h"
 #include "h5_ranks.h"
 #include "h5_rows.h"
-#include "tlmpi/base/part.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/store/result.h"
 #include "tlmpi/store/store.h"
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct stored {
 } stored;
 
 struct tl_store {
-    tl_part part;
+    tl_part_file part;
     hid_t file;
     tl_h5_names names;
     TL_VEC(stored) tables;
@@ -55,7 +55,7 @@ static tl_status create_file(tl_store *store, tl_error *err)
     if (store->file < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, -1, "%s", store->part.part);
     tl_h5_close(access);
-    return st == TL_OK ? tl_part_created(&store->part, err) : st;
+    return st == TL_OK ? tl_part_file_created(&store->part, err) : st;
 }
 
 static tl_status put_frame(tl_store *store, tl_error *err)
@@ -75,12 +75,12 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
     tl_store *store = tl_calloc(1, sizeof *store);
     if (store == NULL)
         return tl_fail_memory(err, "the result file");
-    store->part = (tl_part)TL_PART_INIT;
+    store->part = (tl_part_file)TL_PART_FILE_INIT;
     store->names = (tl_h5_names)TL_H5_NAMES_INIT;
     store->file = -1;
 
     tl_h5_start();
-    if ((st = tl_part_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
+    if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
         (st = put_frame(store, err)) != TL_OK) {
         tl_store_abandon(store);
         return st;
@@ -285,7 +285,7 @@ tl_status tl_store_finish(tl_store *store, tl_error *err)
     if (st == TL_OK)
         st = prove_file(store->part.part, want, nwant, nnames, err);
     if (st == TL_OK)
-        st = tl_part_publish(&store->part, err);
+        st = tl_part_file_publish(&store->part, err);
     free(want);
     tl_store_abandon(store);
     return st;
@@ -304,6 +304,6 @@ void tl_store_abandon(tl_store *store)
     tl_h5_names_free(&store->names);
     if (store->file >= 0)
         H5Fclose(store->file);
-    tl_part_drop(&store->part);
+    tl_part_file_drop(&store->part);
     free(store);
 }

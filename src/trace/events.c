@@ -198,93 +198,113 @@ static bool time_of(const tl_value *v, int64_t *ns)
            *ns <= LARGEST_TIME_NS && *ns >= -LARGEST_TIME_NS;
 }
 
-tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_fields *f, uint32_t uid, bool *fractional,
-                        const char **why)
+static unsigned phase_of(const tl_value *ph)
 {
-    const tl_value *ts = tl_fields_get(f, TL_KEY_TS), *dur = tl_fields_get(f, TL_KEY_DUR);
-    const tl_value *ph = tl_fields_get(f, TL_KEY_PH), *name = tl_fields_get(f, TL_KEY_NAME);
-    tl_taken taken = TL_TAKEN_KEPT;
-    unsigned flags = 0;
-    int64_t ts_ns = 0, dur_ns = 0;
-    uint64_t ncut = e->ncut;
+    if (ph == NULL || tl_text_is(ph->text, "X"))
+        return TL_EVENT_PH_X;
+    return tl_text_is(ph->text, "s") ? TL_EVENT_PH_START : tl_text_is(ph->text, "f") ? TL_EVENT_PH_END : 0;
+}
 
-    uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
-    if (category == UINT16_MAX)
-        return TL_TAKEN_NO_MEMORY;
-    if ((options->keep & TL_CAT_BIT(e->categories.v[category].cat)) == 0)
-        return TL_TAKEN_FILTERED;
-    if (!*fractional)
-        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts->text));
+/* What an event says of when it was; `complete`: it says itself that it has a ts and a dur. */
+typedef struct timing {
+    int64_t ts_ns, dur_ns;
+    unsigned flags;
+} timing;
 
-    bool x = ph != NULL && tl_text_is(ph->text, "X");
-    /* Other tools take what comes, and have their tables made of that. */
-    if (ph != NULL && !x && !options->raw &&
-        TL_CAT_BIT(e->categories.v[category].cat) & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC))) {
-        *why = "expected device work as one complete event (ph X), found another ph";
-        return TL_TAKEN_BAD;
-    }
-    if (ph == NULL || x)
-        flags |= TL_EVENT_PH_X;
-    else if (tl_text_is(ph->text, "s"))
-        flags |= TL_EVENT_PH_START;
-    else if (tl_text_is(ph->text, "f"))
-        flags |= TL_EVENT_PH_END;
-
+static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complete, timing *t, const char **why)
+{
     if (ts == NULL || ts->type == TL_VALUE_OTHER) {
-        if (x) {
+        if (complete) {
             *why = "expected a ts";
             return TL_TAKEN_BAD;
         }
-    } else if (!time_of(ts, &ts_ns)) {
+    } else if (!time_of(ts, &t->ts_ns)) {
         *why = "expected ts in microseconds, found something that is no time";
         return TL_TAKEN_BAD;
     } else {
-        flags |= TL_EVENT_HAS_TS;
+        t->flags |= TL_EVENT_HAS_TS;
     }
     if (dur != NULL && dur->type != TL_VALUE_OTHER) {
-        if (!time_of(dur, &dur_ns)) {
+        if (!time_of(dur, &t->dur_ns)) {
             *why = "expected dur in microseconds, found something that is no time";
             return TL_TAKEN_BAD;
         }
-        flags |= TL_EVENT_HAS_DUR;
+        t->flags |= TL_EVENT_HAS_DUR;
     }
-    if (dur_ns < 0) {
+    if (t->dur_ns < 0) {
         *why = "expected a dur of 0 or more, took 0";
-        dur_ns = 0;
-        taken = TL_TAKEN_UNTIMED;
-    } else if (x && !(flags & TL_EVENT_HAS_DUR)) {
-        *why = "expected a dur, took 0";
-        taken = TL_TAKEN_UNTIMED;
+        t->dur_ns = 0;
+        return TL_TAKEN_UNTIMED;
     }
+    if (complete && !(t->flags & TL_EVENT_HAS_DUR)) {
+        *why = "expected a dur, took 0";
+        return TL_TAKEN_UNTIMED;
+    }
+    return TL_TAKEN_KEPT;
+}
 
+/* Adds the event to the columns.  False when memory is out. */
+static bool add_event(tl_events *e, const tl_read_options *options, const tl_fields *f, uint32_t uid, uint16_t category,
+                      const timing *t)
+{
     if (e->n == e->cap && !tl_events_reserve(e, e->n + 1, options->raw, options->more))
-        return TL_TAKEN_NO_MEMORY;
+        return false;
     size_t i = e->n;
-    e->ts_ns[i] = ts_ns;
-    e->dur_ns[i] = dur_ns;
-    e->name[i] = tl_value_name(e, name);
+    const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
+    if (corr == NULL && (t->flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
+        corr = tl_fields_get(f, TL_KEY_ID);
+    int64_t correlation = tl_value_int(corr, INT64_MIN);
+    bool has_corr = correlation != INT64_MIN;
+
+    e->ts_ns[i] = t->ts_ns;
+    e->dur_ns[i] = t->dur_ns;
+    e->name[i] = tl_value_name(e, tl_fields_get(f, TL_KEY_NAME));
     e->track[i] = track_index(e, f);
     e->lane[i] = lane_index(e, f);
     e->uid[i] = uid;
     e->category[i] = category;
-    const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
-    if (corr == NULL && (flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
-        corr = tl_fields_get(f, TL_KEY_ID);
-    int64_t correlation = tl_value_int(corr, INT64_MIN);
-    if (correlation != INT64_MIN)
-        flags |= TL_EVENT_HAS_CORR;
-    e->corr[i] = correlation != INT64_MIN ? correlation : -1;
-    e->flags[i] = (uint16_t)flags;
+    e->corr[i] = has_corr ? correlation : -1;
+    e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
     if (options->raw) {
-        e->raw_ts[i] = tl_value_double(ts);
-        e->raw_dur[i] = tl_value_double(dur);
+        e->raw_ts[i] = tl_value_double(tl_fields_get(f, TL_KEY_TS));
+        e->raw_dur[i] = tl_value_double(tl_fields_get(f, TL_KEY_DUR));
     }
     if (options->more)
         e->more[i] = tl_events_more_of(e, f);
     if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) ||
         e->no_memory)
-        return TL_TAKEN_NO_MEMORY;
+        return false;
     e->n++;
+    return true;
+}
+
+tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_fields *f, uint32_t uid,
+                        bool *fractional, const char **why)
+{
+    const tl_value *ts = tl_fields_get(f, TL_KEY_TS), *ph = tl_fields_get(f, TL_KEY_PH);
+    uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
+    uint64_t ncut = e->ncut;
+
+    if (category == UINT16_MAX)
+        return TL_TAKEN_NO_MEMORY;
+    uint32_t of_category = TL_CAT_BIT(e->categories.v[category].cat);
+    if ((options->keep & of_category) == 0)
+        return TL_TAKEN_FILTERED;
+    if (!*fractional)
+        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts->text));
+
+    timing t = { .flags = phase_of(ph) };
+    bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
+    /* Other tools take what comes, and have their tables made of that. */
+    if (ph != NULL && !complete && !options->raw && (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
+        *why = "expected device work as one complete event (ph X), found another ph";
+        return TL_TAKEN_BAD;
+    }
+    tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);
+    if (taken == TL_TAKEN_BAD)
+        return taken;
+    if (!add_event(e, options, f, uid, category, &t))
+        return TL_TAKEN_NO_MEMORY;
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
         *why = "expected a text of 64 KiB at most, cut a longer one";
         taken = TL_TAKEN_REPAIRED;

@@ -5,6 +5,7 @@
  */
 #include "link_work.h"
 #include "link_part.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +149,10 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
 }
 
-static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, tl_kernel *kernel)
+/* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before `next_ns`,
+ * the launch of what comes behind it.  A device may be steps behind its host when a recording begins. */
+static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
+                        tl_kernel *kernel)
 {
     const tl_columns *c = &work->columns;
     const tl_work_args *args = &work->args[i];
@@ -169,7 +173,7 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
         launch->nkernels++;
     }
     kernel->step = tl_step_at(m->out->steps, m->out->view.nsteps,
-                              kernel->launch != TL_NONE ? kernel->launch_ns : kernel->start_ns);
+                              kernel->launch != TL_NONE ? kernel->launch_ns : tl_ns_min(kernel->start_ns, next_ns));
     classify(m, (tl_cat)c->kind[i], args->coll != TL_NONE ? &m->e->colls.v[args->coll] : NULL, kernel);
     if (kernel->kind == TL_COMM)
         kernel->coll = args->coll;
@@ -189,8 +193,10 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
     bool whole = v != NULL && m.rule_of_name != NULL;
     while (whole && s-- > 0) {
         const tl_stream_events *stream = &work->streams.v[s];
+        int64_t next_ns = INT64_MAX;
         for (size_t i = stream->first + stream->n; i-- > stream->first;) {
-            fill_kernel(&m, work, i, stream, &v[i]);
+            fill_kernel(&m, work, i, stream, next_ns, &v[i]);
+            next_ns = v[i].launch != TL_NONE ? v[i].launch_ns : next_ns;
             if (i % CUT_ROWS == 0)
                 cut(work, i);
         }

@@ -57,10 +57,9 @@ char tl_split_before(const tl_split *s, size_t i);
 
 typedef enum tl_sight { TL_SIGHT_NO, TL_SIGHT_CUT, TL_SIGHT_YES } tl_sight;
 
-/* Keys of an entry; of the document, which nothing else has; of the document and of other things.  Ended by NULL. */
+/* Keys of an entry; of the document, which nothing else has.  Ended by NULL. */
 extern const char *const tl_entry_keys[];
 extern const char *const tl_document_keys[];
-extern const char *const tl_likely_document_keys[];
 
 /* Whether one of the keys, quoted and followed by ':', stands at i (white space aside), as far as is to be seen below `to`. */
 tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys);

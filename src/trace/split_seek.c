@@ -19,9 +19,18 @@
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
 const char *const tl_document_keys[] = { "traceName", "displayTimeUnit", "baseTimeNanoseconds", "distributedInfo",
                                          "deviceProperties", "schemaVersion", "traceEvents", NULL };
-const char *const tl_likely_document_keys[] = { "trace_id", "host_name", "cupti_version", "cuda_runtime_version",
-                                                "cuda_driver_version", "record_shapes", "with_stack", "with_flops",
-                                                "with_modules", "profile_memory", NULL };
+/* Keys of the document and of other things. */
+static const char *const likely_document_keys[] = { "trace_id",
+                                                    "host_name",
+                                                    "cupti_version",
+                                                    "cuda_runtime_version",
+                                                    "cuda_driver_version",
+                                                    "record_shapes",
+                                                    "with_stack",
+                                                    "with_flops",
+                                                    "with_modules",
+                                                    "profile_memory",
+                                                    NULL };
 
 tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys)
 {
@@ -60,7 +69,7 @@ static bool array_ends_at(const tl_split *s, size_t i)
         return entry && next == to && end;
     if (next < to && s->buf[next] == ',')
         return tl_split_key_at(s, next + 1, to, tl_document_keys) == TL_SIGHT_YES ||
-               (entry && tl_split_key_at(s, next + 1, to, tl_likely_document_keys) == TL_SIGHT_YES);
+               (entry && tl_split_key_at(s, next + 1, to, likely_document_keys) == TL_SIGHT_YES);
     return entry && next < to && s->buf[next] == '}' && end && tl_split_skip(s, next + 1, to) == to;
 }
 

@@ -78,6 +78,27 @@ def one_fault(work, name, kind, cause, rank, seed):
     return folder, path
 
 
+def behind(work):
+    """What a rank does behind the last collective of a step: others wait for it in the next, if there is one."""
+    for steps, at, seed in ((2, 1, 103047), (6, 3, 3), (12, 6, 9)):
+        folder, name = os.path.join(work, "job"), f"behind step {at} of {steps}"
+        truth = make(folder, "--ranks", "4", "--tp", "4", "--steps", str(steps), "--seed", str(seed), "--fault", "more_work",
+                     "--fault-style", "more", "--fault-rank", "2", "--fault-us", "20000", "--fault-steps", f"{at}-{at}")["fault"]
+        path = analyse(work, folder)
+        rows, costs = table(path, "straggler"), table(path, "blame_step")
+        check(f"{name}: its rank is named, and no other", named(rows) == [2], named(rows))
+        check(f"{name}: the cause and the step", (rows[2]["cause"], rows[2]["first_step"], rows[2]["last_step"]) ==
+              ("more_work", str(at), str(at)), rows[2])
+        check(f"{name}: the gain", abs(int(rows[2]["gain_ns"]) - truth["gain_ns"]) <= 0.05 * truth["gain_ns"], rows[2]["gain_ns"])
+        own = next(r for r in costs if r["rank"] == "2" and int(r["step"]) == at)
+        check(f"{name}: waits and gains are of that step", int(own["blame_ns"]) >= 0.9 * int(rows[2]["blame_ns"]) and
+              int(own["gain_ns"]) >= 0.9 * int(rows[2]["gain_ns"]) and own["flagged"] == "1", own)
+        charged, waited = (sum(int(r[k]) for r in table(path, t) for k in of) for t, of in
+                           (("blame", ("direct_ns", "indirect_ns")), ("straggler", ("blame_ns",))))
+        check(f"{name}: the books balance", charged == waited > 0, f"{charged} and {waited}")
+        check(f"{name}: the same digest for three procs", digest(path) == digest(analyse(work, folder, 3)))
+
+
 def noisy(work, name, *options):
     """Where kernels take 15 % more or less by chance, what is gained of a fault is the fault, not the rank's bad luck."""
     ratios = []
@@ -224,6 +245,7 @@ def main():
             unmarked(work, kind, *JOBS[kind])
             one_unmarked(work, kind, *JOBS[kind])
         nameless(work)
+        behind(work)
         noisy(work, "two noisy ranks", "--ranks", "2")
         noisy(work, "four noisy ranks", "--ranks", "4", "--jitter", "20", "--scale", "100")
         noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")

@@ -166,4 +166,21 @@ static inline double columns(int64_t ns)
     return (double)ns / (double)COLUMN;
 }
 
+/* Rank 2's host launches c 4 columns late; all hosts launch g in column 18. */
+static inline drawn_job *job_late_host(bool waits)
+{
+    drawn_job *j = job_new();
+    for (int r = 0; r < 2; r++)
+        job_rank(j, 0, draw("host:      a.....cre.........g.",
+                            "compute 7: AA....CC......EE..GG",
+                            "comm 9:    ........RRRRRR......", NULL));
+    job_rank(j, 0, draw("host:      a.........cre.....g.",
+                        "compute 7: AA........CC..EE..GG",
+                        "comm 9:    ............RR......", NULL));
+    for (size_t r = 0; waits && r < 3; r++)
+        job_wait(j, r, r < 2 ? 9 : 13, 16, TL_WAIT_DEVICE);
+    job_ready(j);
+    return j;
+}
+
 #endif

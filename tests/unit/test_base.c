@@ -61,15 +61,16 @@ static void the_kth_allocation_fails_and_harms_nothing(void)
     void *first = tl_malloc(1);
     CU_ASSERT_PTR_NOT_NULL(first);
     CU_ASSERT_PTR_NULL(tl_malloc(1));
+    tl_mem_fail_after(1);
     CU_ASSERT_PTR_NULL(tl_calloc(1, 1));
+    tl_mem_fail_after(1);
     CU_ASSERT_PTR_NULL(tl_strndup("a", 1));
+    tl_mem_fail_after(1);
     CU_ASSERT_FALSE(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
     CU_ASSERT_PTR_EQUAL(v, before);
     CU_ASSERT_EQUAL(cap, cap_before);
     CU_ASSERT_EQUAL(v[0], 7);
     CU_ASSERT(tl_grow((void **)&v, &cap, cap, sizeof *v));
-    tl_mem_fail_after(0);
-
     CU_ASSERT(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
     CU_ASSERT_EQUAL(v[0], 7);
     free(first);

@@ -1,257 +1,12 @@
-/* test_clocks.c - anchors, the line through them, and the clocks of a job. */
-#include "../../src/analysis/clock_lsq.h"
+/* test_clocks.c - the clocks of a job: who is off, by how much, how sure that is. */
 #include "tlmpi/analysis/clocks.h"
 #include "tlmpi/model/coll_tables.h"
 #include "unit.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS  INT64_C(1000000)
 #define SEC INT64_C(1000000000)
-
-/* --------------------------------------------------------------------------------------------------------- anchors */
-
-static size_t anchors_of(const tl_participant *p, size_t n, tl_anchor *out)
-{
-    size_t nout = 99;
-    CU_ASSERT_TRUE(tl_collective_anchors(p, n, out, &nout));
-    return nout;
-}
-
-static void ends_of_an_all_reduce_are_anchors(void)
-{
-    tl_participant p[3] = { { .rank = 0, .end_ns = 100, .kind = TL_ALL_REDUCE, .bytes = -1 },
-                            { .rank = 1, .end_ns = 130, .kind = TL_ALL_REDUCE, .bytes = -1 },
-                            { .rank = 2, .end_ns = 90, .kind = TL_ALL_REDUCE, .bytes = -1 } };
-    tl_anchor a[3];
-    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 3, a), 3);
-    CU_ASSERT_EQUAL(a[0].at_ns, 100);
-    CU_ASSERT_EQUAL(a[0].ahead_ns, 0);
-    CU_ASSERT_EQUAL(a[1].ahead_ns, 30);
-    CU_ASSERT_EQUAL(a[2].ahead_ns, -10);
-    CU_ASSERT_EQUAL(a[2].took_ns, 90);
-    CU_ASSERT_EQUAL(anchors_of(p, 1, a), 0);
-    p[1].kind = TL_ALL_GATHER; /* no two ranks of one collective */
-    CU_ASSERT_EQUAL(anchors_of(p, 3, a), 0);
-    for (int i = 0; i < 3; i++)
-        p[i].kind = TL_ALL_TO_ALL; /* ranks leave it when they like */
-    CU_ASSERT_EQUAL(anchors_of(p, 3, a), 0);
-}
-
-static void ends_of_a_pair_are_one_anchor(void)
-{
-    tl_participant p[2] = {
-        { .rank = 0, .peer = 4, .start_ns = 10, .end_ns = 100, .kind = TL_SEND, .rule = TL_BY_PAIR, .bytes = 8 },
-        { .rank = 4, .peer = 0, .start_ns = 90, .end_ns = 130, .kind = TL_RECV, .rule = TL_BY_PAIR, .bytes = 8 }
-    };
-    tl_anchor a[2];
-    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
-    CU_ASSERT_EQUAL(a[0].rank, 0);
-    CU_ASSERT_EQUAL(a[0].peer, 4);
-    CU_ASSERT_EQUAL(a[0].group, -1);
-    CU_ASSERT_EQUAL(a[0].ahead_ns, -30);
-    CU_ASSERT_EQUAL(a[0].took_ns, 40);
-    CU_ASSERT_EQUAL(a[0].way, TL_WAY_UP);
-    p[0].kind = TL_RECV;
-    p[1].kind = TL_SEND;
-    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
-    CU_ASSERT_EQUAL(a[0].way, TL_WAY_DOWN);
-    p[0].kind = p[1].kind = TL_SEND_RECV;
-    CU_ASSERT_EQUAL_FATAL(anchors_of(p, 2, a), 1);
-    CU_ASSERT_EQUAL(a[0].way, TL_WAY_BOTH);
-    p[0].rule = p[1].rule = TL_BY_ENDTIME; /* they were found by the clocks */
-    CU_ASSERT_EQUAL(anchors_of(p, 2, a), 0);
-    p[0].rule = p[1].rule = TL_BY_PAIR;
-    p[1].bytes = 16;
-    p[1].dtype = 2;
-    p[0].dtype = 1;
-    CU_ASSERT_EQUAL(anchors_of(p, 2, a), 0);
-}
-
-/* n anchors, a time apart, on a line. */
-static tl_anchor *line(size_t n, int64_t apart_ns, int64_t ahead_ns, double drift)
-{
-    tl_anchor *a = calloc(n, sizeof *a);
-    if (a == NULL)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        a[i] = (tl_anchor){ .rank = 3,
-                            .group = 1,
-                            .at_ns = (int64_t)i * apart_ns,
-                            .ahead_ns = ahead_ns + llround(drift * (double)((int64_t)i * apart_ns)),
-                            .took_ns = MS / 100 };
-    return a;
-}
-
-/* The clock is 1 ms ahead; half of what is sent lies in a buffer until the other comes. */
-static void where_a_sender_is_not_held_its_end_tells_nothing(void)
-{
-    for (int way = TL_WAY_UP; way <= TL_WAY_DOWN; way++) {
-        tl_clock_edge e;
-        tl_anchor *a = line(40, MS, MS, 0);
-        for (size_t i = 0; i < 40; i++) {
-            int64_t late_ns = i % 2 == 0 ? (int64_t)(i + 1) * MS : (int64_t)i * 100;
-            a[i].way = way;
-            a[i].ahead_ns += way == TL_WAY_UP ? -late_ns : late_ns;
-        }
-        CU_ASSERT_TRUE(tl_clock_edge_fit(a, 40, &e));
-        CU_ASSERT_EQUAL(e.way, way);
-        CU_ASSERT_EQUAL(e.ahead_ns, way == TL_WAY_UP ? MS - 1100 : MS + 1100);
-        CU_ASSERT_EQUAL(e.sigma_ns, 1000);
-        free(a);
-    }
-}
-
-static void where_long_and_short_collectives_disagree_the_short_ones_tell(void)
-{
-    static const struct {
-        int64_t longer_ns; /* ahead in the long ones */
-        int64_t short_ns;  /* what the short ones take, of 1 ms */
-        int64_t told_ns;
-    } cases[] = { { 400000, MS / 10, 1000 }, { 40000, MS / 10, 40000 }, { 400000, MS * 9 / 10, 400000 } };
-
-    for (size_t c = 0; c < COUNT(cases); c++) {
-        tl_clock_edge e;
-        tl_anchor *a = line(24, MS, cases[c].longer_ns, 0);
-        for (size_t i = 0; i < 24; i++) {
-            bool small = i % 6 == 5;
-            a[i].took_ns = small ? cases[c].short_ns : MS;
-            a[i].ahead_ns = small ? 1000 : a[i].ahead_ns;
-        }
-        CU_ASSERT_TRUE(tl_clock_edge_fit(a, 24, &e));
-        CU_ASSERT_EQUAL(e.ahead_ns, cases[c].told_ns);
-        CU_ASSERT_EQUAL(e.anchors, 24);
-        CU_ASSERT_EQUAL(e.took_ns, cases[c].told_ns == 1000 ? MS / 10 : MS);
-        free(a);
-    }
-}
-
-static void an_offset_is_the_middle_of_what_anchors_say(void)
-{
-    tl_clock_edge e;
-    tl_anchor *a = line(9, MS, 5000, 0);
-    a[1].ahead_ns += 400 * MS; /* two wrong matches, and some noise */
-    a[7].ahead_ns -= 900 * MS;
-    a[4].ahead_ns += 300;
-    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 9, &e));
-    CU_ASSERT_EQUAL(e.ahead_ns, 5000);
-    CU_ASSERT_EQUAL(e.sigma_ns, 0);
-    CU_ASSERT_FALSE(e.has_drift); /* 8 ms are too short */
-    CU_ASSERT_EQUAL(e.anchors, 9);
-    CU_ASSERT_EQUAL(e.first_ns, 0);
-    CU_ASSERT_EQUAL(e.last_ns, 8 * MS);
-    free(a);
-}
-
-/* 20 ppm: 20 us in a second. */
-static void a_drift_takes_twenty_anchors_over_a_second(void)
-{
-    static const struct {
-        size_t n;
-        int64_t apart_ns;
-        int has_drift;
-    } cases[] = { { 20, 100 * MS, 1 }, { 19, 100 * MS, 0 }, { 20, 50 * MS, 0 }, { 3000, MS, 1 } };
-    for (size_t c = 0; c < COUNT(cases); c++) {
-        tl_clock_edge e;
-        tl_anchor *a = line(cases[c].n, cases[c].apart_ns, 0, 20e-6);
-        CU_ASSERT_TRUE(tl_clock_edge_fit(a, cases[c].n, &e));
-        CU_ASSERT_EQUAL(e.has_drift, cases[c].has_drift);
-        CU_ASSERT_DOUBLE_EQUAL(e.drift, cases[c].has_drift ? 20e-6 : 0, 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL((double)e.ahead_ns, 20e-6 * (double)e.middle_ns, 1000);
-        CU_ASSERT_EQUAL(e.middle_ns, (int64_t)(cases[c].n - 1) * cases[c].apart_ns / 2);
-        free(a);
-    }
-}
-
-static void a_quarter_of_wrong_anchors_bends_nothing(void)
-{
-    tl_clock_edge e;
-    uint64_t state = 3;
-    tl_anchor *a = line(200, 20 * MS, 1000, -30e-6);
-    for (size_t i = 0; i < 200; i++)
-        a[i].ahead_ns +=
-            i % 4 == 0 ? (int64_t)(unit_random(&state) % 1000000000) : (int64_t)unit_below(&state, 2001) - 1000;
-    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 200, &e));
-    CU_ASSERT_DOUBLE_EQUAL(e.drift, -30e-6, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL((double)e.ahead_ns, 1000 - 30e-6 * (double)e.middle_ns, 1500);
-    CU_ASSERT(e.sigma_ns > 200 && e.sigma_ns < 4000);
-    free(a);
-}
-
-static void a_clock_that_runs_wild_has_no_drift(void)
-{
-    tl_clock_edge e;
-    tl_anchor *a = line(30, 100 * MS, 0, 0.01);
-    CU_ASSERT_TRUE(tl_clock_edge_fit(a, 30, &e));
-    CU_ASSERT_FALSE(e.has_drift);
-    free(a);
-}
-
-/* --------------------------------------------------------------------------------------------------- least squares */
-
-static void edges_around_a_ring_meet_in_the_middle(void)
-{
-    /* Clocks 0, 1, 2; three groups of two.  Each pair says 10, 10 and -17: the 3 too many are shared out. */
-    static const struct {
-        int32_t clock, group;
-        double value;
-    } edges[] = { { 0, 0, 0 }, { 1, 0, 10 }, { 1, 1, 0 }, { 2, 1, 10 }, { 2, 2, 0 }, { 0, 2, -17 } };
-    tl_lsq s;
-    CU_ASSERT_FATAL(tl_lsq_make(&s, 6, 3, 3));
-    for (size_t e = 0; e < 6; e++) {
-        s.clock[e] = edges[e].clock;
-        s.group[e] = edges[e].group;
-        s.value[e] = edges[e].value;
-        s.weight[e] = 5;
-    }
-    tl_lsq_solve(&s);
-    CU_ASSERT_DOUBLE_EQUAL(s.x[1] - s.x[0], 9, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(s.x[2] - s.x[0], 18, 1e-9);
-    tl_lsq_free(&s);
-}
-
-static void what_no_group_connects_is_another_component(void)
-{
-    tl_lsq s;
-    int32_t component[5 + 2];
-    CU_ASSERT_FATAL(tl_lsq_make(&s, 5, 5, 2));
-    static const int32_t clocks[] = { 0, 3, 1, 4, 2 }, groups[] = { 0, 0, 1, 1, 1 };
-    for (size_t e = 0; e < 5; e++) {
-        s.clock[e] = clocks[e];
-        s.group[e] = groups[e];
-        s.value[e] = (double)e * 7;
-        s.weight[e] = e == 4 ? 0 : 1; /* an edge without weight connects nothing */
-    }
-    tl_lsq_components(&s, component);
-    static const int32_t wanted[] = { 0, 1, 2, 0, 1 };
-    CU_ASSERT_EQUAL(memcmp(component, wanted, sizeof wanted), 0);
-    tl_lsq_solve(&s);
-    CU_ASSERT_DOUBLE_EQUAL(s.x[3] - s.x[0], 7, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(s.x[4] - s.x[1], 7, 1e-9);
-    CU_ASSERT_EQUAL(s.x[2], 0);
-    tl_lsq_free(&s);
-}
-
-/* A chain of a thousand clocks, neighbours 1 ms apart: the errors of a solver would add up. */
-static void a_long_chain_is_exact(void)
-{
-    enum { N = 1000 };
-    tl_lsq s;
-    CU_ASSERT_FATAL(tl_lsq_make(&s, 2 * (N - 1), N, N - 1));
-    for (int32_t g = 0; g < N - 1; g++)
-        for (int32_t k = 0; k < 2; k++) {
-            s.clock[2 * g + k] = g + k;
-            s.group[2 * g + k] = g;
-            s.value[2 * g + k] = k == 1 ? 1e6 : 0;
-            s.weight[2 * g + k] = 100;
-        }
-    tl_lsq_solve(&s);
-    CU_ASSERT_DOUBLE_EQUAL(s.x[N - 1] - s.x[0], (N - 1) * 1e6, 0.4);
-    tl_lsq_free(&s);
-}
-
-/* --------------------------------------------------------------------------------------------------------- the job */
 
 enum { MOST = 16 };
 
@@ -566,36 +321,26 @@ static void correcting_overflows_nothing(void)
     CU_ASSERT(tl_clock_correct(&p, INT64_MAX) > 0);
 }
 
+static const unit_test tests[] = {
+    TEST(ranks_of_a_host_share_its_clock),
+    TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
+    TEST(ranks_that_end_apart_by_less_than_they_take_have_one_clock),
+    TEST(brief_collectives_outweigh_long_ones),
+    TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
+    TEST(what_is_sent_both_ways_ties_hosts),
+    TEST(what_is_sent_one_way_leaves_a_transfer_in_doubt),
+    TEST(where_collectives_compare_clocks_what_is_sent_does_not),
+    TEST(of_several_pairs_the_middle_one_tells),
+    TEST(drifts_are_tied_as_well),
+    TEST(what_never_meets_is_not_compared),
+    TEST(a_drift_is_the_clocks),
+    TEST(an_offset_holds_in_the_middle),
+    TEST(a_job_without_anchors_has_clocks_all_the_same),
+    TEST(correcting_overflows_nothing),
+};
+
 int main(void)
 {
-    static const unit_test tests[] = {
-        TEST(ends_of_an_all_reduce_are_anchors),
-        TEST(ends_of_a_pair_are_one_anchor),
-        TEST(where_a_sender_is_not_held_its_end_tells_nothing),
-        TEST(an_offset_is_the_middle_of_what_anchors_say),
-        TEST(where_long_and_short_collectives_disagree_the_short_ones_tell),
-        TEST(a_drift_takes_twenty_anchors_over_a_second),
-        TEST(a_quarter_of_wrong_anchors_bends_nothing),
-        TEST(a_clock_that_runs_wild_has_no_drift),
-        TEST(edges_around_a_ring_meet_in_the_middle),
-        TEST(what_no_group_connects_is_another_component),
-        TEST(a_long_chain_is_exact),
-        TEST(ranks_of_a_host_share_its_clock),
-        TEST(one_rank_beside_its_host_has_a_clock_of_its_own),
-        TEST(ranks_that_end_apart_by_less_than_they_take_have_one_clock),
-        TEST(brief_collectives_outweigh_long_ones),
-        TEST(nothing_below_fifty_microseconds_or_three_sigma_is_applied),
-        TEST(what_is_sent_both_ways_ties_hosts),
-        TEST(what_is_sent_one_way_leaves_a_transfer_in_doubt),
-        TEST(where_collectives_compare_clocks_what_is_sent_does_not),
-        TEST(of_several_pairs_the_middle_one_tells),
-        TEST(drifts_are_tied_as_well),
-        TEST(what_never_meets_is_not_compared),
-        TEST(a_drift_is_the_clocks),
-        TEST(an_offset_holds_in_the_middle),
-        TEST(a_job_without_anchors_has_clocks_all_the_same),
-        TEST(correcting_overflows_nothing),
-    };
     int failed = unit_main("clocks", tests, COUNT(tests));
     tl_table_free(&j.table);
     return failed;

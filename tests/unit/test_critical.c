@@ -80,25 +80,9 @@ static void what_precedes_the_path_is_counted(void)
     job_free(j);
 }
 
-static drawn_job *late_host(bool waits)
-{
-    drawn_job *j = job_new();
-    for (int r = 0; r < 2; r++)
-        job_rank(j, 0, draw("host:      a.....cre.........g.",
-                            "compute 7: AA....CC......EE..GG",
-                            "comm 9:    ........RRRRRR......", NULL));
-    job_rank(j, 0, draw("host:      a.........cre.....g.",
-                        "compute 7: AA........CC..EE..GG",
-                        "comm 9:    ............RR......", NULL));
-    for (size_t r = 0; waits && r < 3; r++)
-        job_wait(j, r, r < 2 ? 9 : 13, 16, TL_WAIT_DEVICE);
-    job_ready(j);
-    return j;
-}
-
 static void the_path_follows_a_host_that_runs_freely(void)
 {
-    drawn_job *j = late_host(false);
+    drawn_job *j = job_late_host(false);
     tl_path path = path_of(j);
     CU_ASSERT_STRING_EQUAL(text_of(&path), "0h0-7 0h7-18 0w18-20");
     CU_ASSERT_EQUAL(columns(path.sum.ns[TL_PART_HOST]), 18);
@@ -108,7 +92,7 @@ static void the_path_follows_a_host_that_runs_freely(void)
 
 static void the_path_goes_through_a_host_that_waits(void)
 {
-    drawn_job *j = late_host(true);
+    drawn_job *j = job_late_host(true);
     tl_path path = path_of(j);
     CU_ASSERT_STRING_EQUAL(text_of(&path), "2h0-10 2w10-12 0t12-14 0w14-15.99 0h15.99-18 0w18-20");
     CU_ASSERT_EQUAL(columns(path.by_rank[2].ns[TL_PART_HOST]), 10);
@@ -145,7 +129,7 @@ static void the_path_climbs_through_a_pipeline(void)
 
 static void without_memory_there_is_no_path(void)
 {
-    drawn_job *j = late_host(true);
+    drawn_job *j = job_late_host(true);
     tl_status status = TL_ENOMEM;
     for (size_t n = 1; status == TL_ENOMEM && n < 100; n++) {
         tl_path path;

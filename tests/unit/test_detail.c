@@ -76,6 +76,32 @@ static void a_steps_parts_begin_with_the_idle_time_before_its_first_work(void)
     drawing_free(d);
 }
 
+/* Prefetched batches: the copies of later steps run while the device still computes an earlier one. */
+static void a_batch_that_is_copied_ahead_begins_no_step(void)
+{
+    drawing *d = draw("steps:     112233...................", /**/
+                      "host:      a.b.c...................", /**/
+                      "compute 7: .AAAAAAAABBBBBBBBCCCCCCCC...", /**/
+                      "memcpy 13: .M.M.M..................", NULL);
+    collect(d);
+    for (int32_t step = 1; step <= 3; step++)
+        CU_ASSERT_EQUAL(part_of(step, TL_PART_COMPUTE), 8 * US);
+    drawing_free(d);
+}
+
+/* The step that waits for a batch has the wait, though the copy is on a stream of its own. */
+static void a_step_waits_for_its_own_batch(void)
+{
+    drawing *d = draw("steps:     112222222222222222", /**/
+                      "host:      a..b...c..........", /**/
+                      "compute 7: .AAAAAA......CCCCC", /**/
+                      "memcpy 13: ....BBBBBBBBB.....", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(part_of(1, TL_PART_COPY), 0);
+    CU_ASSERT_EQUAL(part_of(2, TL_PART_COPY), 6 * US);
+    drawing_free(d);
+}
+
 static void spans_have_the_idle_time_that_they_cover(void)
 {
     drawing *d = draw("steps:         111111111111111111111111",  /**/
@@ -213,6 +239,8 @@ static void few_names_are_kept_the_largest(void)
 static const unit_test tests[] = {
     TEST(work_counts_by_name_and_step),
     TEST(a_steps_parts_begin_with_the_idle_time_before_its_first_work),
+    TEST(a_batch_that_is_copied_ahead_begins_no_step),
+    TEST(a_step_waits_for_its_own_batch),
     TEST(spans_have_the_idle_time_that_they_cover),
     TEST(a_name_within_itself_counts_once),
     TEST(idle_time_of_the_device_itself_is_no_names),

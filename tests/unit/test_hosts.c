@@ -37,7 +37,8 @@ static void hosts_have_names_or_count_their_devices(void)
 }
 
 static int first_late = 0, last_late = STEPS - 1;
-static double pause_ms; /* of rank 6 in the third step, beside */
+static double pause_ms;  /* of rank 6 in the third step, beside */
+static double random_ms; /* of one rank after the other, in steps of its own */
 
 /* Host b's repair gains so much of each step of 100 ms from first_late to last_late, each of its ranks alone so much.
  */
@@ -54,6 +55,7 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
     for (int s = 0; s < STEPS; s++) {
         steps[s] = (tl_job_step){ s + 3, 100000000 };
         host_gain[s] = 1e5;
+        gain[s % RANKS * STEPS + s] = random_ms * 1e6;
         if (s < first_late || s > last_late)
             continue;
         host_gain[STEPS + s] = together_ms * 1e6 + s % 3 * 1e4;
@@ -105,6 +107,16 @@ static void a_pause_of_one_rank_hides_no_slow_host(void)
     pause_ms = 0;
 }
 
+/* Checkpoint of one rank, in the middle of some steps in which all of the host are late by a little. */
+static void a_pause_of_one_rank_is_not_its_hosts(void)
+{
+    last_late = 3;
+    pause_ms = 45;
+    CU_ASSERT_EQUAL(named(2, 0.1, "01009998"), 0);
+    pause_ms = 0;
+    last_late = STEPS - 1;
+}
+
 static void who_is_not_late_is_not_named_with_its_host(void)
 {
     CU_ASSERT_EQUAL(named(9, 0.2, "01009991"), 3);
@@ -119,6 +131,18 @@ static void in_one_step_alone_most_of_a_host_is_late_or_it_is_chance(void)
     CU_ASSERT_EQUAL(named(40, 0.2, "01009998"), 4);
     last_late = 7;
     CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 2);
+    first_late = 0;
+    last_late = STEPS - 1;
+}
+
+/* Batches of random length: of four ranks three are late alike now and then. */
+static void what_single_ranks_are_late_by_is_a_hosts_noise(void)
+{
+    first_late = last_late = 4;
+    CU_ASSERT_EQUAL(named(8, 0.2, "01009990"), 3);
+    random_ms = 5;
+    CU_ASSERT_EQUAL(named(8, 0.2, "01009990"), 0);
+    random_ms = 0;
     first_late = 0;
     last_late = STEPS - 1;
 }
@@ -183,8 +207,10 @@ int main(void)
         TEST(ranks_that_are_late_alike_are_all_named),
         TEST(a_rank_alone_is_not_its_host),
         TEST(a_pause_of_one_rank_hides_no_slow_host),
-        TEST(who_is_not_late_is_not_named_with_its_host),
+        TEST(a_pause_of_one_rank_is_not_its_hosts),
+    TEST(who_is_not_late_is_not_named_with_its_host),
         TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
+        TEST(what_single_ranks_are_late_by_is_a_hosts_noise),
         TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),
     };

@@ -175,16 +175,18 @@ static void steps_are_windows_of_the_hosts_marks(void)
             "gpu_user_annotation", "ProfilerStep#9", 0, 99) "," MARK("user_annotation", "ProfilerStep#", 0, 99) "," MARK(
             "user_annotation", "ProfilerStep#99999999999", 0, 99) "," HOST("cuda_runtime", "l", 12, 1, 1) "," GPU("kernel", "late",
                                                                                                                   25, 1, 1, 7) ","
-            GPU("kernel", "orphan", 21, 1, 2, 7) "," GPU("kernel", "outside", 40, 1, 3, 7),
+            GPU("kernel", "orphan", 21, 1, 2, 7) "," GPU("kernel", "outside", 40, 1, 3, 7) "," GPU("kernel", "alone", 21,
+                                                                                                   1, 4, 9),
         "");
     CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
     CU_ASSERT_EQUAL(v->nlost_steps, 1); /* no step has so large a number */
     CU_ASSERT_EQUAL(v->steps[0].number, 4);
     CU_ASSERT_EQUAL(v->steps[0].end_ns, 20000);
     CU_ASSERT_EQUAL(v->steps[1].end_ns, 28000);
-    CU_ASSERT_EQUAL(v->kernels[0].step, 5);         /* orphan: where it starts */
+    CU_ASSERT_EQUAL(v->kernels[0].step, 4);         /* orphan: queued before the next one of its stream */
     CU_ASSERT_EQUAL(v->kernels[1].step, 4);         /* late: where it was launched */
     CU_ASSERT_EQUAL(v->kernels[2].step, -1);
+    CU_ASSERT_EQUAL(v->kernels[3].step, 5); /* nothing is behind it: where it starts */
     forget();
 }
 

@@ -240,15 +240,15 @@ static void add_meeting(int32_t rank, const char *name, int32_t step, int64_t fr
 /* "rank waits us for late" of each answer, in order of rank and time. */
 static void expect_answers(const char *expected)
 {
-    tl_meetings meetings = { 0 };
+    tl_host_meetings meetings = { 0 };
     tl_peer_answers answers = { 0 };
     char text[256] = "";
     size_t gaps = 0;
     for (size_t i = 0; i < rows.n; i++)
         gaps += row(i)->idle_id >= 0;
-    CU_ASSERT_TRUE_FATAL(tl_meetings_take(&rows, &facts, &meetings));
+    CU_ASSERT_TRUE_FATAL(tl_host_meetings_take(&rows, &facts, &meetings));
     CU_ASSERT_EQUAL(rows.n, gaps);
-    CU_ASSERT_TRUE_FATAL(tl_meetings_match(meetings.v, meetings.n, &facts, &answers));
+    CU_ASSERT_TRUE_FATAL(tl_host_meetings_match(meetings.v, meetings.n, &facts, &answers));
     tl_peer_answers_sort(answers.v, answers.n);
     for (size_t i = 0; i < answers.n; i++) {
         size_t n = strlen(text);
@@ -318,7 +318,7 @@ static void without_memory_it_says_so(void)
 {
     bool whole = false;
     for (size_t k = 1; !whole && k < 40; k++) {
-        tl_meetings meetings = { 0 };
+        tl_host_meetings meetings = { 0 };
         tl_peer_answers answers = { 0 };
         tl_peer_sums sums = { 0 };
         const tl_exposure exposure = { 0, 10 * US, 10 * US, 0, 0, 1, 0 };
@@ -328,8 +328,8 @@ static void without_memory_it_says_so(void)
         add_meeting(0, "gloo:barrier", 3, 100, 190);
         add_meeting(1, "gloo:barrier", 3, 170, 185);
         tl_mem_fail_after(k);
-        whole = tl_meetings_take(&rows, &facts, &meetings) &&
-                tl_meetings_match(meetings.v, meetings.n, &facts, &answers) &&
+        whole = tl_host_meetings_take(&rows, &facts, &meetings) &&
+                tl_host_meetings_match(meetings.v, meetings.n, &facts, &answers) &&
                 tl_peers_cut(&rows, answers.v, answers.n) && tl_peers_sum(&rows, &exposure, 1, &answer, 1, &sums);
         tl_mem_fail_after(0);
         CU_ASSERT(!whole || k > 7);

@@ -16,7 +16,7 @@ static bool flagged[RANKS_MAX * STEPS_MAX];
 
 static tl_costs draw_costs(const char *const *lines)
 {
-    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]), false, false };
+    tl_costs c = { cost, step, flagged, p_value, NULL, 0, strlen(lines[0]), false, false, NULL };
     for (; lines[c.nunits] != NULL; c.nunits++)
         for (size_t i = 0; i < c.nsteps; i++) {
             char digit = lines[c.nunits][i];
@@ -246,6 +246,10 @@ static void an_event_hides_nobody(void)
     CU_ASSERT_EQUAL(of[1].ground, TL_GROUND_STEADY);
     CU_ASSERT_FALSE(tl_stands_out(&of[2]));
     CU_ASSERT_FALSE(tl_stands_out(&of[3]));
+    /* Batches of random length are what they are beside a checkpoint, too. */
+    LOOK(1, ".6..5..#..", "2..5..4.7.");
+    CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
+    CU_ASSERT_FALSE(tl_stands_out(&of[1]));
 }
 
 /* A step that the recording has only a piece of is as long as the others. */

@@ -75,33 +75,16 @@ static void a_chain_of_exposed_collectives_gains_each_surplus(void)
     job_free(j);
 }
 
-/* Rank 2's host launches c 4 columns late; all hosts launch g in column 18. */
-static drawn_job *late_host(bool waits)
-{
-    drawn_job *j = job_new();
-    for (int r = 0; r < 2; r++)
-        job_rank(j, 0, draw("host:      a.....cre.........g.",
-                            "compute 7: AA....CC......EE..GG",
-                            "comm 9:    ........RRRRRR......", NULL));
-    job_rank(j, 0, draw("host:      a.........cre.....g.",
-                        "compute 7: AA........CC..EE..GG",
-                        "comm 9:    ............RR......", NULL));
-    for (size_t r = 0; waits && r < 3; r++)
-        job_wait(j, r, r < 2 ? 9 : 13, 16, TL_WAIT_DEVICE);
-    job_ready(j);
-    return j;
-}
-
 static void hosts_that_do_not_wait_bound_the_gain(void)
 {
-    drawn_job *j = late_host(false);
+    drawn_job *j = job_late_host(false);
     CU_ASSERT_EQUAL(job_gain(j, 2), 0);
     job_free(j);
 }
 
 static void hosts_that_wait_for_their_device_come_earlier_with_it(void)
 {
-    drawn_job *j = late_host(true);
+    drawn_job *j = job_late_host(true);
     CU_ASSERT_EQUAL(job_gain(j, 2), 4);
     CU_ASSERT_EQUAL(job_gain(j, 1), 0);
     job_free(j);
@@ -144,7 +127,7 @@ static void a_gain_belongs_to_the_part_that_was_too_long(void)
     tl_scenario work = { .repaired = repaired, .parts = 1U << TL_PART_COMPUTE };
     tl_parts surplus;
 
-    drawn_job *j = late_host(true);
+    drawn_job *j = job_late_host(true);
     CU_ASSERT_EQUAL(columns(tl_whatif_gain(j->whatif, &host, NULL)), 4);
     CU_ASSERT_EQUAL(columns(tl_whatif_gain(j->whatif, &work, NULL)), 0);
     job_free(j);

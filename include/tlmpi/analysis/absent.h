@@ -43,8 +43,8 @@ typedef struct tl_absent_input {
     const int64_t *offset_ns;     /* [nranks]: added to a rank's times to have them on the clock of the job */
     const tl_program *programs;
     size_t nranks;
-    const int32_t *named,
-        *named_roles; /* [nnamed]: numbers of ranks, ascending, with and without a trace, whose roles are known */
+    const int32_t *named, *named_roles; /* [nnamed]: numbers of ranks, ascending, with and without a trace, whose roles
+                                         * are known */
     size_t nnamed;
     bool whole_steps; /* stand in where a step has as many of a way as one in the middle, and nowhere else */
 } tl_absent_input;

@@ -3,8 +3,8 @@
  *     compute    ...[=====]........[====]......
  *     comm       ......[=======]...............
  *     copy       .[==].................[===]...
- *     activity   .h hcccccxxxxx.....cccco....       h: to the device, c: compute, x: exposed comm, o: other copy, .:
- * idle
+ *     activity   .hhcccccccxxxxx...ccccccooo...      h: to the device, c: compute, x: exposed comm,
+ *                                                    o: other copy, .: idle
  *
  * Where several run at once the first of compute, copy to the device, other copies, comm counts: what is left for comm
  * is what nothing of the rank's own hid.  Idle time is divided by why it was idle, as the caller says.  So any stretch

@@ -2,9 +2,10 @@
  *
  *     per_rank          the view of one rank -> rows              on whichever proc has read the rank
  *     per_collective    one matched collective -> rows            on whichever proc owns it, in order of time
- *     fold              rows of some collectives -> fewer rows    there, once; whichever collectives they are, what
- * reduce makes of all folds must be the same reduce            the gathered rows of all ranks -> rows    on proc 0,
- * rows in key order
+ *     fold              rows of some collectives -> fewer rows    there, once
+ *     reduce            the gathered rows of all ranks -> rows    on proc 0, rows in key order
+ *
+ * Whichever collectives are folded together, what reduce makes of all folds must be the same.
  *
  * An analysis sees const views and appends rows.  It knows no file, no process and no terminal, so the same traces give
  * the same rows on any number of procs.  To add one: a file here, a line in registry.c.

@@ -43,4 +43,7 @@ typedef struct tl_cause_found {
  * most of what the repair gains: idle time beyond that is the same delay, met again.  False when memory is out. */
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found);
 
+/* What a part of the time (tl_part) is called where nothing more is known of it; UNKNOWN where it tells no cause. */
+tl_cause tl_cause_of_part(int part);
+
 #endif

@@ -34,10 +34,10 @@ typedef struct tl_path_piece {
 typedef struct tl_path {
     tl_path_piece *v; /* in order of time; each begins where the one before it ends */
     size_t n, cap;
-    tl_parts *by_rank; /* [nranks], and then those without a trace: the path's time; sums of all are end - start of the
-                          path */
-    tl_parts
-        *own; /* [the same]: the rank's time in all, on the path or not; without a trace, that of who stands for it */
+    tl_parts *by_rank;  /* [nranks], and then those without a trace: the path's time; sums of all are end - start of the
+                         * path */
+    tl_parts *own;      /* [the same]: the rank's time in all, on the path or not; without a trace, that of who stands
+                         * for it */
     tl_parts sum, mean; /* by part: on the path; of a rank that has a trace in all, in the mean */
     int64_t before_ns;  /* the job began so long before the path does */
 } tl_path;

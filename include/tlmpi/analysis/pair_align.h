@@ -1,8 +1,8 @@
 /* pair_align.h - sends and receives of which nobody says between whom: matched by when they ended.
  *
- *     0: [send_recv with ?]...........[?]              a chain of ranks: whoever has one neighbour alone has all that
- * it does 1: [?]....[?]..........[?]......[?]...[?]        not know with that one; what is left of his neighbour is
- * with the next 2:        [?].........[?].............[?]
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
+ *     2   ......[?].........[?]...     with the next
  *
  * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
  * the group are.  A pure function of its input.

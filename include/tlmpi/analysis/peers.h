@@ -1,7 +1,7 @@
 /* peers.h - once ranks are matched: what was waiting for other ranks, and for which.
  *
- *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel to |
- *     rank 1                  [ transfer ]      rank 1 for nobody
+ *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel
+ *     rank 1                  [ transfer ]      to |; rank 1 for nobody
  *
  * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (comm_only.h).
  * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
@@ -31,22 +31,22 @@ void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
 /* -------------------------------------------------------------------------------------------- collectives of hosts */
 
 /* One rank in one of them. */
-typedef struct tl_meeting {
+typedef struct tl_host_meeting {
     uint64_t key;             /* of the name, the step, and how many-eth of that name it is there */
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank;
     uint32_t uid;
-} tl_meeting;
+} tl_host_meeting;
 
-typedef TL_VEC(tl_meeting) tl_meetings;
+typedef TL_VEC(tl_host_meeting) tl_host_meetings;
 
 /* Takes the rows of collectives of hosts (idle_id -1) out of gap_peer.  All of a rank are there.  False when memory is
  * out. */
-bool tl_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_meetings *out);
+bool tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out);
 
 /* Appends the answers of meetings that are all of some keys.  Ranks have met where none left before the last had come;
  * where one did they are not matched, and there is no answer.  False when memory is out. */
-bool tl_meetings_match(tl_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
+bool tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
 
 /* --------------------------------------------------------------------------------------------------------- cutting */
 

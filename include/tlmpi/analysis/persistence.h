@@ -1,8 +1,7 @@
 /* persistence.h - is a rank late always, for a while, now and then, or once; and could it be chance?
  *
- * Looks at what each rank of a role cost the others, step by step: the charge in wall time, that is the rank-seconds
- * others waited for it divided by the number of ranks that waited.  A pure function of these numbers; the same in any
- * order of ranks but for their indices.
+ * Looks at what each rank of a role cost the others, step by step: its charge as wall time, as verdict.h has it, or the
+ * surplus of a slow link.  A pure function of these numbers; the same in any order of ranks but for their indices.
  */
 #ifndef TLMPI_ANALYSIS_PERSISTENCE_H
 #define TLMPI_ANALYSIS_PERSISTENCE_H

@@ -1,7 +1,7 @@
 /* roles.h - which ranks do the same: the stages of a pipeline.
  *
  *     0 -> 2 -> 4 -> 6      ranks that send to one another are one pipeline; a rank's place in it, counted from its
- * lowest rank, 1 -> 3 -> 5 -> 7      is its stage: here 0 and 1 are of one role, 2 and 3 of the next
+ *     1 -> 3 -> 5 -> 7      lowest rank, is its stage: here 0 and 1 are of one role, 2 and 3 of the next
  *
  * Ranks of different stages have different work, and a stage's waiting for the one before it is nobody's fault: only
  * ranks of one role are compared.

@@ -31,6 +31,7 @@ typedef struct tl_costs {
     size_t nunits, nsteps;
     bool begun;    /* all recordings had begun long before the first step: it is like the others */
     bool in_turn;  /* recordings end in turn within the last step: what looks late in it may be what others lack */
+    const double *noise_ns; /* [nsteps] what is known to be noise of units that are not among these; NULL: nothing */
 } tl_costs;
 
 typedef enum tl_ground {

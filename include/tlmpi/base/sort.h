@@ -29,11 +29,11 @@ bool tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *c
 #define TL_BISECT(at, end, mid, before)                                                                                \
     do {                                                                                                               \
         for (size_t mid, behind_ = (end); (at) < behind_;) {                                                           \
-            mid = (at) + (behind_ - (at)) / 2;                                                                         \
+            (mid) = (at) + (behind_ - (at)) / 2;                                                                       \
             if (before)                                                                                                \
-                (at) = mid + 1;                                                                                        \
+                (at) = (mid) + 1;                                                                                      \
             else                                                                                                       \
-                behind_ = mid;                                                                                         \
+                behind_ = (mid);                                                                                       \
         }                                                                                                              \
     } while (0)
 

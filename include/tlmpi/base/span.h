@@ -40,24 +40,6 @@ bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 /* out = the part of a inside [from_ns, to_ns). */
 bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
 
-/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
- * for it comes so far. */
-static inline int64_t tl_ns_add(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static inline int64_t tl_ns_max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline int64_t tl_ns_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Time covered, in ns: exact, so it may be summed in any order. */
 int64_t tl_spans_total(const tl_spans *set);
 

@@ -11,6 +11,24 @@ int64_t tl_ns_between(int64_t a, int64_t b);
 /* a + b, likewise. */
 int64_t tl_ns_sum(int64_t a, int64_t b);
 
+/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
+ * for it comes so far. */
+static inline int64_t tl_ns_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline int64_t tl_ns_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t tl_ns_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* x * part / whole, without overflow; 0 for nothing. */
 static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
 {

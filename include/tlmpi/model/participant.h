@@ -16,8 +16,7 @@ typedef enum tl_match_rule {
     TL_BY_SEQ,     /* its number in the group */
     TL_BY_LAUNCH,  /* the k-th of its kind that the group launched in this step */
     TL_BY_ENDTIME, /* it ended when the others did */
-    TL_BY_PAIR,    /* the k-th from this sender to this receiver in this step */
-    TL_NMATCH_RULES
+    TL_BY_PAIR     /* the k-th from this sender to this receiver in this step */
 } tl_match_rule;
 
 enum {

@@ -6,7 +6,6 @@
 #ifndef TLMPI_MODEL_VIEW_H
 #define TLMPI_MODEL_VIEW_H
 
-#include "tlmpi/base/span.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/names.h"

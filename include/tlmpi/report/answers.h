@@ -96,8 +96,8 @@ typedef struct tl_culprit {
                       * link: its surplus */
     int64_t in_steps_ns;           /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events;       /* of the members' events: those without a duration that can be, and all */
-    int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each; where not simulated the median of
-                                    * lost_ns; and the length of the step in the middle.  0 of a link */
+    int64_t step_cost_ns, step_ns; /* gain_ns within the flagged steps, for each, and their length in the mean; where not
+                                    * simulated the median of lost_ns, and the length of that step.  0 of a link */
     int64_t blame_ns;              /* rank-seconds that others waited */
     int64_t indirect_ns;           /* of them: others waited for those that waited for it */
     int64_t parts[TL_NPARTS + 1];  /* the same by part of the rank's time; TL_NPARTS: by none */

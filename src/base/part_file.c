@@ -1,5 +1,5 @@
-/* part.c - a file that gets its name when all of it is on the disk. */
-#include "tlmpi/base/part.h"
+/* part_file.c - a file that gets its name when all of it is on the disk. */
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
@@ -35,7 +35,7 @@ static tl_status remove_stale(const char *part, tl_error *err)
     return unlink(part) == 0 || errno == ENOENT ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(errno));
 }
 
-tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *err)
+tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, tl_error *err)
 {
     size_t n = strlen(path);
     part->force = force;
@@ -55,7 +55,7 @@ tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *e
     return st;
 }
 
-tl_status tl_part_create(tl_part *part, tl_error *err)
+tl_status tl_part_file_create(tl_part_file *part, tl_error *err)
 {
     part->fd = open(part->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (part->fd < 0)
@@ -65,7 +65,7 @@ tl_status tl_part_create(tl_part *part, tl_error *err)
     return TL_OK;
 }
 
-tl_status tl_part_created(tl_part *part, tl_error *err)
+tl_status tl_part_file_created(tl_part_file *part, tl_error *err)
 {
     part->fd = open(part->part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
@@ -90,7 +90,7 @@ static tl_status sync_folder(const char *path, tl_error *err)
     return st;
 }
 
-tl_status tl_part_publish(tl_part *part, tl_error *err)
+tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
 {
     if (fsync(part->fd) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
@@ -108,7 +108,7 @@ tl_status tl_part_publish(tl_part *part, tl_error *err)
     return st;
 }
 
-void tl_part_drop(tl_part *part)
+void tl_part_file_drop(tl_part_file *part)
 {
     if (part->fd >= 0)
         close(part->fd);
@@ -118,7 +118,7 @@ void tl_part_drop(tl_part *part)
     }
     free(part->path);
     free(part->part);
-    *part = (tl_part)TL_PART_INIT;
+    *part = (tl_part_file)TL_PART_FILE_INIT;
 }
 
 tl_status tl_make_folders(const char *path, tl_error *err)

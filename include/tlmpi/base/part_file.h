@@ -1,41 +1,41 @@
-/* part.h - a file that gets its name when all of it is on the disk.
+/* part_file.h - a file that gets its name when all of it is on the disk.
  *
  *     NAME.part is written, synced, and renamed to NAME; a run that fails or is killed leaves no NAME,
  *     and no NAME.part either unless it was killed outright (SIGKILL).
  */
-#ifndef TLMPI_BASE_PART_H
-#define TLMPI_BASE_PART_H
+#ifndef TLMPI_BASE_PART_FILE_H
+#define TLMPI_BASE_PART_FILE_H
 
 #include "tlmpi/base/status.h"
 #include <stdbool.h>
 
-/* Start from TL_PART_INIT; tl_part_drop ends it. */
-typedef struct tl_part {
+/* Start from TL_PART_FILE_INIT; tl_part_file_drop ends it. */
+typedef struct tl_part_file {
     char *path, *part;          /* NAME, NAME.part; owned */
     bool force;                 /* NAME may be overwritten */
     bool made;                  /* what is called NAME.part is ours to remove */
     int fd;                     /* of the part, from its creation on: no write error can escape the fsync at the end */
-} tl_part;
+} tl_part_file;
 
-#define TL_PART_INIT { .fd = -1 }
+#define TL_PART_FILE_INIT { .fd = -1 }
 
 /* Sees that `path` may become a result, and clears the way for its part: what a killed run has left is removed.
  * TL_EOUTPUT: the file exists and force is not set, or another run is writing its part. */
-tl_status tl_part_begin(tl_part *part, const char *path, bool force, tl_error *err);
+tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, tl_error *err);
 
 /* Creates the part, exclusively and locked; `fd` may be written.  It stays the part's. */
-tl_status tl_part_create(tl_part *part, tl_error *err);
+tl_status tl_part_file_create(tl_part_file *part, tl_error *err);
 
 /* Instead, once somebody else has created the part, exclusively. */
-tl_status tl_part_created(tl_part *part, tl_error *err);
+tl_status tl_part_file_created(tl_part_file *part, tl_error *err);
 
 /* Makes the folder and those above it that are missing.  TL_EOUTPUT. */
 tl_status tl_make_folders(const char *path, tl_error *err);
 
 /* The part, whole and closed by its writer, becomes the file. */
-tl_status tl_part_publish(tl_part *part, tl_error *err);
+tl_status tl_part_file_publish(tl_part_file *part, tl_error *err);
 
 /* Removes the part if it has not become the file. */
-void tl_part_drop(tl_part *part);
+void tl_part_file_drop(tl_part_file *part);
 
 #endif

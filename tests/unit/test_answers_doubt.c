@@ -1,0 +1,323 @@
+/* test_answers_doubt.c - what the confidence in an answer is lowered for. */
+#include "answer_job.h"
+
+static void steps_are_needed_for_confidence(void)
+{
+    static const struct {
+        int32_t nsteps;
+        tl_doubt doubt;
+        tl_confidence confidence;
+    } cases[] = { { 0, TL_DOUBT_ONE_STEP, TL_CONFIDENCE_LOW },
+                  { 1, TL_DOUBT_ONE_STEP, TL_CONFIDENCE_LOW },
+                  { 2, TL_DOUBT_FEW_STEPS, TL_CONFIDENCE_MEDIUM },
+                  { 4, TL_DOUBT_FEW_STEPS, TL_CONFIDENCE_MEDIUM } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        answer_job *j = job_of(4, cases[i].nsteps);
+        replay(j, 800 * MS, 0);
+        hold_up(j, 2, cases[i].nsteps > 0 ? 1 : -1, cases[i].nsteps, 30 * MS, 200 * MS);
+        if (cases[i].nsteps == 0)
+            count_check(j, TL_CHECK_MATCHED, 1, 1);
+        const tl_answers *a = answers_of(j);
+        CU_ASSERT_EQUAL(a->rank.doubts, 1u << cases[i].doubt);
+        CU_ASSERT_EQUAL(a->rank.confidence, cases[i].confidence);
+        CU_ASSERT_EQUAL(a->persistence.doubts, 1u << cases[i].doubt);
+        CU_ASSERT_EQUAL(a->waiting.doubts, 0);
+        job_free(j);
+    }
+}
+
+static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t status, double p_value)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = p_value;
+    tl_quality *check = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    check->count = matched;
+    check->of = of;
+    for (size_t r = 0; r < 4; r++)
+        ranks[r].world_size = world;
+    ranks[3].status = status;
+    unsigned doubts = answers_of(j)->rank.doubts;
+    job_free(j);
+    return doubts;
+}
+
+/* Nobody is named for it, and that much of the job's time may be somebody's doing. */
+static void a_step_that_is_left_out_is_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    verdict_of(j, 1)->left_out_step = 1;
+    verdict_of(j, 1)->left_out_ns = 7 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* of 800 ms */
+    verdict_of(j, 2)->left_out_step = 1;
+    verdict_of(j, 2)->left_out_ns = 60 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_LEFT_OUT);
+    CU_ASSERT_PTR_EQUAL(j->answers.left_out, verdict_of(j, 2));
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
+    CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
+/* Whatever is found of them is found of several jobs. */
+static void ranks_of_two_jobs_are_a_grave_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    replay(j, 800 * MS, 0);
+    ranks[1].world_size = -1; /* it does not tell */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ranks[2].world_size = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_SIZES, 1u << TL_DOUBT_SIZES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(j->answers.phase.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_LOW);
+    ranks[2].world_size = 4;
+    ranks[0].duplicates = 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_DUPLICATES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+/* Of device work alone nobody can say what the device waited for. */
+static void traces_without_launches_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
+    replay(j, 800 * MS, 0);
+    ranks[1].intervals = 10;
+    ranks[1].no_launch = 9; /* launched before the recording */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ranks[1].no_launch = 10;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
+/* Rank 3 of 4 lost its marks: what it does more is compared with nothing. */
+static void a_rank_without_steps_is_a_grave_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    replay(j, 800 * MS, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 0);
+    while (steps->n > 0 && ((const tl_step *)tl_table_row(steps, steps->n - 1))->rank == 3)
+        steps->n--;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 1u << TL_DOUBT_UNMARKED);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_LOW);
+    ((tl_straggler *)tl_table_row(tl_tables_get(&j->tables, &tl_straggler_schema), 3))->steps_from = TL_STEPS_MET;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & (1u << TL_DOUBT_UNMARKED | 1u << TL_DOUBT_FOLLOWING),
+                    1u << TL_DOUBT_FOLLOWING); /* others tell them */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    steps->n = 0; /* nobody has any: steps are told by what returns */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_UNMARKED, 0);
+    job_free(j);
+}
+
+/* Of rank 2's 1000 events two have no duration; all ranks together have 16 000. */
+static void events_without_durations_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
+    replay(j, 800 * MS, 0);
+    for (size_t i = 0; i < ranks->n; i++)
+        ((tl_rank *)tl_table_row(ranks, i))->kept = i == 2 ? 1000 : 5000;
+    ((tl_rank *)tl_table_row(ranks, 2))->untimed = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* nobody is named, and of all they are too few */
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_UNTIMED);
+    CU_ASSERT_EQUAL(a->phase.doubts, 1u << TL_DOUBT_UNTIMED);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    ((tl_rank *)tl_table_row(ranks, 2))->untimed = 0;
+    ((tl_rank *)tl_table_row(ranks, 0))->untimed = 12;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    ((tl_rank *)tl_table_row(ranks, 0))->untimed = 16;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_UNTIMED);
+    job_free(j);
+}
+
+/* Of 240 ms of waiting clocks can tell of 40 for whom it was. */
+static void where_clocks_hide_most_waiting_nobody_is_sure(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 4, 4, 10 * MS, 20 * MS)->p_value = 0.0001;
+    count_check(j, TL_CHECK_CHARGED, 40 * MS, 240 * MS);
+    count_check(j, TL_CHECK_UNCHARGED, 200 * MS, 240 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_HIGH); /* as far as clocks may be apart, that is nothing */
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    count_check(j, TL_CHECK_INCONCLUSIVE, 15, 16);
+    for (int32_t r = 0; r < 4; r++)
+        put_row(j, &tl_clock_schema, &(tl_clock){ .rank = r, .clock = r / 2, .sigma_ns = 3 * MS, .applied = 1 });
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_HIDDEN);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+/* It stands out in step 5 alone, which has 25 of 60 ms. */
+static void gains_in_other_steps_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (int64_t ms = 25; ms <= 35; ms += 10) {
+        for (size_t i = 0; i < steps->n; i++) {
+            tl_blame_step *step = tl_table_row(steps, i);
+            step->gain_ns = step->rank == 2 && step->flagged ? ms * MS : 0;
+        }
+        CU_ASSERT_EQUAL(answers_of(j)->persistence.doubts, ms < 30 ? 1u << TL_DOUBT_ELSEWHERE : 0);
+    }
+    job_free(j);
+}
+
+static void what_is_missing_is_a_doubt(void)
+{
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.05), 0);
+    CU_ASSERT_EQUAL(doubts_with(89, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_HARDLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.05), 1u << TL_DOUBT_MISSING);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.05), 1u << TL_DOUBT_DAMAGED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.05), 1u << TL_DOUBT_NO_WORK);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
+}
+
+/* A trace of the host alone: no table has a row. */
+static void without_steps_and_device_work_there_is_an_answer(void)
+{
+    answer_job *j = job_of(0, 0);
+    CU_ASSERT_EQUAL(tl_tables_get(&j->tables, &tl_blame_step_schema)->n, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 0);
+    job_free(j);
+}
+
+static void three_doubts_are_many(void)
+{
+    answer_job *j = job_of(4, 3);
+    replay(j, 300 * MS, 0);
+    hold_up(j, 2, 1, 3, 30 * MS, 80 * MS);
+    tl_rank *rank = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 3);
+    rank->status = TL_RANK_DAMAGED;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    rank->world_size = 8;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+static void charges_that_speak_of_another_part_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
+    const tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    for (size_t i = 0; i < blame->n; i++)
+        ((tl_blame *)tl_table_row(blame, i))->cause = TL_PART_COMPUTE;
+    CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_MEDIUM);
+    for (size_t i = 0; i < blame->n; i++) /* a third each: two of them of what it is not */
+        ((tl_blame *)tl_table_row(blame, i))->cause =
+            (uint8_t)(i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_ALLOCATOR);
+    CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
+    job_free(j);
+}
+
+static void a_cause_has_doubts_of_its_own(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, -1);
+    row->place[0] = '\0';
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE);
+    row->cause_share = 0.79;
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE | 1u << TL_DOUBT_MIXED);
+    row->cause = TL_CAUSE_THROTTLED; /* all kernels are slower: none of them is the place */
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_NO_PLACE, 0);
+    row->cause = TL_CAUSE_UNKNOWN;
+    row->cause_share = NAN;
+    CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+static void a_gain_far_below_the_wait_is_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 120 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    tl_whatif_row *row = tl_table_row(tl_tables_get(&j->tables, &tl_whatif_row_schema), 2);
+    row->gain_ns = verdict_of(j, 2)->gain_ns = 120 * MS - 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    verdict_of(j, 2)->verdict = TL_VERDICT_OK; /* named or not: others wait 240 of 800 ms for it */
+    verdict_of(j, 2)->gain_ns = 120 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_UNNAMED);
+    verdict_of(j, 2)->gain_ns = 119 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_UNNAMED | 1u << TL_DOUBT_GAIN);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
+    job_free(j);
+}
+
+/* 16 collectives blurred by 250 us on both sides are 8 of 800 ms. */
+static void clocks_may_hide_somebody(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_clock clock = { .rank = 0, .offset_ns = -250000, .sigma_ns = 10 };
+    put_row(j, &tl_clock_schema, &clock);
+    count_check(j, TL_CHECK_INCONCLUSIVE, 16, 16);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* one clock */
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT); /* in no collective */
+    CU_ASSERT_PTR_NULL(j->answers.why);
+    CU_ASSERT_EQUAL(j->answers.trust.clock_uncertainty_ns, 250000);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
+    ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->offset_ns = 500000;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* in half of them */
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->applied = 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
+static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_clock clock = { .rank = 0, .offset_ns = -500000, .sigma_ns = 10 };
+    put_row(j, &tl_clock_schema, &clock);
+    count_check(j, TL_CHECK_INCONCLUSIVE, 9, 16);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_STRAGGLER);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
+static const unit_test tests[] = {
+    TEST(steps_are_needed_for_confidence),
+    TEST(a_step_that_is_left_out_is_a_doubt),
+    TEST(ranks_of_two_jobs_are_a_grave_doubt),
+    TEST(traces_without_launches_are_a_doubt),
+    TEST(a_rank_without_steps_is_a_grave_doubt),
+    TEST(events_without_durations_are_a_doubt),
+    TEST(where_clocks_hide_most_waiting_nobody_is_sure),
+    TEST(gains_in_other_steps_are_a_doubt),
+    TEST(what_is_missing_is_a_doubt),
+    TEST(without_steps_and_device_work_there_is_an_answer),
+    TEST(three_doubts_are_many),
+    TEST(charges_that_speak_of_another_part_are_a_doubt),
+    TEST(a_cause_has_doubts_of_its_own),
+    TEST(a_gain_far_below_the_wait_is_a_doubt),
+    TEST(clocks_may_hide_somebody),
+    TEST(clocks_that_hide_most_arrivals_speak_against_a_culprit),
+};
+
+int main(void)
+{
+    return unit_main("answers_doubt", tests, COUNT(tests));
+}
