@@ -13,7 +13,7 @@ enum { OWN_LEAST = 4 };
 enum { UNLIKE_LEAST = 2, UNLIKE_TIMES = 3 };
 
 /* Ranks of healthy rings are done up to so far apart, for where they stand in them (measured, eight devices of one host); two
- * are done at once. */
+ * are done at once, and of an all-to-all each when it has what it is sent. */
 #define RING_NS INT64_C(50000)
 enum { PAIR = 2 };
 
@@ -71,7 +71,8 @@ static void expect(tl_link_finding *f, size_t from, size_t to)
             f->should_ns[c] = !tells || (!groups && end - i < OWN_LEAST) ? f->took_ns[c] : groups ? others : own;
             f->evidence[c] = groups && tells ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
         }
-        if (groups && f->in->collectives[f->order[i]].n > PAIR)
+        const tl_link_collective *c = &f->in->collectives[f->order[i]];
+        if (groups && c->n > PAIR && !tl_link_is_loose(c))
             allow_for_ends(f, from, to, i, end);
     }
 }

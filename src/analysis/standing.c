@@ -15,8 +15,7 @@
  *     event     share >= 4 %, and three times the largest worst of any step that counts, if it makes 0.5 % of all
  *               steps; the less it makes of them, down to 0.25 %, the farther above; or twice that in several steps,
  *               in which chance would have to meet the same rank: two, of few ranks three.  Of ranks that are not few
- *               share >= 2.5 % will do, if it makes 1 % of all steps: in two steps of three times the largest worst, or
- *               three of twice
+ *               share >= 2.5 % will do: in two steps of three times the largest worst, or three of twice
  */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -206,10 +205,10 @@ static void look_for_events(const looking *l, size_t unit, tl_standing *out)
     if (out->nevents >= (few ? MORE : PAIR))
         return;
     find_events(l, unit, MORE_RATIO, matters_flagged, out);
-    if (!few && out->nevents >= MORE && out->overall >= matters_overall)
+    if (!few && out->nevents >= MORE && out->overall >= matters_event)
         return;
     find_events(l, unit, PAIR_RATIO, matters_flagged, out);
-    if (!few && out->nevents >= PAIR && out->overall >= matters_overall)
+    if (!few && out->nevents >= PAIR && out->overall >= matters_event)
         return;
     find_events(l, unit, ratio_of_one(out->overall), event_share, out);
 }

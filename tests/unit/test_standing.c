@@ -129,9 +129,9 @@ static void several_steps_of_many_ranks_need_less_each_still(void)
     CU_ASSERT(of[0].nevents == 2 && of[0].first_event == 2 && of[0].last_event == 3);
     LOOK(0.2, "..33.", "1....", "...1."); /* three ranks are few */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
-    LOOK(0.2, "..33.....3", "......1...", "...1......", "1........."); /* less than 1 % of all */
+    LOOK(0.2, "..33..........", "......1.......", "...1..........", "1............."); /* less than 0.5 % of all */
     CU_ASSERT_NOT_EQUAL(of[0].ground, TL_GROUND_EVENT);
-    LOOK(0.2, "..33...33.", "......1...", "...1......", "1.........");
+    LOOK(0.2, "..33..........3", "......1........", "...1...........", "1..............");
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_EVENT);
     LOOK(0.2, "..33.", "1.2..", "...1.", "....1"); /* another comes near */
     CU_ASSERT_EQUAL(of[0].ground, TL_GROUND_CHANCE);
