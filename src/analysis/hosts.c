@@ -30,6 +30,7 @@ typedef struct hosting {
     const tl_verdict_input *job;
     tl_table *stragglers;
     double *step_ns;  /* [nsteps] */
+    double *alone_ns; /* [nhosts * nsteps] what the ranks of a host gain one by one */
     double *cost_ns;  /* [nhosts * nsteps] of what the repair of a host gains, what is the host's */
     double *noise_ns; /* [nsteps] */
     bool *flagged;    /* [nhosts * nsteps] */
@@ -84,27 +85,22 @@ size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint
 
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
-/* What its ranks gain in a step one by one. */
-static double gained_alone(const hosting *h, uint32_t host, size_t step)
-{
-    double alone = 0;
-    for (size_t r = 0; r < h->job->nranks; r++)
-        alone += h->in->host_of[r] == host ? h->job->gain_ns[r * h->job->nsteps + step] : 0;
-    return alone;
-}
-
 static bool late_alike(const hosting *h, uint32_t host, size_t step)
 {
-    return h->in->gain_ns[host * h->job->nsteps + step] >= TIMES_ALONE * gained_alone(h, host, step);
+    size_t at = host * h->job->nsteps + step;
+    return h->in->gain_ns[at] >= TIMES_ALONE * h->alone_ns[at];
 }
 
 /* Where one of its ranks is late by itself, as with a checkpoint, that is no fault of the host. */
 static void find_costs(hosting *h)
 {
     size_t nsteps = h->job->nsteps;
+    for (size_t r = 0; r < h->job->nranks; r++)
+        for (size_t s = 0; s < nsteps; s++)
+            h->alone_ns[h->in->host_of[r] * nsteps + s] += h->job->gain_ns[r * nsteps + s];
     for (uint32_t i = 0; i < h->in->nhosts; i++)
         for (size_t s = 0; s < nsteps; s++) {
-            double ns = h->in->gain_ns[i * nsteps + s], left = ns - gained_alone(h, i, s);
+            double ns = h->in->gain_ns[i * nsteps + s], left = ns - h->alone_ns[i * nsteps + s];
             h->cost_ns[i * nsteps + s] = late_alike(h, i, s) ? ns : left > 0 ? left : 0;
         }
 }
@@ -234,20 +230,21 @@ tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_er
                   .job = input->job,
                   .stragglers = stragglers,
                   .step_ns = tl_calloc(nsteps + 1, sizeof(double)),
+                  .alone_ns = tl_calloc(nhosts * nsteps + 1, sizeof(double)),
                   .cost_ns = tl_calloc(nhosts * nsteps + 1, sizeof(double)),
                   .noise_ns = tl_calloc(nsteps + 1, sizeof(double)),
                   .flagged = tl_calloc(nhosts * nsteps + 1, sizeof(bool)),
                   .p_value = tl_calloc(nhosts + 1, sizeof(double)),
                   .found = tl_calloc(nhosts + 1, sizeof(tl_persistence)),
                   .standing = tl_calloc(nhosts + 1, sizeof(tl_standing)) };
-    bool whole = h.step_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL && h.flagged != NULL &&
-                 h.p_value != NULL && h.found != NULL && h.standing != NULL;
+    bool whole = h.step_ns != NULL && h.alone_ns != NULL && h.cost_ns != NULL && h.noise_ns != NULL &&
+                 h.flagged != NULL && h.p_value != NULL && h.found != NULL && h.standing != NULL;
     tl_status st = whole ? look(&h, err) : tl_fail_memory(err, "the hosts of the job");
 
     for (uint32_t i = 0; whole && st == TL_OK && i < nhosts; i++)
         if (tl_stands_out(&h.standing[i]) && is_whole_host(&h, i))
             name_host(&h, i);
-    void *all[] = { h.step_ns, h.cost_ns, h.noise_ns, h.flagged, h.p_value, h.found, h.standing };
+    void *all[] = { h.step_ns, h.alone_ns, h.cost_ns, h.noise_ns, h.flagged, h.p_value, h.found, h.standing };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;
