@@ -230,8 +230,8 @@ static bool make_room(tl_clock_solving *s)
     s->order = tl_calloc(n + 1, sizeof *s->order);
     s->values = tl_calloc(most + 1, sizeof *s->values);
     return tl_lsq_make(&s->lsq, s->nedges, 2 * n, s->ngroups) && s->first_edge != NULL && s->component != NULL &&
-           s->offset != NULL && s->drift != NULL && s->sigma != NULL && s->leeway != NULL && s->residual != NULL && s->room != NULL &&
-           s->order != NULL && s->values != NULL;
+           s->offset != NULL && s->drift != NULL && s->sigma != NULL && s->leeway != NULL && s->residual != NULL &&
+           s->room != NULL && s->order != NULL && s->values != NULL;
 }
 
 static void free_room(tl_clock_solving *s)

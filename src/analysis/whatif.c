@@ -249,7 +249,8 @@ static bool make_rooms(tl_whatif *w)
            w->tail_ns != NULL && w->seats != NULL && w->leaves != NULL && w->stages != NULL && w->start != NULL &&
            w->end != NULL && w->last_start != NULL && w->like_ns != NULL && w->took_ns != NULL &&
            w->dissolved != NULL && w->link_cut != NULL && w->t != NULL && w->late != NULL && w->work_ns != NULL &&
-           w->host_ns != NULL && w->at != NULL && w->carry != NULL && w->given_back != NULL && w->changed != NULL && w->cell_of != NULL;
+           w->host_ns != NULL && w->at != NULL && w->carry != NULL && w->given_back != NULL && w->changed != NULL &&
+           w->cell_of != NULL;
 }
 
 void tl_whatif_find_lateness(tl_whatif *w)

@@ -52,7 +52,8 @@ static paced measure(const tl_whatif *w, const tl_block *b)
     for (uint32_t s = w->cells[b->first].first_segment; s < end; s++)
         p.nkernels += program->segments[s].nkernels;
     bool first = b->step <= w->facts.steps[0];
-    p.value[PACE] = p.nkernels > 0 && !first ? tl_portion(tl_ns_max(0, b->host_ns - parts.ns[TL_PART_INPUT]), 1000, (int64_t)p.nkernels) : 0;
+    if (p.nkernels > 0 && !first)
+        p.value[PACE] = tl_portion(tl_ns_max(0, b->host_ns - parts.ns[TL_PART_INPUT]), 1000, (int64_t)p.nkernels);
     return p;
 }
 

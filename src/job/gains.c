@@ -236,7 +236,9 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
     g->tables = tables;
     g->marked = tl_calloc(input->nranks + 1, 1);
     g->host_of = tl_malloc((input->nranks + 1) * sizeof *g->host_of);
-    size_t nhosts = g->host_of != NULL ? tl_hosts_of(tl_tables_get(tables, &tl_rank_schema), input->ranks, input->nranks, g->host_of) : SIZE_MAX;
+    size_t nhosts = SIZE_MAX;
+    if (g->host_of != NULL)
+        nhosts = tl_hosts_of(tl_tables_get(tables, &tl_rank_schema), input->ranks, input->nranks, g->host_of);
     g->hosts_known = nhosts > 0;
     if (g->marked == NULL || nhosts == SIZE_MAX)
         return tl_fail_memory(err, "what would have been");

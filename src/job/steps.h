@@ -7,7 +7,8 @@
 
 /* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by
  * (unmarked.h), else one that is all of the time, number -1.
- * marked[nmarked], ascending: ranks whose marks count.  rows: arrivals of the job, in order of collectives.  The caller frees the result.  NULL when memory is out. */
+ * marked[nmarked], ascending: ranks whose marks count.  rows: arrivals of the job, in order of collectives.  The caller
+ * frees the result.  NULL when memory is out. */
 tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t nmarked, const tl_late_row *rows,
                                size_t nrows, size_t *n);
 

@@ -238,8 +238,8 @@ static tl_phrase untimed_in_words(const tl_answers *a)
     bool own = worst != NULL && share_of(worst->untimed, worst->events) > share_of(a->trust.untimed, a->trust.events);
     int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
     return phrase("%s event%s, %s of %s, %s no duration that can be, and count%s as 0", tl_grouped(n).text,
-                  n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text, !own ? "all" : worst->nmembers == 1 ? "its" : "theirs",
-                  n == 1 ? "has" : "have", n == 1 ? "s" : "");
+                  n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text,
+                  !own ? "all" : worst->nmembers == 1 ? "its" : "theirs", n == 1 ? "has" : "have", n == 1 ? "s" : "");
 }
 
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)

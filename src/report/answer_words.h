@@ -25,7 +25,8 @@ static inline bool tl_is_several(const tl_culprit *culprit)
 /* "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "the links among ranks 8-15". */
 tl_phrase tl_culprit_in_words(const tl_culprit *culprit);
 
-/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (hosts node1 and node2)"; empty where nothing is known. */
+/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (hosts node1 and node2)"; empty where
+ * nothing is known. */
 tl_phrase tl_place_of_culprit(const tl_culprit *culprit);
 
 /* "in every step (3 of 3, 4-6)", "in steps 2-3 (2 of 5)"; "over the whole trace" without steps. */

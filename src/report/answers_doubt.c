@@ -8,7 +8,8 @@ static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCH
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
                               BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05, least_hidden = 0.01, many_untimed = 0.001;
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05;
+static const double least_hidden = 0.01, many_untimed = 0.001;
 
 bool tl_answers_blurred(const tl_answers *a)
 {

@@ -18,12 +18,13 @@
  *
  * Of a group some of whose ranks have no trace only tails can tell.
  *
- * Groups whose ranks end further apart than those of other groups, by no more than those of healthy rings do, take so much
- * longer for that alone.  The surplus of a group and step counts where it is a quarter of what the step's transfers should have been (a third
- * where ranks may send each other different amounts) and beyond what clocks leave open: of all of them together, or of
- * those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ, and a sixth of what
- * others do in the same way and beyond what clocks leave open, or a twentieth of the own steps, whose clocks are the
- * same; in place of eight times, where some steps are three times as far from the others as these are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
+ * Groups whose ranks end further apart than those of other groups, by no more than those of healthy rings do, take so
+ * much longer for that alone.  The surplus of a group and step counts where it is a quarter of what the step's transfers
+ * should have been (a third where ranks may send each other different amounts) and beyond what clocks leave open: of all
+ * of them together, or of those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ,
+ * and a sixth of what others do in the same way and beyond what clocks leave open, or a twentieth of the own steps,
+ * whose clocks are the same; in place of eight times, where some steps are three times as far from the others as these
+ * are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
  */
 #ifndef TLMPI_ANALYSIS_SLOW_LINK_H
 #define TLMPI_ANALYSIS_SLOW_LINK_H

@@ -26,7 +26,8 @@ int64_t tl_surplus_over(const tl_middle *middle, int64_t own);
 /* scratch has room for n numbers.  tl_parts are `stride` bytes apart. */
 void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);
 
-/* The shares of one's surplus (tl_blame_arrival.share); returns that surplus, all positive ones together.  `own` is one of the n. */
+/* The shares of one's surplus (tl_blame_arrival.share); returns that surplus, all positive ones together.  `own` is one of
+ * the n. */
 int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
 
 #endif

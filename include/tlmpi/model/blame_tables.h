@@ -142,7 +142,7 @@ extern const char *const tl_scenario_labels[];
       "of their peers; links: transfers no longer than the median of their like; "                                     \
       "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
       "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
-      "ranks, in this part of their time alone; suspects: all stragglers together, or "                                 \
+      "ranks, in this part of their time alone; suspects: all stragglers together, or "                                \
       "where that are not several, all ranks that stand out in some step and are "                                     \
       "charged no less than 30 % of what any rank is; groups: as links, in groups of one kind alone, for the 8 kinds " \
       "with most transfer")                                                                                            \
@@ -159,13 +159,13 @@ extern const char *const tl_scenario_labels[];
       "was ahead of his peers is like them, of links who was slower for another reason")                               \
     F(T, F64, share, MEASURE, "",                                                                                      \
       "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
-      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                                                                                           \
+      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                 \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
       "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
       "unchanged: unchanged / ideal; else none")                                                                       \
-    F(T, F64, model_error, MEASURE, "",                                                                                          \
-      "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where "  \
+    F(T, F64, model_error, MEASURE, "",                                                                                \
+      "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where " \
       "that is beyond 0.05; beyond 0.05 there are no other rows")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
@@ -190,7 +190,7 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
       "path begins had not begun")                                                                                     \
     F(T, I64, path_ns, MEASURE, "ns", "time on the path; of rank -1 all together are time_ns of unchanged in whatif")  \
     F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
-    F(T, I64, own_ns, MEASURE, "ns", "what the rank has of it in all, on the path or not; of rank -1 the mean; of "     \
+    F(T, I64, own_ns, MEASURE, "ns", "what the rank has of it in all, on the path or not; of rank -1 the mean; of "    \
       "latency not all is known")                                                                                      \
     F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
       "of rank -1: path_ns - own_ns, where that is more than 0: what there is only because ranks differ; else 0")
@@ -227,11 +227,11 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "rank-seconds that others waited for it, in all steps and outside of them: the sum of its rows in blame")        \
-    F(T, I64, late_count, MEASURE, "", "collectives in which it came last of the ranks found, without sends and "     \
-                                       "receives, suspect ones and those whose arrivals clocks hide")                                            \
+    F(T, I64, late_count, MEASURE, "", "collectives in which it came last of the ranks found, without sends and "      \
+                                       "receives, suspect ones and those whose arrivals clocks hide")                  \
     F(T, F64, z, MEASURE, "",                                                                                          \
-      "robust z over all steps of what is tested in table blame_step: gain_ns, among all ranks; or wall_ns, among "     \
-      "those of its role, where no replay is to be trusted or explains the waits")                    \
+      "robust z over all steps of what is tested in table blame_step: gain_ns, among all ranks; or wall_ns, among "    \
+      "those of its role, where no replay is to be trusted or explains the waits")                                     \
     F(T, F64, share_steps, MEASURE, "", "flagged steps / all steps (table blame_step)")                                \
     F(T, PATTERN, pattern, MEASURE, "",                                                                                \
       "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
@@ -239,7 +239,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "how often ranks relabelled at random show so much of what is tested (z), or so much in so many "                                \
+      "how often ranks relabelled at random show so much of what is tested (z), or so much in so many "                \
       "steps; none below 5 steps")                                                                                     \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
@@ -258,7 +258,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
       "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
       "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
-      "64 at most.  Of the two ends of a slow_link: that of the link, once")                                                                                                    \
+      "64 at most.  Of the two ends of a slow_link: that of the link, once")                                           \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
       "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \

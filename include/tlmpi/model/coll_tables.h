@@ -139,132 +139,133 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_LABELS_OF_FROM tl_coll_from_labels
 
 /* One row a collective, in order of first arrival. */
-#define TL_COLLECTIVE_FIELDS(F, T)                                                                                        \
-    F(T, I64, collective, KEY, "", "number, in order of first arrival")                                                   \
-    F(T, I32, group, LABEL, "", "process group: its row in table group")                                                  \
-    F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                      \
-    F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                                \
+#define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
+    F(T, I64, collective, KEY, "", "number, in order of first arrival")                                                \
+    F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
+    F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                   \
+    F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                             \
     F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
-                              "lowest that tells one; -1: none does")                                                     \
-    F(T, I32, n, MEASURE, "", "ranks matched")                                                                            \
-    F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")        \
+                              "lowest that tells one; -1: none does")                                                  \
+    F(T, I32, n, MEASURE, "", "ranks matched")                                                                         \
+    F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")     \
     F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
                                        "that has a trace is not there; unmatched: one alone, though others have a trace") \
     F(T, SUSPICION, suspect, LABEL, "", "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype " \
-                                        "or size; a rank is in it twice; wait: one was done before another had come; "    \
-                                        "ends: they did not end together")                                                \
+                                        "or size; a rank is in it twice; wait: one was done before another had come; " \
+                                        "ends: they did not end together")                                             \
     F(T, RULE, match_rule, LABEL, "", "what made its ranks belong together: seq, launch (k-th of its kind launched in the " \
-                                      "step), endtime, pair (of sender and receiver); arrival has it by rank")            \
-    F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown")    \
-    F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                     \
-    F(T, TIME, s_last_ns, MEASURE, "ns", "last arrival")                                                                  \
-    F(T, TIME, e_first_ns, MEASURE, "ns", "first end")                                                                    \
-    F(T, I64, end_spread_ns, MEASURE, "ns", "last end - first end")                                                       \
-    F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                             \
-    F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                     \
-    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel")       \
-    F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")            \
-    F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                        \
-    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where "   \
-                                             "nothing compares them")  \
+                                      "step), endtime, pair (of sender and receiver); arrival has it by rank")         \
+    F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown") \
+    F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                  \
+    F(T, TIME, s_last_ns, MEASURE, "ns", "last arrival")                                                               \
+    F(T, TIME, e_first_ns, MEASURE, "ns", "first end")                                                                 \
+    F(T, I64, end_spread_ns, MEASURE, "ns", "last end - first end")                                                    \
+    F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                          \
+    F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                  \
+    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel")    \
+    F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")         \
+    F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                     \
+    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where " \
+                                             "nothing compares them")                                                  \
     F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
-                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone")                  \
-    F(T, WAIT_STATE, wait_state, MEASURE, "", "whom its waits are for: late_rank: those who came late (table blame); "    \
-                                              "late_sender: the receiver waited; late_receiver: the sender waited; "      \
-                                              "late_partner: one of two that both send and receive; inconclusive: "        \
+                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone")               \
+    F(T, WAIT_STATE, wait_state, MEASURE, "", "whom its waits are for: late_rank: those who came late (table blame); " \
+                                              "late_sender: the receiver waited; late_receiver: the sender waited; "   \
+                                              "late_partner: one of two that both send and receive; inconclusive: "    \
                                               "clocks cannot tell; suspect: something does not fit; none: one rank alone") \
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
-                                "waits say less")                                                                         \
+                                "waits say less")                                                                      \
     F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
-    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                          \
+    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                       \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
 /* One row a rank and collective. */
-#define TL_ARRIVAL_FIELDS(F, T)                                                                                           \
-    F(T, I64, collective, KEY, "", "number of the collective")                                                            \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, TIME, start_ns, MEASURE, "ns", "arrival: start of its kernel")                                                   \
-    F(T, TIME, end_ns, MEASURE, "ns", "end of its kernel")                                                                \
-    F(T, I64, lead_ns, MEASURE, "ns", "last arrival - own arrival")                                                       \
-    F(T, I64, wait_ns, MEASURE, "ns", "lead inside the own kernel: what it waited for the last")                          \
-    F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                              \
-    F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")         \
+#define TL_ARRIVAL_FIELDS(F, T)                                                                                        \
+    F(T, I64, collective, KEY, "", "number of the collective")                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, TIME, start_ns, MEASURE, "ns", "arrival: start of its kernel")                                                \
+    F(T, TIME, end_ns, MEASURE, "ns", "end of its kernel")                                                             \
+    F(T, I64, lead_ns, MEASURE, "ns", "last arrival - own arrival")                                                    \
+    F(T, I64, wait_ns, MEASURE, "ns", "lead inside the own kernel: what it waited for the last")                       \
+    F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                           \
+    F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")      \
     F(T, RULE, match_rule, LABEL, "", "what made the rank belong to it")
 TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
 
 /* One row a process group of the job. */
-#define TL_GROUP_FIELDS(F, T)                                                                                             \
-    F(T, I32, group, KEY, "", "number: named ones before inferred ones, then by size, largest first")                     \
-    F(T, TEXT32, name, LABEL, "", "name, as its lowest rank has it")                                                      \
-    F(T, TEXT64, description, LABEL, "", "description, as its lowest rank has it")                                        \
-    F(T, TEXT128, ranks, LABEL, "", "its ranks, 0-24/8 is every eighth; of an inferred group those seen; empty when "     \
-                                    "unknown")                                                                            \
-    F(T, I32, size, LABEL, "", "ranks in it, -1 when unknown")                                                            \
-    F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                               \
-    F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "        \
-                                   "together")                                                                            \
-    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; pipeline, too, "    \
-                                           "where it says nothing and there is nothing but sends and receives")           \
-    F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "     \
-                                  "operator around the launch, an annotation, the kernel's name")                         \
-    F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                      \
-    F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                             \
-    F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                    \
-    F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                          \
-    F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")           \
-    F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                        \
-    F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                               \
-    F(T, I64, suspect, MEASURE, "", "of them: something does not fit")                                                    \
-    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks and collectives, without suspect ones; those who are there wait also "  \
-                                   "where one is missing")                              \
+#define TL_GROUP_FIELDS(F, T)                                                                                          \
+    F(T, I32, group, KEY, "", "number: named ones before inferred ones, then by size, largest first")                  \
+    F(T, TEXT32, name, LABEL, "", "name, as its lowest rank has it")                                                   \
+    F(T, TEXT64, description, LABEL, "", "description, as its lowest rank has it")                                     \
+    F(T, TEXT128, ranks, LABEL, "", "its ranks, 0-24/8 is every eighth; of an inferred group those seen; empty when "  \
+                                    "unknown")                                                                         \
+    F(T, I32, size, LABEL, "", "ranks in it, -1 when unknown")                                                         \
+    F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                            \
+    F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "     \
+                                   "together")                                                                         \
+    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; pipeline, too, " \
+                                           "where it says nothing and there is nothing but sends and receives")        \
+    F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "  \
+                                  "operator around the launch, an annotation, the kernel's name")                      \
+    F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                   \
+    F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                          \
+    F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                 \
+    F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                       \
+    F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")        \
+    F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                     \
+    F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                            \
+    F(T, I64, suspect, MEASURE, "", "of them: something does not fit")                                                 \
+    F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
+      "wait, summed over ranks and collectives, without suspect ones; those who are there wait also where one is "     \
+      "missing")                                                                                                       \
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched")
 TL_TABLE(group_row, TL_GROUP_FIELDS);
 
 /* What a group's collectives of one kind and size cost. */
-#define TL_BANDWIDTH_FIELDS(F, T)                                                                                         \
-    F(T, I32, group, KEY, "", "process group")                                                                            \
-    F(T, COLL, kind, KEY, "", "kind of collective")                                                                       \
+#define TL_BANDWIDTH_FIELDS(F, T)                                                                                      \
+    F(T, I32, group, KEY, "", "process group")                                                                         \
+    F(T, COLL, kind, KEY, "", "kind of collective")                                                                    \
     F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
-    F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                                  \
-    F(T, I64, collectives, MEASURE, "", "collectives of this kind and size, matched and not suspect")                     \
-    F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                          \
-    F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                                 \
-    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                          \
-    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                            \
-    F(T, I64, transfer_min_ns, MEASURE, "ns", "shortest transfer")                                                        \
-    F(T, I64, transfer_max_ns, MEASURE, "ns", "longest transfer")                                                         \
-    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                          \
+    F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                               \
+    F(T, I64, collectives, MEASURE, "", "collectives of this kind and size, matched and not suspect")                  \
+    F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                       \
+    F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
+    F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                       \
+    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                         \
+    F(T, I64, transfer_min_ns, MEASURE, "ns", "shortest transfer")                                                     \
+    F(T, I64, transfer_max_ns, MEASURE, "ns", "longest transfer")                                                      \
+    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                       \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
 
 /* One row a rank: what its clock was found to be. */
-#define TL_CLOCK_FIELDS(F, T)                                                                                             \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                           \
-    F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")               \
-    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent")    \
+#define TL_CLOCK_FIELDS(F, T)                                                                                          \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                        \
+    F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")            \
+    F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent") \
     F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
-                                        "the trace")                                                                      \
+                                        "the trace")                                                                   \
     F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
-                                         "tell: 20 ends over a second")                                                   \
-    F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")            \
-    F(T, I64, leeway_ns, MEASURE, "ns", "what it may be off by, beside, since ranks end a collective in the order in "    \
-                                        "which they sit in its ring: more ends do not make it less")                      \
-    F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                   \
-    F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                        \
-    F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                          \
+                                         "tell: 20 ends over a second")                                                \
+    F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")         \
+    F(T, I64, leeway_ns, MEASURE, "ns", "what it may be off by, beside, since ranks end a collective in the order in " \
+                                        "which they sit in its ring: more ends do not make it less")                   \
+    F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                \
+    F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                     \
+    F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                       \
     F(T, I64, before_launch, MEASURE, "", "communication kernels that seem to start before their launch: host and device " \
-                                          "clocks disagree; their launch lag is taken as 0")                              \
+                                          "clocks disagree; their launch lag is taken as 0")                           \
     F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")
 TL_TABLE(clock, TL_CLOCK_FIELDS);
 
 /* How far the matching can be trusted: counts, and the worst case. */
-#define TL_QUALITY_FIELDS(F, T)                                                                                           \
-    F(T, CHECK, check, KEY, "", "what was counted")                                                                      \
-    F(T, I64, count, MEASURE, "", "how many")                                                                             \
-    F(T, I64, of, MEASURE, "", "of how many")                                                                             \
-    F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                         \
+#define TL_QUALITY_FIELDS(F, T)                                                                                        \
+    F(T, CHECK, check, KEY, "", "what was counted")                                                                    \
+    F(T, I64, count, MEASURE, "", "how many")                                                                          \
+    F(T, I64, of, MEASURE, "", "of how many")                                                                          \
+    F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                      \
     F(T, TEXT128, meaning, LABEL, "", "what the count says")
 TL_TABLE(quality, TL_QUALITY_FIELDS);
 
