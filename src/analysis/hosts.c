@@ -9,6 +9,7 @@
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
 #include "verdict_parts.h"
@@ -19,9 +20,9 @@
 /* Ranks that come late by chance, each in steps of its own, gain together what they gain one by one; of ranks that come
  * late alike each gains next to nothing alone. */
 enum { TIMES_ALONE = 2 };
-/* As much of a host is the host.  Of four ranks three are late alike in one step of three by chance, of eight six in
- * one of seven: all of four and seven of eight are so in hardly any. */
-enum { WHOLE = 7, WHOLE_OF = 8 };
+/* As much of a host is the host.  Of four ranks three are late alike in one step of three by chance, in two steps still in
+ * one of ten; of eight six in one of seven: all of four and seven of eight are so in hardly any. */
+enum { WHOLE = 7, WHOLE_OF = 8, SELDOM = 2 };
 /* A rank of the host has this part of what any of them but one has more than its peers: that one may have paused. */
 static const double part_of_most = 0.5;
 
@@ -179,13 +180,24 @@ static void name_rank(const hosting *h, uint32_t host, const char *name, size_t 
                  tl_percent_of_step(s->share), s->nflagged, h->job->nsteps);
 }
 
-/* In one step alone any two ranks, or some of a host, are late by chance. */
+/* In one step alone any two ranks, in one or two some of a host, are late by chance. */
 static bool too_seldom(const hosting *h, uint32_t host, size_t late, size_t of_host)
 {
     const tl_standing *s = &h->standing[host];
     if (h->in->ranks == NULL)
         return s->nflagged < 2;
-    return s->ground == TL_GROUND_EVENT && s->nevents < 2 && late * WHOLE_OF < of_host * WHOLE;
+    return s->ground == TL_GROUND_EVENT && s->nevents <= SELDOM && late * WHOLE_OF < of_host * WHOLE;
+}
+
+/* What a rank had more to do than its peers in the steps in which its host stands out; all ranks alike where these are no
+ * hosts. */
+static int64_t surplus_of(const hosting *h, uint32_t host, size_t rank)
+{
+    size_t nsteps = h->job->nsteps;
+    int64_t sum = h->in->surplus_ns == NULL;
+    for (size_t s = 0; h->in->surplus_ns != NULL && s < nsteps; s++)
+        sum = tl_ns_add(sum, h->flagged[host * nsteps + s] ? h->in->surplus_ns[rank * nsteps + s] : 0);
+    return h->in->host_of[rank] == host ? sum : 0;
 }
 
 static void name_host(const hosting *h, uint32_t host)
@@ -196,14 +208,13 @@ static void name_host(const hosting *h, uint32_t host)
     const char *name = "";
 
     for (size_t r = 0; r < h->job->nranks; r++) {
-        int64_t ns = h->in->host_of[r] == host ? h->in->surplus_ns[r] : 0;
+        int64_t ns = surplus_of(h, host, r);
         most = ns > first ? first : ns > most ? ns : most;
         first = ns > first ? ns : first;
+        of_host += h->in->host_of[r] == host;
     }
     for (size_t r = 0; r < h->job->nranks; r++)
-        of_host += h->in->host_of[r] == host;
-    for (size_t r = 0; r < h->job->nranks; r++)
-        members += h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most;
+        members += h->in->host_of[r] == host && (double)surplus_of(h, host, r) >= part_of_most * (double)most;
     if (most == 0 || members < 2 || too_seldom(h, host, members, of_host))
         return;
     for (size_t r = h->in->ranks != NULL ? h->job->nranks : 0; r-- > 0;) {
@@ -217,7 +228,7 @@ static void name_host(const hosting *h, uint32_t host)
         name = number;
     }
     for (size_t r = 0; r < h->job->nranks; r++)
-        if (h->in->host_of[r] == host && (double)h->in->surplus_ns[r] >= part_of_most * (double)most)
+        if (h->in->host_of[r] == host && (double)surplus_of(h, host, r) >= part_of_most * (double)most)
             name_rank(h, host, name, members, tl_table_row(h->stragglers, r));
 }
 

@@ -140,6 +140,20 @@ void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts 
     }
 }
 
+void tl_whatif_step_surplus(const tl_whatif *w, uint32_t rank, int64_t *step_ns)
+{
+    for (size_t s = 0; s < w->facts.nsteps; s++)
+        step_ns[s] = 0;
+    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
+        int64_t work, host;
+        if (w->cells[i].step == 0)
+            continue;
+        tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
+        int64_t *of = &step_ns[w->cells[i].step - 1];
+        *of = tl_whatif_plus(*of, tl_whatif_plus(work, host));
+    }
+}
+
 int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
 {
     int64_t sum = 0, work, host;

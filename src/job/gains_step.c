@@ -26,6 +26,14 @@ static int by_more(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
+/* The index of the step of this number; nsteps where the replay has none. */
+static size_t step_in_replay(const tl_whatif_facts *facts, int32_t number)
+{
+    size_t s = 0;
+    TL_BISECT(s, facts->nsteps, mid, facts->steps[mid] < number);
+    return s < facts->nsteps && facts->steps[s] == number ? s : facts->nsteps;
+}
+
 /* gain_ns: of the replay's steps; all_ns: of all of the job.  A step gains no more than it is long: where a recording begins
  * before the first mark, what is more was gained there. */
 static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
@@ -33,11 +41,9 @@ static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const
 {
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
     tl_gains_to_steps(gain_ns, facts->nsteps, all_ns);
-    for (size_t i = 0, s = 0; i < nsteps; i++) {
-        while (s < facts->nsteps && facts->steps[s] < steps[i].number)
-            s++;
-        bool known = s < facts->nsteps && facts->steps[s] == steps[i].number;
-        wall_ns[i] = known ? fmin((double)gain_ns[s], (double)steps[i].ns) : 0;
+    for (size_t i = 0; i < nsteps; i++) {
+        size_t s = step_in_replay(facts, steps[i].number);
+        wall_ns[i] = s < facts->nsteps ? fmin((double)gain_ns[s], (double)steps[i].ns) : 0;
     }
 }
 
@@ -148,13 +154,13 @@ static void take_chance_off(tl_gains *g, hosting *h, uint32_t host, double *gain
         gain_ns[s] = fmax(gain_ns[s] - h->chance_ns[s] / (double)tried, 0);
 }
 
-static void list_hosts_by_more(const tl_gains *g, hosting *h, const int64_t *surplus_ns)
+static void list_hosts_by_more(const tl_gains *g, hosting *h)
 {
     for (uint32_t i = 0; i < h->nhosts; i++)
         h->more[i] = (had_more){ 0, i };
-    for (size_t r = 0; r < g->in->nranks; r++)
+    for (uint32_t r = 0; r < g->in->nranks; r++)
         if (h->host_of[r] < h->nhosts)
-            h->more[h->host_of[r]].ns = tl_ns_sum(h->more[h->host_of[r]].ns, surplus_ns[r]);
+            h->more[h->host_of[r]].ns = tl_ns_sum(h->more[h->host_of[r]].ns, tl_whatif_all_surplus(g->whatif, r));
     qsort(h->more, h->nhosts, sizeof *h->more, by_more);
 }
 
@@ -178,7 +184,7 @@ static void by_host(tl_gains *g, hosting *h, double *gain_ns)
 }
 
 bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
-                      double *gain_ns, int64_t *surplus_ns)
+                      double *gain_ns)
 {
     hosting h = { .host_of = host_of,
                   .steps = steps,
@@ -192,12 +198,10 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     bool whole = h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL &&
                  h.more != NULL;
 
-    for (uint32_t r = 0; whole && r < g->in->nranks; r++)
-        surplus_ns[r] = tl_whatif_all_surplus(g->whatif, r);
     for (size_t i = 0; whole && i < nhosts * nsteps; i++)
         gain_ns[i] = 0;
     if (whole) {
-        list_hosts_by_more(g, &h, surplus_ns);
+        list_hosts_by_more(g, &h);
         by_host(g, &h, gain_ns);
     }
     memset(g->marked, 0, g->in->nranks);
@@ -207,4 +211,19 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     free(h.total_ns);
     free(h.more);
     return whole;
+}
+
+bool tl_gains_surplus(const tl_gains *g, const tl_job_step *steps, size_t nsteps, int64_t *surplus_ns)
+{
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    int64_t *step_ns = tl_malloc((facts->nsteps + 1) * sizeof *step_ns);
+    for (uint32_t r = 0; step_ns != NULL && r < g->in->nranks; r++) {
+        tl_whatif_step_surplus(g->whatif, r, step_ns);
+        for (size_t i = 0; i < nsteps; i++) {
+            size_t s = step_in_replay(facts, steps[i].number);
+            surplus_ns[r * nsteps + i] = s < facts->nsteps ? step_ns[s] : 0;
+        }
+    }
+    free(step_ns);
+    return step_ns != NULL;
 }

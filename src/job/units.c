@@ -13,14 +13,15 @@ static tl_status judge_hosts(const tl_verdict_input *job, tl_gains *gains, tl_ta
 {
     const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
     uint32_t *host_of = tl_malloc((job->nranks + 1) * sizeof *host_of);
-    int64_t *surplus_ns = tl_calloc(job->nranks + 1, sizeof *surplus_ns);
     size_t n = host_of != NULL ? tl_hosts_of(ranks, job->ranks, job->nranks, host_of) : SIZE_MAX;
     bool several = n > 1 && n < job->nranks;
     double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
+    int64_t *surplus_ns = tl_calloc((several ? job->nranks * job->nsteps : 0) + 1, sizeof *surplus_ns);
     bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
 
     if (whole && several)
-        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
+        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns) &&
+                tl_gains_surplus(gains, job->steps, job->nsteps, surplus_ns);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
     const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
     if (st == TL_OK && several)
@@ -42,11 +43,10 @@ static bool all_named(const tl_table *stragglers, const uint32_t *unit_of)
 }
 
 /* The gain of the first unit, all its ranks together, then those of the others, which are known. */
-static bool gains_of_units(const tl_verdict_input *job, tl_gains *gains, const uint32_t *unit_of, double *gain_ns,
-                           int64_t *surplus_ns)
+static bool gains_of_units(const tl_verdict_input *job, tl_gains *gains, const uint32_t *unit_of, double *gain_ns)
 {
     size_t nsteps = job->nsteps;
-    if (!tl_gains_by_host(gains, unit_of, 1, job->steps, nsteps, gain_ns, surplus_ns))
+    if (!tl_gains_by_host(gains, unit_of, 1, job->steps, nsteps, gain_ns))
         return false;
     for (size_t r = 0; r < job->nranks; r++)
         if (unit_of[r] > 0)
@@ -61,19 +61,17 @@ static tl_status judge_alike(const tl_verdict_input *job, const int64_t *own_ns,
     uint32_t *unit_of = tl_malloc((job->nranks + 1) * sizeof *unit_of);
     size_t n = unit_of != NULL ? tl_alike_units(own_ns, job->nranks, unit_of) : 0;
     double *gain_ns = tl_calloc(n * job->nsteps + 1, sizeof *gain_ns);
-    int64_t *surplus_ns = tl_calloc(job->nranks + 1, sizeof *surplus_ns);
-    bool whole = unit_of != NULL && gain_ns != NULL && surplus_ns != NULL;
+    bool whole = unit_of != NULL && gain_ns != NULL;
     bool look = whole && n > 0 && stragglers->n == job->nranks && !all_named(stragglers, unit_of);
 
     if (look)
-        whole = gains_of_units(job, gains, unit_of, gain_ns, surplus_ns);
+        whole = gains_of_units(job, gains, unit_of, gain_ns);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the ranks that are late alike");
-    const tl_host_input input = { job, NULL, unit_of, n, gain_ns, own_ns };
+    const tl_host_input input = { job, NULL, unit_of, n, gain_ns, NULL };
     if (st == TL_OK && look)
         st = tl_hosts_judge(&input, stragglers, err);
     free(unit_of);
     free(gain_ns);
-    free(surplus_ns);
     return st;
 }
 

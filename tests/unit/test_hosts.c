@@ -38,6 +38,7 @@ static void hosts_have_names_or_count_their_devices(void)
 
 static int first_late = 0, last_late = STEPS - 1;
 static double pause_ms;  /* of rank 6 in the third step, beside */
+static int first_elsewhere = RANKS; /* this rank and those above it have their surplus in the other steps */
 static double random_ms; /* of one rank after the other, in steps of its own */
 
 /* Host b's repair gains so much of each step of 100 ms from first_late to last_late, each of its ranks alone so much.
@@ -46,7 +47,7 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
 {
     static tl_job_step steps[STEPS];
     double gain[RANKS * STEPS] = { 0 }, host_gain[2 * STEPS] = { 0 };
-    int64_t surplus_ns[RANKS];
+    int64_t surplus_ns[RANKS * STEPS] = { 0 };
     size_t n = 0;
     tl_error err;
 
@@ -68,7 +69,9 @@ static size_t named(double together_ms, double alone_ms, const char *surplus)
     }
     for (int r = 0; r < RANKS; r++) {
         tl_straggler row = { .rank = r };
-        surplus_ns[r] = (surplus[r] - '0') * 10000000;
+        for (int s = 0; s < STEPS; s++)
+            if ((s >= first_late && s <= last_late) == (r < first_elsewhere))
+                surplus_ns[r * STEPS + s] = (surplus[r] - '0') * 10000000;
         CU_ASSERT_FATAL(tl_table_append(&stragglers, &row, 1));
     }
     const tl_verdict_input job = {
@@ -124,14 +127,29 @@ static void who_is_not_late_is_not_named_with_its_host(void)
 }
 
 /* A pause in one step of some of its ranks is theirs; that of all of them is the host's. */
-static void in_one_step_alone_most_of_a_host_is_late_or_it_is_chance(void)
+static void in_one_step_or_two_most_of_a_host_is_late_or_it_is_chance(void)
 {
     first_late = last_late = 4;
     CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 0);
     CU_ASSERT_EQUAL(named(40, 0.2, "01009991"), 0);
     CU_ASSERT_EQUAL(named(40, 0.2, "01009998"), 4);
+    last_late = 5;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009991"), 0);
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009998"), 4);
     last_late = 7;
     CU_ASSERT_EQUAL(named(40, 0.2, "01009911"), 2);
+    first_late = 0;
+    last_late = STEPS - 1;
+}
+
+static void who_had_more_to_do_in_other_steps_is_not_late_with_its_host(void)
+{
+    first_late = 4;
+    last_late = 7;
+    first_elsewhere = 6;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009999"), 2);
+    first_elsewhere = RANKS;
+    CU_ASSERT_EQUAL(named(40, 0.2, "01009999"), 4);
     first_late = 0;
     last_late = STEPS - 1;
 }
@@ -154,7 +172,6 @@ static void ranks_of_no_host_are_named_alike(void)
     static const uint32_t unit_of[RANKS] = { 1, 0, 2, 0, 3, 4, 5, 6 };
     static tl_job_step steps[STEPS];
     double gain[RANKS * STEPS] = { 0 }, unit_gain[(RANKS - 1) * STEPS] = { 0 };
-    int64_t own_ns[RANKS] = { 0, 90, 0, 80, 0, 1, 0, 2 };
     tl_error err;
 
     tl_table_free(&stragglers);
@@ -168,7 +185,7 @@ static void ranks_of_no_host_are_named_alike(void)
     const tl_verdict_input job = {
         .ranks = numbers, .nranks = RANKS, .steps = steps, .nsteps = STEPS, .gain_ns = gain
     };
-    const tl_host_input input = { &job, NULL, unit_of, RANKS - 1, unit_gain, own_ns };
+    const tl_host_input input = { &job, NULL, unit_of, RANKS - 1, unit_gain, NULL };
     CU_ASSERT_EQUAL_FATAL(tl_hosts_judge(&input, &stragglers, &err), TL_OK);
     for (size_t r = 0; r < RANKS; r++) {
         const tl_straggler *row = tl_table_row(&stragglers, r);
@@ -182,7 +199,7 @@ static void ranks_of_no_host_are_named_alike(void)
 static void without_memory_it_says_so(void)
 {
     double gain[RANKS * STEPS] = { 0 };
-    int64_t surplus_ns[RANKS] = { 0 };
+    int64_t surplus_ns[RANKS * STEPS] = { 0 };
     tl_job_step steps[STEPS];
     tl_error err;
     bool failed = true;
@@ -210,7 +227,8 @@ int main(void)
         TEST(a_pause_of_one_rank_hides_no_slow_host),
         TEST(a_pause_of_one_rank_is_not_its_hosts),
         TEST(who_is_not_late_is_not_named_with_its_host),
-        TEST(in_one_step_alone_most_of_a_host_is_late_or_it_is_chance),
+        TEST(in_one_step_or_two_most_of_a_host_is_late_or_it_is_chance),
+        TEST(who_had_more_to_do_in_other_steps_is_not_late_with_its_host),
         TEST(what_single_ranks_are_late_by_is_a_hosts_noise),
         TEST(ranks_of_no_host_are_named_alike),
         TEST(without_memory_it_says_so),

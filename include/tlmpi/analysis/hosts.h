@@ -15,11 +15,11 @@ typedef struct tl_host_input {
     const uint32_t *host_of;
     size_t nhosts;
     const double *gain_ns;     /* [nhosts * nsteps] as that of ranks, all ranks of a host repaired together */
-    const int64_t *surplus_ns; /* [nranks] all that a rank had more to do than its peers */
+    const int64_t *surplus_ns; /* [nranks * nsteps] all that a rank had more to do than its peers; NULL without hosts */
 } tl_host_input;
 
 /* After tl_verdict_judge.  Where the ranks of a host together cost the job what they do not one by one, each of them
- * that had more to do than its peers is a straggler: its row gets the host's pattern, steps and p, and a reason that
+ * that had more to do than its peers in the steps in which the host stands out is a straggler: its row gets the host's pattern, steps and p, and a reason that
  * names the host.  TL_ENOMEM. */
 tl_status tl_hosts_judge(const tl_host_input *input, tl_table *stragglers, tl_error *err);
 

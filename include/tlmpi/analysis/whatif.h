@@ -116,7 +116,10 @@ void tl_gains_to_steps(int64_t *step_gain_ns, size_t nsteps, int64_t gain_ns);
  * repair.  `step` is an index. */
 void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
 
-/* All that a rank took beyond its peers, work and host, in all of its time.  O(segments of the rank). */
+/* step_ns[nsteps]: all that a rank took beyond its peers, work and host, in each step.  O(segments of the rank). */
+void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, int64_t *step_ns);
+
+/* The same in all of its time. */
 int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
 
 #endif
