@@ -10,10 +10,12 @@
  *
  * a line through all kernels of the rank.  Alike are
  *
- *     the same     the k-th of its name and grid in each step, which ran beside communication for more of its time in some
+ *     the same     the k-th of its name and grid in each step, which ran beside communication for more of its time in some;
+ *                  where the rank marks none, that of each return of the sequence of its kernels, wherever it begins
  *     of a name    with the same grid and no more than a quarter longer than the next shorter one: one layer and another.
  *                  Kernels of one name do not tell by that alone: what runs beside communication may be the larger ones */
 #include "program_compose.h"
+#include "tlmpi/analysis/period.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -42,7 +44,8 @@ typedef struct owned {
 /* One kernel in one step, or that of all steps. */
 typedef struct sample {
     uint64_t does, key; /* the key: and the how manieth of these in its step */
-    double ns, share;   /* of its time, beside communication */
+    int64_t start_ns;
+    double ns, share; /* of its time, beside communication */
 } sample;
 
 /* What a line is drawn through. */
@@ -108,15 +111,37 @@ static int64_t beside(contending *l, const tl_kernel *k, size_t *at)
 
 static bool take(contending *l, const tl_kernel *k, int32_t step, int64_t beside_ns)
 {
-    if (l->nsamples == SAMPLES_MAX || step < 0 || k->end_ns <= k->start_ns)
+    bool marked = l->c->b->view->nsteps > 0;
+    if (l->nsamples == SAMPLES_MAX || (marked && step < 0) || k->end_ns <= k->start_ns)
         return true;
     uint64_t does = tl_kernel_does(l->c->b->view, k), in_step = tl_hash_mix(does, (uint64_t)(int64_t)step);
     if (does == 0)
         return true;
     uint32_t before = tl_map_get(&l->counts, in_step), n = before == TL_MAP_NONE ? 0 : before;
     double ns = (double)(k->end_ns - k->start_ns);
-    l->samples[l->nsamples++] = (sample){ does, tl_hash_mix(does, n), ns, (double)beside_ns / ns };
+    l->samples[l->nsamples++] = (sample){ does, tl_hash_mix(does, n), k->start_ns, ns, (double)beside_ns / ns };
     return tl_map_put(&l->counts, in_step, n + 1) == 0;
+}
+
+/* Without marks all has been one step, in which each is the k-th of its own: a place in what returns is that of all that
+ * have it. */
+static bool find_places(contending *l)
+{
+    uint64_t *does = tl_malloc((l->nsamples + 1) * sizeof *does);
+    int64_t *starts_ns = tl_malloc((l->nsamples + 1) * sizeof *starts_ns);
+    size_t period = 0;
+    bool whole = does != NULL && starts_ns != NULL;
+
+    for (size_t i = 0; whole && i < l->nsamples; i++) {
+        does[i] = l->samples[i].does;
+        starts_ns[i] = l->samples[i].start_ns;
+    }
+    whole = whole && tl_period_of(does, starts_ns, l->nsamples, &period);
+    for (size_t i = 0; whole && period > 0 && i < l->nsamples; i++)
+        l->samples[i].key = tl_hash_mix(l->samples[i].does, i % period);
+    free(does);
+    free(starts_ns);
+    return whole;
 }
 
 /* Sums of segments and comms, and a sample of each kernel. */
@@ -138,7 +163,7 @@ static bool look_at_kernels(contending *l)
         segments[segment].beside_ns += ns;
         whole = take(l, k, segments[segment].step, ns);
     }
-    return whole && l->samples != NULL;
+    return whole && l->samples != NULL && (b->view->nsteps > 0 || find_places(l));
 }
 
 static int by_key(const void *a, const void *b)

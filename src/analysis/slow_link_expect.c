@@ -1,13 +1,24 @@
 /* slow_link_expect.c - how long should a transfer have been?
  *
- * As long as those of the other groups of its class; where there are none, as long as the own ones of other steps. */
+ * As long as those of the other groups of its class; where there are none, as long as the own ones of other steps.  Of a link
+ * that grows slower all the time hardly a step is as it should be: as long as where it begins.
+ *
+ *     took      . . : : | | | |      the middle of what is not too long, half of the steps, is not what is usual */
 #include "slow_link_ends.h"
 #include "slow_link_last.h"
 #include "slow_link_parts.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/robust.h"
 #include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
 
 /* Own steps tell from so many collectives of a kind and size on. */
 enum { OWN_LEAST = 4 };
+/* A trend shows in so many steps, those of a long job taken together, if chance makes one as clear so seldom, and if what it
+ * moves by matters. */
+enum { TREND_STEPS = 6, TREND_STEPS_MOST = 1024 };
+static const double trend_by_chance = 0.01, trend_matters = 0.05;
 /* Stages of a pipeline may have weights of several sizes, the first and the last most.  So many others, and a time that
  * is so many times theirs, are no matter of sizes. */
 enum { UNLIKE_LEAST = 2, UNLIKE_TIMES = 3 };
@@ -86,6 +97,40 @@ void tl_link_expect_all(tl_link_finding *f)
     }
 }
 
+/* Where transfers of order[from .. to), by step, grow longer or shorter all the time: what they take at the better end of the
+ * line through their steps, or in the best step where the line goes below what any took.  NaN where they do not.  False when
+ * memory is out. */
+static bool better_end(tl_link_finding *f, size_t from, size_t to, double *ns)
+{
+    size_t n = 0, block = f->in->nsteps / TREND_STEPS_MOST + 1, most = f->in->nsteps / block + 1;
+    double *at = tl_malloc(most * sizeof *at), *took = tl_malloc(most * sizeof *took);
+    double *scratch = tl_malloc((tl_slopes_max(most) + most) * sizeof *scratch);
+    bool whole = at != NULL && took != NULL && scratch != NULL;
+
+    *ns = NAN;
+    for (size_t i = from, next; whole && i < to; i = next) {
+        size_t step = f->in->collectives[f->order[i]].step / block;
+        for (next = i; next < to && f->in->collectives[f->order[next]].step / block == step; next++)
+            f->scratch[next - i] = f->took_ns[f->order[next]];
+        at[n] = (double)step;
+        took[n++] = (double)tl_median(f->scratch, next - i);
+    }
+    if (whole && n >= TREND_STEPS && tl_trend_p(took, n) <= trend_by_chance) {
+        double slope = tl_theil_sen(at, took, n, scratch), least = INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            scratch[i] = took[i] - slope * at[i];
+            least = fmin(least, took[i]);
+        }
+        double line = tl_real_median(scratch, n) + slope * (slope > 0 ? at[0] : at[n - 1]);
+        if (fabs(slope) * (at[n - 1] - at[0]) >= trend_matters * line)
+            *ns = fmax(least, line);
+    }
+    free(at);
+    free(took);
+    free(scratch);
+    return whole;
+}
+
 bool tl_link_expect_alone(tl_link_finding *f)
 {
     for (size_t i = 0, to; i < f->n; i = to) {
@@ -108,6 +153,10 @@ bool tl_link_expect_alone(tl_link_finding *f)
             if (!f->flagged[tl_link_place(f, f->order[k])])
                 f->scratch[quiet++] = f->took_ns[f->order[k]];
         int64_t should = quiet >= OWN_LEAST / 2 ? tl_median(f->scratch, quiet) : f->should_ns[f->order[i]];
+        double begins;
+        if (!better_end(f, i, to, &begins))
+            return false;
+        should = begins < (double)should ? llround(begins) : should;
         for (size_t k = i; k < to; k++)
             f->should_ns[f->order[k]] = should;
     }

@@ -27,6 +27,15 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
     return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
 }
 
+/* How many ranks are of its role, itself among them. */
+static size_t alike_of(const tl_gains *g, size_t rank)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < g->in->nranks; r++)
+        n += g->in->roles[r] == g->in->roles[rank];
+    return n;
+}
+
 /* What a repair of the marked rank would gain if nothing was wrong with it: chance makes every rank late now and then,
  * and that would stay.  The last of n ranks comes 1/n of a mean delay later than the last of n - 1, where lateness has a
  * tail.  What the same repair of another of its role, no suspect, gains on top of this one is the next of these: 1/(n - 1)
@@ -35,16 +44,15 @@ static int by_blame(const void *rows, uint32_t a, uint32_t b)
 static int64_t by_chance(tl_gains *g, const tl_table *stragglers, size_t rank, const tl_scenario *repaired,
                          int64_t gain_ns)
 {
-    size_t nranks = g->in->nranks, tried = 0, alike = 1;
+    size_t nranks = g->in->nranks, tried = 0, alike = alike_of(g, rank);
     int64_t sum = 0;
 
     if (gain_ns <= 0)
         return 0;
     for (size_t i = 1; i < nranks; i++) {
         size_t r = (rank + i) % nranks;
-        bool same = g->in->roles[r] == g->in->roles[rank];
-        alike += same;
-        if (!same || tried == TL_OTHERS_MOST || tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
+        if (g->in->roles[r] != g->in->roles[rank] || tried == TL_OTHERS_MOST ||
+            tl_verdict_suspects(tl_table_row(stragglers, r), stragglers))
             continue;
         g->marked[r] = 1;
         sum += tl_whatif_gain(g->whatif, repaired, NULL) - gain_ns;
@@ -56,23 +64,28 @@ static int64_t by_chance(tl_gains *g, const tl_table *stragglers, size_t rank, c
 }
 
 /* What it gains.  Where it stands out in the smaller part of the steps alone, what it has more in the others is chance,
- * unless it is more than half as much again; a step may be late for what was done in the one before. */
+ * unless it is more than half as much again; a step may be late for what was done in the one before.  One other rank may have
+ * paused in just these steps: of so few, all steps tell what is chance. */
 static int64_t gain_of(tl_gains *g, const tl_table *stragglers, const tl_straggler *row, size_t rank)
 {
     const tl_scenario always = { .repaired = g->marked };
     tl_scenario repaired = always;
     int64_t all_ns = tl_whatif_gain(g->whatif, &repaired, NULL);
     int64_t window = (int64_t)row->last_step - row->first_step + 1;
+    size_t nsteps = tl_whatif_facts_of(g->whatif)->nsteps;
     if (row->pattern == TL_PATTERN_NONE)
         return all_ns;
-    if (2 * window > (int64_t)tl_whatif_facts_of(g->whatif)->nsteps)
+    if (2 * window > (int64_t)nsteps)
         return all_ns - by_chance(g, stragglers, rank, &always, all_ns);
     repaired.in_steps = true;
     repaired.first_step = row->first_step - 1;
     repaired.last_step = row->last_step;
     int64_t ns = tl_whatif_gain(g->whatif, &repaired, NULL);
-    return all_ns > ns + ns / 2 ? all_ns - by_chance(g, stragglers, rank, &always, all_ns)
-                                : ns - by_chance(g, stragglers, rank, &repaired, ns);
+    if (all_ns > ns + ns / 2)
+        return all_ns - by_chance(g, stragglers, rank, &always, all_ns);
+    if (alike_of(g, rank) > FEW)
+        return ns - by_chance(g, stragglers, rank, &repaired, ns);
+    return ns - tl_portion(by_chance(g, stragglers, rank, &always, all_ns), window, (int64_t)nsteps);
 }
 
 static bool repair(tl_gains *g, const tl_table *stragglers, tl_straggler *row)

@@ -110,6 +110,16 @@ def noisy(work, name, *options):
     check(f"{name}: the gain in the mean", 0.9 <= sum(ratios) / len(ratios) <= 1.1, ratios)
 
 
+def two_pause(work):
+    """That the only other rank had a pause of its own in the very step does not make the fault chance."""
+    for seed in (27, 35, 47):
+        folder = os.path.join(work, "job")
+        truth = make(folder, "--seed", str(seed), "--ranks", "2", "--steps", "6", "--hiccups", "200", "--fault", "compute_slow",
+                     "--fault-rank", "1", "--fault-cost", "0.3", "--fault-pattern", "one_off", "--fault-steps", "4-4")["fault"]
+        ratio = int(table(analyse(work, folder), "straggler")[1]["gain_ns"]) / truth["gain_ns"]
+        check(f"two that pause, {seed}: the gain", 0.94 <= ratio <= 1.06, ratio)
+
+
 def unmark(folder, *ranks):
     """Takes the marks of steps out of these ranks' traces; of all where none is said."""
     for name in os.listdir(folder):
@@ -246,6 +256,7 @@ def main():
             one_unmarked(work, kind, *JOBS[kind])
         nameless(work)
         behind(work)
+        two_pause(work)
         noisy(work, "two noisy ranks", "--ranks", "2")
         noisy(work, "four noisy ranks", "--ranks", "4", "--jitter", "20", "--scale", "100")
         noisy(work, "noisy experts", "--ranks", "4", "--ep", "4")

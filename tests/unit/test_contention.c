@@ -48,6 +48,20 @@ static void what_kernels_take_longer_beside_communication_is_measured(void)
     job_free(j);
 }
 
+/* Nobody marks steps: A, of 5 columns, and B, of 10, take 6 and 12 beside R when the two return for the second time. */
+static void what_returns_is_compared_where_no_step_is_marked(void)
+{
+    drawn_job *j = job_new();
+    drawing *d = draw("compute 7: AAAAABBBBBBBBBBAAAAAABBBBBBBBBBBBAAAAABBBBBBBBBBAAAAABBBBBBBBBB",
+                      "comm 9:    ...............RRRRRRRRRRRRRRRRRR..............................", NULL);
+    job_rank(j, 0, d);
+    d->view.nsteps = 0;
+    job_program(j, 0);
+    CU_ASSERT_DOUBLE_EQUAL(j->programs[0].contention, 0.19, 0.02); /* of the mean: a fifth of that of those without R */
+    CU_ASSERT(j->programs[0].contention_error < 0.01);
+    job_free(j);
+}
+
 /* Kernels of one name may be larger ones. */
 static void kernels_of_another_length_tell_nothing(void)
 {
@@ -96,6 +110,7 @@ static void contention_is_no_surplus(void)
 
 static const unit_test tests[] = {
     TEST(what_kernels_take_longer_beside_communication_is_measured),
+    TEST(what_returns_is_compared_where_no_step_is_marked),
     TEST(kernels_of_another_length_tell_nothing),
     TEST(who_waits_for_less_time_computes_for_less_time),
     TEST(contention_is_no_surplus),

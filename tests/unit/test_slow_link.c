@@ -218,6 +218,26 @@ static void a_group_alone_shows_by_its_other_steps(void)
     CU_ASSERT_EQUAL(links.of[0].surplus_ns, 4 * 3 * UNIT_NS);
 }
 
+/* Of a link that grows slower (or recovers) in all its steps, or from the third on, the half with less is no measure. */
+static void what_drifts_is_held_against_where_it_begins(void)
+{
+    for (uint32_t begins = 0; begins < 3; begins += 2)
+        for (int recovers = 0; recovers < 2; recovers++) {
+            begin();
+            for (uint32_t s = 0; s < 10; s++) {
+                uint32_t at = recovers ? 9 - s : s;
+                meet(0, 2, s, 10 * UNIT_NS + (at > begins ? at - begins : 0) * (int64_t)(2 * UNIT_NS));
+            }
+            find();
+            CU_ASSERT_EQUAL_FATAL(links.n, 1);
+            const tl_slow_link *link = &links.of[0];
+            CU_ASSERT_EQUAL(link->elsewhere_ns, 10 * UNIT_NS);
+            CU_ASSERT_EQUAL(link->surplus_ns, (begins == 0 ? 45 : 28) * (int64_t)(2 * UNIT_NS));
+            CU_ASSERT_EQUAL(link->found.pattern, TL_PATTERN_DRIFTING);
+            CU_ASSERT_EQUAL(recovers ? 9 - link->found.last : link->found.first, begins + 1);
+        }
+}
+
 static void a_group_alone_that_is_always_the_same_says_nothing(void)
 {
     DRAW(2, "4444444444");
@@ -406,6 +426,7 @@ static const unit_test tests[] = {
     TEST(groups_with_ranks_missing_tell_nothing),
     TEST(a_fifth_more_tells_where_steps_are_steady_and_it_matters),
     TEST(a_group_alone_shows_by_its_other_steps),
+    TEST(what_drifts_is_held_against_where_it_begins),
     TEST(a_group_alone_that_is_always_the_same_says_nothing),
     TEST(a_quarter_more_is_jitter),
     TEST(only_what_is_alike_is_compared),

@@ -9,7 +9,8 @@
  *
  *     groups   other ranks that do the same: the median of their medians
  *     steps    where there are none: the same ranks in their other steps; also where the others may send other amounts,
- *              unless these ranks take three times as long in nearly all steps
+ *              unless these ranks take three times as long in nearly all steps; where all steps grow longer or
+ *              shorter, what they do at the better end
  *     tails    where those are all alike: in a ring the two at the slow link are done last, together, and whoever
  *              stands j places behind it is spared j of its phases * (n - 1) passes; where clocks of hosts are off, as
  *              far as the ranks of each tell
