@@ -159,13 +159,15 @@ static void list_hosts_by_more(const tl_gains *g, hosting *h, const int64_t *sur
 }
 
 /* What it gains by chance is asked of those that gain most: to the others it is only noise to be above. */
-static void by_host(tl_gains *g, hosting *h, double *gain_ns)
+static void by_host(tl_gains *g, hosting *h, double *gain_ns, int64_t *surplus_ns)
 {
     double most = 0;
     size_t asked = 0;
     for (size_t k = 0; k < h->nhosts && k < STEPPED_MOST && h->more[k].ns > 0; k++) {
         uint32_t i = h->more[k].rank;
         repair_both(g, h, i, i, gain_ns + i * h->nsteps);
+        for (uint32_t r = 0; r < g->in->nranks; r++)
+            surplus_ns[r] = g->marked[r] ? tl_whatif_taken_off(g->whatif, r) : surplus_ns[r];
         for (size_t s = 0; s < h->nsteps; s++)
             h->total_ns[i] += gain_ns[i * h->nsteps + s];
         most = fmax(most, h->total_ns[i]);
@@ -198,7 +200,7 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
         gain_ns[i] = 0;
     if (whole) {
         list_hosts_by_more(g, &h, surplus_ns);
-        by_host(g, &h, gain_ns);
+        by_host(g, &h, gain_ns, surplus_ns);
     }
     memset(g->marked, 0, g->in->nranks);
     free(h.step_gain_ns);

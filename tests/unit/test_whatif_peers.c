@@ -310,7 +310,36 @@ static void what_was_launched_before_the_recording_may_be_anything(void)
     }
 }
 
+/* Slow ranks, and two that are not or one: alone each is compared with its like, too, as all are where one is left. */
+static void who_is_repaired_together_is_compared_with_who_is_not(void)
+{
+    for (int quick = 1; quick <= 2; quick++) {
+        drawn_job *j = job_new();
+        uint8_t repaired[4 + 1] = { 0 };
+        for (int r = 0; r <= quick; r++) {
+            job_rank(j, 0, draw("steps:     111111111111",
+                                "host:      ar..........",
+                                "compute 7: AAAAAAAA....",
+                                "comm 9:    ........RRRR", NULL));
+            repaired[r] = 1;
+        }
+        for (int r = 0; r < quick; r++)
+            job_rank(j, 0, draw("steps:     111111111111",
+                                "host:      ar..........",
+                                "compute 7: AAAA........",
+                                "comm 9:    ....RRRRRRRR", NULL));
+        job_ready(j);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
+        int64_t gain_ns = tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
+        CU_ASSERT_EQUAL(columns(gain_ns), quick == 2 ? 4 : 2);
+        CU_ASSERT_EQUAL(columns(tl_whatif_taken_off(j->whatif, 0)), quick == 2 ? 4 : 2);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
+        job_free(j);
+    }
+}
+
 static const unit_test tests[] = {
+    TEST(who_is_repaired_together_is_compared_with_who_is_not),
     TEST(a_rank_with_other_collectives_is_compared_by_its_sums_between_those_of_all),
     TEST(a_rank_alone_in_its_role_is_compared_with_its_other_steps),
     TEST(who_is_recorded_for_longer_did_not_do_more),
