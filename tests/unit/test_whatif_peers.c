@@ -239,6 +239,42 @@ static void a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others(
     }
 }
 
+/* V and T are sent: the stages in the middle, which wait for A where those at the ends do not, send twice as often, or no more
+ * often. */
+static void who_sends_more_often_may_wait_more_often(void)
+{
+    uint8_t middle[] = { 0, 1, 1, 0 };
+    for (int more = 0; more < 2; more++) {
+        drawn_job *j = job_new();
+        for (int32_t stage = 0; stage < 4; stage++) {
+            bool end = stage == 0 || stage == 3;
+            drawing *d = draw("steps:     1111111111122222222222",
+                        end ? "host:      ab.r..t....ab.r..t...."
+                     : more ? "host:      a..brvt....a..brvt...."
+                            : "host:      a..br.t....a..br.t....",
+                        end ? "compute 7: AABB.......AABB......."
+                            : "compute 7: AA.BB......AA.BB......",
+                        end ? "comm 9:    ....RRRRR......RRRRR.."
+                            : "comm 9:    .....RRRR.......RRRR..",
+                end || !more ? "comm 10:   ......T..........T...."
+                            : "comm 10:   .....VT.........VT....", NULL);
+            job_rank(j, stage, d);
+            for (size_t k = 0; k < d->view.nkernels; k++)
+                if (d->kernels[k].correlation == 'v' || d->kernels[k].correlation == 't')
+                    d->kernels[k].collective = TL_SEND;
+            for (int at = 0; at < 20; at += 11) {
+                if (!end)
+                    job_wait(j, (size_t)stage, at + 1, at + 2, TL_WAIT_STREAM);
+                job_wait(j, (size_t)stage, at + 7, at + 9, TL_WAIT_STREAM);
+            }
+        }
+        job_ready(j);
+        double gain = columns(tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = middle }, NULL));
+        CU_ASSERT(more ? gain == 0 : gain > 0.9);
+        job_free(j);
+    }
+}
+
 /* Behind the last step rank 2 did two columns more than the others until the end of both recordings, or four more because its
  * own goes on for four. */
 static void who_is_recorded_for_longer_did_not_do_more(void)
@@ -349,6 +385,7 @@ static const unit_test tests[] = {
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),
     TEST(a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others),
+    TEST(who_sends_more_often_may_wait_more_often),
     TEST(stages_are_compared_by_the_kernels_that_they_share),
     TEST(of_two_stages_that_differ_neither_is_known_to_be_slow),
     TEST(who_stays_longer_in_what_stages_send_each_other_waits),
