@@ -36,8 +36,8 @@ bool tl_gains_known(const tl_gains *gains);
 bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns);
 
 /* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; ranks whose host_of is not below nhosts stay.
- * surplus_ns[rank]: all that a rank had more to do than its peers, those of its own host left out where the host is repaired.
- * False when memory is out. */
+ * surplus_ns[rank]: all that a rank had more to do than its peers, those of its own host left out where the host is
+ * repaired.  False when memory is out. */
 bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
                       double *gain_ns, int64_t *surplus_ns);
 

@@ -239,8 +239,8 @@ static void a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others(
     }
 }
 
-/* V and T are sent: the stages in the middle, which wait for A where those at the ends do not, send twice as often, or no more
- * often. */
+/* V and T are sent: the stages in the middle, which wait for A where those at the ends do not, send twice as often, or no
+ * more often. */
 static void who_sends_more_often_may_wait_more_often(void)
 {
     uint8_t middle[] = { 0, 1, 1, 0 };
