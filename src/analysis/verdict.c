@@ -157,7 +157,7 @@ static tl_status test_gains(judging *j, tl_error *err)
 {
     size_t nranks = j->in->nranks, nsteps = j->in->nsteps;
     for (size_t r = 0; r < nranks; r++) {
-        tl_explaining e = { .all_traced = j->in->all_traced };
+        tl_explaining e = { .waits_known = j->in->waits_known };
         for (size_t s = 0; s < nsteps; s++) {
             size_t at = r * nsteps + s;
             if (!j->flagged[at])

@@ -30,7 +30,7 @@ bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p)
 {
     double own = e->blame_ns > 0 ? 1 - e->comm_ns / e->blame_ns : 0;
     bool always = isnan(p) ? pattern == TL_PATTERN_PERSISTENT : p <= significant;
-    return !e->all_traced && always && e->steps_ns > 0 && e->waited_ns * own >= waited_share * e->steps_ns &&
+    return !e->waits_known && always && e->steps_ns > 0 && e->waited_ns * own >= waited_share * e->steps_ns &&
            e->gain_ns < explained * e->waited_ns && e->blame_ns * own >= most_of_all * e->all_ns;
 }
 
@@ -102,7 +102,7 @@ static tl_explaining explain(const tl_verdict_input *in, const tl_table *blame_s
 {
     const tl_blame_step *steps = tl_table_row(blame_step, 0);
     size_t nsteps = in->nsteps;
-    tl_explaining e = { .all_traced = in->all_traced, .comm_ns = tl_charged_for_comm(in, rank, flagged) };
+    tl_explaining e = { .waits_known = in->waits_known, .comm_ns = tl_charged_for_comm(in, rank, flagged) };
     for (size_t s = 0; s < nsteps; s++) {
         const tl_blame_step *own = &steps[rank * nsteps + s];
         if (!flagged[s])
@@ -267,7 +267,7 @@ tl_status tl_verdict_judge(const tl_verdict_input *in, const tl_verdict_gains *g
         double ns = flagged_ns(in, w.flagged + i * in->nsteps);
         const tl_standing *found = &w.found[i];
         row->verdict = (uint8_t)say(in, found, w.flagged + i * in->nsteps, row);
-        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->all_traced && row->gain_ns >= 0 &&
+        if (row->verdict == TL_VERDICT_STRAGGLER && gains->simulated && in->waits_known && row->gain_ns >= 0 &&
             (double)row->gain_ns < next_to_nothing * ns) {
             row->verdict = TL_VERDICT_OK;
             snprintf(row->reason, sizeof row->reason,

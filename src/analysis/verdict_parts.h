@@ -12,7 +12,7 @@ enum { TL_TOO_FEW_STEPS = 2 };
  * of that for communication that nobody matched, and what all are. */
 typedef struct tl_explaining {
     double steps_ns, waited_ns, gain_ns, blame_ns, comm_ns, all_ns;
-    bool all_traced; /* no rank is without a trace */
+    bool waits_known; /* as in verdict.h */
 } tl_explaining;
 
 /* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that: others without a

@@ -31,19 +31,27 @@ static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts 
     return tl_portion(surplus_ns, asked, all);
 }
 
-void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, int64_t *work_ns,
-                          int64_t *host_ns)
+/* `together`: of a rank that is repaired with others. */
+static void surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, bool together, int64_t *work_ns,
+                       int64_t *host_ns)
 {
     const tl_cell *cell = &w->cells[at];
+    int64_t work_less = together ? w->work_less[at] : 0, host_less = together ? w->host_less[at] : 0;
     tl_parts own = { { 0 } };
 
-    *work_ns = tl_ns_max(0, cell->work_ns - cell->work_peer_ns);
-    *host_ns = tl_ns_max(0, cell->host_ns - cell->host_peer_ns);
+    *work_ns = tl_ns_max(0, cell->work_ns - tl_ns_max(0, cell->work_peer_ns - work_less));
+    *host_ns = tl_ns_max(0, cell->host_ns - tl_ns_max(0, cell->host_peer_ns - host_less));
     if (mask == 0 || (*work_ns == 0 && *host_ns == 0))
         return;
     tl_whatif_cell_parts(w, rank, cell, &own);
     *work_ns = share_of(w, cell, &own, *work_ns, true, mask);
     *host_ns = share_of(w, cell, &own, *host_ns, false, mask);
+}
+
+void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t at, uint32_t mask, int64_t *work_ns,
+                          int64_t *host_ns)
+{
+    surplus_of(w, rank, at, mask, false, work_ns, host_ns);
 }
 
 static bool in_scenario(const tl_whatif *w, const tl_scenario *s, const tl_cell *cell)
@@ -73,6 +81,7 @@ static uint8_t waits_of(uint32_t parts)
 
 static void set_scenario(tl_whatif *w, const tl_scenario *s)
 {
+    tl_whatif_look_outside(w, s->repaired);
     for (uint32_t r = 0; r < w->in.nranks; r++) {
         bool ideal = s->ideal && (s->own == NULL || s->own[r] == 0);
         w->changed[r] = ideal || (s->repaired != NULL && s->repaired[r] != 0);
@@ -87,7 +96,7 @@ static void set_scenario(tl_whatif *w, const tl_scenario *s)
                 w->work_cut[i] = w->cells[i].work_ns - w->cells[i].work_mid_ns;
                 w->host_cut[i] = w->cells[i].host_ns - w->cells[i].host_mid_ns;
             } else {
-                tl_whatif_surplus_of(w, r, i, s->parts, &w->work_cut[i], &w->host_cut[i]);
+                surplus_of(w, r, i, s->parts, true, &w->work_cut[i], &w->host_cut[i]);
             }
         }
     }
@@ -144,14 +153,12 @@ void tl_whatif_step_surplus(const tl_whatif *w, uint32_t rank, int64_t *step_ns)
 {
     for (size_t s = 0; s < w->facts.nsteps; s++)
         step_ns[s] = 0;
-    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++) {
-        int64_t work, host;
-        if (w->cells[i].step == 0)
-            continue;
-        tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
-        int64_t *of = &step_ns[w->cells[i].step - 1];
-        *of = tl_whatif_plus(*of, tl_whatif_plus(work, host));
-    }
+    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++)
+        if (w->cells[i].step > 0) {
+            int64_t work, host, *of = &step_ns[w->cells[i].step - 1];
+            tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
+            *of = tl_whatif_plus(*of, tl_whatif_plus(work, host));
+        }
 }
 
 int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
@@ -162,6 +169,17 @@ int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
         sum = tl_whatif_plus(sum, tl_whatif_plus(work, host));
     }
     return sum;
+}
+
+void tl_whatif_taken_off(const tl_whatif *w, uint32_t rank, int64_t *step_ns)
+{
+    for (size_t s = 0; s < w->facts.nsteps; s++)
+        step_ns[s] = 0;
+    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++)
+        if (w->cells[i].step > 0) {
+            int64_t *of = &step_ns[w->cells[i].step - 1];
+            *of = tl_whatif_plus(*of, tl_whatif_plus(w->work_cut[i], w->host_cut[i]));
+        }
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */
@@ -343,9 +361,14 @@ static tl_status put_together(tl_whatif *w, tl_error *err)
     w->host_cut = tl_calloc(w->ncells + 1, sizeof *w->host_cut);
     w->unasked = tl_calloc(w->ncells + 1, sizeof *w->unasked);
     w->untailed = tl_calloc(w->ncells + 1, sizeof *w->untailed);
+    w->work_less = tl_calloc(w->ncells + 1, sizeof *w->work_less);
+    w->host_less = tl_calloc(w->ncells + 1, sizeof *w->host_less);
+    w->inside = tl_calloc(w->ncells + 1, sizeof *w->inside);
+    w->numbers = tl_calloc(w->ncells + 1, sizeof *w->numbers);
     w->step_end = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_end);
     w->step_ns = tl_calloc(w->facts.nsteps + 1, sizeof *w->step_ns);
     if (w->work_cut == NULL || w->host_cut == NULL || w->unasked == NULL || w->untailed == NULL ||
+        w->work_less == NULL || w->host_less == NULL || w->inside == NULL || w->numbers == NULL ||
         w->step_end == NULL || w->step_ns == NULL)
         return TL_ENOMEM;
     if (!tl_whatif_settle(w) || !tl_whatif_compare_links(w) || !tl_whatif_find_tails(w))
@@ -387,7 +410,8 @@ void tl_whatif_free(tl_whatif *w)
                     w->carry,      w->step_end,  w->step_ns,    w->work_cut,      w->host_cut, w->changed,
                     w->link_cut,   w->steps,     w->unasked,
                     w->untailed,   w->tail_ns,   w->lag_ns,     w->own_ns,     w->any_ns,
-                    w->lasted_ns,  w->given_back };
+                    w->lasted_ns,  w->given_back, w->work_less, w->host_less,  w->inside,     w->numbers,
+                    w->compared,   w->first_compared };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     free(w);

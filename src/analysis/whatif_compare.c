@@ -32,12 +32,27 @@ tl_cell *tl_cell_at(const tl_comparing *c, const tl_block *b, size_t k, bool bac
     return &c->w->cells[back ? b->first + b->n - 1 - k : b->first + k];
 }
 
+/* Whose medians the next row has. */
+static bool list_compared(tl_comparing *c, const tl_block *v, size_t n, size_t k, bool back)
+{
+    tl_whatif *w = c->w;
+    if (!tl_grow((void **)&w->compared, &c->compared_cap, c->ncompared + n, sizeof *w->compared) ||
+        !tl_grow((void **)&w->first_compared, &c->first_cap, w->nmedians + 2, sizeof *w->first_compared))
+        return false;
+    w->first_compared[w->nmedians] = c->ncompared;
+    for (size_t i = 0; i < n; i++)
+        w->compared[c->ncompared++] = (uint32_t)(tl_cell_at(c, &v[i], k, back) - w->cells);
+    w->first_compared[w->nmedians + 1] = c->ncompared;
+    return true;
+}
+
 bool tl_compare_cells(tl_comparing *c, const tl_block *v, size_t n, size_t k, bool back)
 {
     tl_whatif *w = c->w;
     tl_number *x = c->numbers;
 
-    if (!tl_grow((void **)&w->medians, &c->medians_cap, (w->nmedians + 1) * TL_NPARTS, sizeof *w->medians))
+    if (!tl_grow((void **)&w->medians, &c->medians_cap, (w->nmedians + 1) * TL_NPARTS, sizeof *w->medians) ||
+        !list_compared(c, v, n, k, back))
         return false;
     for (int host = 0; host < 2; host++) {
         for (size_t i = 0; i < n; i++) {
@@ -48,6 +63,7 @@ bool tl_compare_cells(tl_comparing *c, const tl_block *v, size_t n, size_t k, bo
         for (size_t i = 0; i < n; i++) {
             tl_cell *cell = tl_cell_at(c, &v[x[i].of], k, back);
             *(host ? &cell->host_peer_ns : &cell->work_peer_ns) = median_without(x, n, i);
+            *(host ? &cell->host_others_ns : &cell->work_others_ns) = median_without(x, n, i);
             *(host ? &cell->host_mid_ns : &cell->work_mid_ns) = median_of_all(x, n);
             cell->medians = (uint32_t)w->nmedians;
         }

@@ -12,7 +12,7 @@ typedef struct tl_number {
 
 typedef struct tl_comparing {
     tl_whatif *w;
-    size_t medians_cap;
+    size_t medians_cap, compared_cap, first_cap, ncompared;
     tl_block *common;   /* scratch, as many as there are blocks */
     tl_number *numbers; /* scratch, as many as there are cells or blocks */
 } tl_comparing;

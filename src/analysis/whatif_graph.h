@@ -18,6 +18,7 @@ typedef struct tl_cell {
     int64_t late_ns;                    /* for so long its work stood idle because the host was late */
     int64_t work_peer_ns, host_peer_ns; /* median of the others; its own where there is nothing to compare with */
     int64_t work_mid_ns, host_mid_ns;   /* median of all */
+    int64_t work_others_ns, host_others_ns; /* median of the others in the row of part medians, chance and all */
     uint32_t first_segment;             /* its segments end where those of the next cell begin */
     uint32_t medians;                   /* row of part medians, TL_NONE */
     uint32_t step;                      /* index + 1; 0 outside all steps */
@@ -89,6 +90,8 @@ struct tl_whatif {
     int64_t *medians;                  /* [nmedians * TL_NPARTS] */
     int32_t *steps;                    /* what facts.steps shows */
     size_t nmedians;
+    uint32_t *compared;                /* the cells of each row of medians */
+    size_t *first_compared;            /* [nmedians + 1] */
 
     /* The last replay. */
     int64_t *t;                        /* by entry */
@@ -103,6 +106,9 @@ struct tl_whatif {
 
     /* The scenario. */
     int64_t *work_cut, *host_cut;      /* by cell: taken off; below 0: added */
+    int64_t *work_less, *host_less;    /* by cell: so much less is expected than of its rank alone */
+    bool *inside;                      /* by cell: its rank is repaired; set only where several are */
+    int64_t *numbers;                  /* by cell, scratch */
     bool *changed;                     /* by rank */
     uint8_t *unasked;                  /* by cell, bits 1 << tl_wait_kind: such that others do not ask for are left out */
     bool *untailed;                    /* by cell: tails are */
@@ -119,6 +125,9 @@ bool tl_whatif_compare(tl_whatif *w);
 /* whatif_usual.c: fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
 bool tl_whatif_compare_links(tl_whatif *w);
 bool tl_whatif_find_tails(tl_whatif *w);
+
+/* whatif_outside.c: sets work_less and host_less for ranks that are repaired together. */
+void tl_whatif_look_outside(tl_whatif *w, const uint8_t *repaired);
 
 /* whatif_contention.c: sets beside_part.  What kernels that ran so long beside communication would not have taken without it.
  * After the unchanged replay: from now on replays reckon with it.  In one, when the end of a comm is known.  False when memory

@@ -94,6 +94,7 @@ static void compare(matching *m)
             for (size_t i = 0; i < m->n; i++)
                 m->numbers[i] = time_of(cell_of(m, &m->v[i], m->at[k]), host);
             set_usual(cell, host, tl_median(m->numbers, m->n));
+            *(host ? &cell->host_others_ns : &cell->work_others_ns) = tl_median(m->numbers, m->n);
         }
         const tl_cell *like = cell_of(m, m->v, m->at[k]);
         cell->medians = like->medians;

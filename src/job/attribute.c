@@ -6,6 +6,7 @@
 #include "job_roles.h"
 #include "links.h"
 #include "marked.h"
+#include "passed_on.h"
 #include "share.h"
 #include "steps.h"
 #include "units.h"
@@ -95,18 +96,6 @@ static void tell_steps(const attributing *a, tl_table *stragglers)
 /* ------------------------------------------------------------------------------------------------------ the verdicts
  */
 
-/* Whether each rank of each group has a trace.  What others wait for where one has none may be its delay. */
-static bool all_traced(const attributing *a)
-{
-    const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
-    for (size_t i = 0; i < groups->n; i++) {
-        const tl_group_row *row = tl_table_row(groups, i);
-        if (row->seen < row->size)
-            return false;
-    }
-    return a->roles.nnamed == a->nranks;
-}
-
 static tl_status judge(attributing *a, const tl_programs *programs, tl_error *err)
 {
     size_t nsteps;
@@ -119,6 +108,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
                  tl_job_roles_find(&a->roles, &(tl_role_input){ a->rows, a->nrows, a->ranks, a->nranks, programs });
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
+    const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
     tl_verdict_input input = {
         .blame = tl_tables_get(a->tables, &tl_blame_schema),
         .ranks = a->ranks,
@@ -148,7 +138,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
         input.sure_ns = sure_ns;
-        input.all_traced = all_traced(a);
+        input.waits_known = a->roles.nnamed == a->nranks && !tl_passed_on_unseen(groups);
         input.by_gain = a->roles.several;
         if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns) || !tl_gains_own(gains, own_ns))
             st = tl_fail_memory(err, "what each step would gain");

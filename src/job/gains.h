@@ -36,12 +36,10 @@ bool tl_gains_known(const tl_gains *gains);
 bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns);
 
 /* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; ranks whose host_of is not below nhosts stay.
- * False when memory is out. */
+ * surplus_ns[rank * nsteps + step], if not NULL: all that a rank had more to do than its peers, those of its own host left
+ * out where the host is repaired.  False when memory is out. */
 bool tl_gains_by_host(tl_gains *gains, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
-                      double *gain_ns);
-
-/* surplus_ns[rank * nsteps + step]: all that a rank had more to do than its peers.  False when memory is out. */
-bool tl_gains_surplus(const tl_gains *gains, const tl_job_step *steps, size_t nsteps, int64_t *surplus_ns);
+                      double *gain_ns, int64_t *surplus_ns);
 
 /* own_ns[rank]: by how much a job in which all else is ideal takes longer with this rank as it is; 0 where it is not among
  * the 32 that had most to do beyond their peers.  Who hides behind others that are as late has as much as they; who is

@@ -164,14 +164,31 @@ static void list_hosts_by_more(const tl_gains *g, hosting *h)
     qsort(h->more, h->nhosts, sizeof *h->more, by_more);
 }
 
+/* What the rank had more to do than its peers, or what its repair has just taken off. */
+static void put_surplus(const tl_gains *g, const hosting *h, uint32_t rank, bool repaired, int64_t *surplus_ns)
+{
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    if (repaired)
+        tl_whatif_taken_off(g->whatif, rank, h->step_gain_ns);
+    else
+        tl_whatif_step_surplus(g->whatif, rank, h->step_gain_ns);
+    for (size_t i = 0; i < h->nsteps; i++) {
+        size_t s = step_in_replay(facts, h->steps[i].number);
+        surplus_ns[i] = s < facts->nsteps ? h->step_gain_ns[s] : 0;
+    }
+}
+
 /* What it gains by chance is asked of those that gain most: to the others it is only noise to be above. */
-static void by_host(tl_gains *g, hosting *h, double *gain_ns)
+static void by_host(tl_gains *g, hosting *h, double *gain_ns, int64_t *surplus_ns)
 {
     double most = 0;
     size_t asked = 0;
     for (size_t k = 0; k < h->nhosts && k < STEPPED_MOST && h->more[k].ns > 0; k++) {
         uint32_t i = h->more[k].rank;
         repair_both(g, h, i, i, gain_ns + i * h->nsteps);
+        for (uint32_t r = 0; surplus_ns != NULL && r < g->in->nranks; r++)
+            if (g->marked[r])
+                put_surplus(g, h, r, true, surplus_ns + r * h->nsteps);
         for (size_t s = 0; s < h->nsteps; s++)
             h->total_ns[i] += gain_ns[i * h->nsteps + s];
         most = fmax(most, h->total_ns[i]);
@@ -184,7 +201,7 @@ static void by_host(tl_gains *g, hosting *h, double *gain_ns)
 }
 
 bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const tl_job_step *steps, size_t nsteps,
-                      double *gain_ns)
+                      double *gain_ns, int64_t *surplus_ns)
 {
     hosting h = { .host_of = host_of,
                   .steps = steps,
@@ -200,9 +217,11 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
 
     for (size_t i = 0; whole && i < nhosts * nsteps; i++)
         gain_ns[i] = 0;
+    for (uint32_t r = 0; whole && surplus_ns != NULL && r < g->in->nranks; r++)
+        put_surplus(g, &h, r, false, surplus_ns + r * nsteps);
     if (whole) {
         list_hosts_by_more(g, &h);
-        by_host(g, &h, gain_ns);
+        by_host(g, &h, gain_ns, surplus_ns);
     }
     memset(g->marked, 0, g->in->nranks);
     free(h.step_gain_ns);
@@ -211,19 +230,4 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
     free(h.total_ns);
     free(h.more);
     return whole;
-}
-
-bool tl_gains_surplus(const tl_gains *g, const tl_job_step *steps, size_t nsteps, int64_t *surplus_ns)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    int64_t *step_ns = tl_malloc((facts->nsteps + 1) * sizeof *step_ns);
-    for (uint32_t r = 0; step_ns != NULL && r < g->in->nranks; r++) {
-        tl_whatif_step_surplus(g->whatif, r, step_ns);
-        for (size_t i = 0; i < nsteps; i++) {
-            size_t s = step_in_replay(facts, steps[i].number);
-            surplus_ns[r * nsteps + i] = s < facts->nsteps ? step_ns[s] : 0;
-        }
-    }
-    free(step_ns);
-    return step_ns != NULL;
 }

@@ -20,8 +20,7 @@ static tl_status judge_hosts(const tl_verdict_input *job, tl_gains *gains, tl_ta
     bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
 
     if (whole && several)
-        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns) &&
-                tl_gains_surplus(gains, job->steps, job->nsteps, surplus_ns);
+        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
     const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
     if (st == TL_OK && several)
@@ -46,7 +45,7 @@ static bool all_named(const tl_table *stragglers, const uint32_t *unit_of)
 static bool gains_of_units(const tl_verdict_input *job, tl_gains *gains, const uint32_t *unit_of, double *gain_ns)
 {
     size_t nsteps = job->nsteps;
-    if (!tl_gains_by_host(gains, unit_of, 1, job->steps, nsteps, gain_ns))
+    if (!tl_gains_by_host(gains, unit_of, 1, job->steps, nsteps, gain_ns, NULL))
         return false;
     for (size_t r = 0; r < job->nranks; r++)
         if (unit_of[r] > 0)

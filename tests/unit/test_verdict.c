@@ -12,7 +12,7 @@ enum { RANKS_MAX = 8, STEPS_MAX = 32 };
 static tl_table blame = { .schema = &tl_blame_schema }, blame_step = { .schema = &tl_blame_step_schema },
                 stragglers = { .schema = &tl_straggler_schema };
 
-static bool all_traced;
+static bool waits_known;
 static int64_t simulated_ns = -1; /* what the repair of rank 0 gains as a whole; -1: nobody has asked */
 /* The part of a rank's time that it is charged for. */
 static uint8_t charged_for = TL_PART_COMPUTE;
@@ -64,7 +64,7 @@ static void judge(const int64_t *late_counts, const char *const *lines)
                                      .steps = steps,
                                      .nsteps = nsteps,
                                      .gain_ns = gain,
-                                     .all_traced = all_traced };
+                                     .waits_known = waits_known };
     const tl_verdict_gains gains = { true, together_ns };
     CU_ASSERT_FATAL(tl_table_sort(&blame));
     CU_ASSERT_EQUAL_FATAL(tl_verdict_make(&input, &blame_step, &stragglers, &err), TL_OK);
@@ -111,14 +111,14 @@ static void only_a_simulated_gain_acquits(void)
         int64_t simulated_ns;
         tl_verdict verdict;
     } cases[] = { { -1, TL_VERDICT_STRAGGLER }, { 0, TL_VERDICT_OK }, { 28000000, TL_VERDICT_STRAGGLER } };
-    all_traced = true;
+    waits_known = true;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         simulated_ns = cases[i].simulated_ns;
         JUDGE(none, "33..8888.3.3", /* */
               "....7777....", "..3......3..", "............", ".3......3...", "............");
         CU_ASSERT_EQUAL(verdict_of(0)->verdict, cases[i].verdict);
     }
-    all_traced = false;
+    waits_known = false;
     simulated_ns = -1;
 }
 
@@ -143,11 +143,11 @@ static void waits_that_no_replay_explains_are_believed(void)
 /* Where every rank has a trace, the replay knows what they wait for: their devices have the time. */
 static void waits_of_a_device_that_has_the_time_are_nobodys_fault(void)
 {
-    all_traced = true;
+    waits_known = true;
     JUDGE(none, "988989898989", /* */
           "............", ".......1....", "............", "...1........", "............");
     CU_ASSERT_EQUAL(verdict_of(0)->verdict, TL_VERDICT_OK);
-    all_traced = false;
+    waits_known = false;
 }
 
 /* What it spent in communication that nobody matched is no delay of its own. */
@@ -221,7 +221,7 @@ static void in_one_step_its_collectives_tell(void)
 static void in_one_step_ranks_that_hide_each_other_are_told_by_both(void)
 {
     static const int64_t turns[RANKS_MAX] = { 30, 26, 3, 1, 2, 0 };
-    all_traced = true;
+    waits_known = true;
     for (int both = 0; both < 2; both++) {
         together_ns = both == 1 ? ms('3') : 0;
         JUDGE(turns, "9", ".", "8", ".", ".", ".", ".", ".", ".", ".", ".", ".");
@@ -230,7 +230,7 @@ static void in_one_step_ranks_that_hide_each_other_are_told_by_both(void)
                             both == 1 && r < 2 ? TL_VERDICT_STRAGGLER : TL_VERDICT_OK);
     }
     together_ns = 0;
-    all_traced = false;
+    waits_known = false;
 }
 
 int main(void)

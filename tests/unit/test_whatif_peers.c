@@ -239,6 +239,42 @@ static void a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others(
     }
 }
 
+/* V and T are sent: the stages in the middle, which wait for A where those at the ends do not, send twice as often, or no
+ * more often. */
+static void who_sends_more_often_may_wait_more_often(void)
+{
+    uint8_t middle[] = { 0, 1, 1, 0 };
+    for (int more = 0; more < 2; more++) {
+        drawn_job *j = job_new();
+        for (int32_t stage = 0; stage < 4; stage++) {
+            bool end = stage == 0 || stage == 3;
+            drawing *d = draw("steps:     1111111111122222222222",
+                        end ? "host:      ab.r..t....ab.r..t...."
+                     : more ? "host:      a..brvt....a..brvt...."
+                            : "host:      a..br.t....a..br.t....",
+                        end ? "compute 7: AABB.......AABB......."
+                            : "compute 7: AA.BB......AA.BB......",
+                        end ? "comm 9:    ....RRRRR......RRRRR.."
+                            : "comm 9:    .....RRRR.......RRRR..",
+                end || !more ? "comm 10:   ......T..........T...."
+                            : "comm 10:   .....VT.........VT....", NULL);
+            job_rank(j, stage, d);
+            for (size_t k = 0; k < d->view.nkernels; k++)
+                if (d->kernels[k].correlation == 'v' || d->kernels[k].correlation == 't')
+                    d->kernels[k].collective = TL_SEND;
+            for (int at = 0; at < 20; at += 11) {
+                if (!end)
+                    job_wait(j, (size_t)stage, at + 1, at + 2, TL_WAIT_STREAM);
+                job_wait(j, (size_t)stage, at + 7, at + 9, TL_WAIT_STREAM);
+            }
+        }
+        job_ready(j);
+        double gain = columns(tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = middle }, NULL));
+        CU_ASSERT(more ? gain == 0 : gain > 0.9);
+        job_free(j);
+    }
+}
+
 /* Behind the last step rank 2 did two columns more than the others until the end of both recordings, or four more because its
  * own goes on for four. */
 static void who_is_recorded_for_longer_did_not_do_more(void)
@@ -310,7 +346,40 @@ static void what_was_launched_before_the_recording_may_be_anything(void)
     }
 }
 
+/* Slow ranks, and two that are not or one: alone each is compared with its like, too, as all are where one is left. */
+static void who_is_repaired_together_is_compared_with_who_is_not(void)
+{
+    for (int quick = 1; quick <= 2; quick++) {
+        drawn_job *j = job_new();
+        uint8_t repaired[4 + 1] = { 0 };
+        int64_t step_ns[1];
+        for (int r = 0; r <= quick; r++) {
+            job_rank(j, 0, draw("steps:     111111111111",
+                                "host:      ar..........",
+                                "compute 7: AAAAAAAA....",
+                                "comm 9:    ........RRRR", NULL));
+            repaired[r] = 1;
+        }
+        for (int r = 0; r < quick; r++)
+            job_rank(j, 0, draw("steps:     111111111111",
+                                "host:      ar..........",
+                                "compute 7: AAAA........",
+                                "comm 9:    ....RRRRRRRR", NULL));
+        job_ready(j);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
+        int64_t gain_ns = tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
+        CU_ASSERT_EQUAL(columns(gain_ns), quick == 2 ? 4 : 2);
+        tl_whatif_taken_off(j->whatif, 0, step_ns);
+        CU_ASSERT_EQUAL(columns(step_ns[0]), quick == 2 ? 4 : 2);
+        tl_whatif_step_surplus(j->whatif, 0, step_ns);
+        CU_ASSERT_EQUAL(columns(step_ns[0]), 2);
+        CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
+        job_free(j);
+    }
+}
+
 static const unit_test tests[] = {
+    TEST(who_is_repaired_together_is_compared_with_who_is_not),
     TEST(a_rank_with_other_collectives_is_compared_by_its_sums_between_those_of_all),
     TEST(a_rank_alone_in_its_role_is_compared_with_its_other_steps),
     TEST(who_is_recorded_for_longer_did_not_do_more),
@@ -320,6 +389,7 @@ static const unit_test tests[] = {
     TEST(a_stage_is_compared_with_stages_that_compute_the_same),
     TEST(a_stage_that_alone_is_fed_is_not_slow),
     TEST(a_stage_launches_no_more_slowly_and_waits_no_more_often_than_others),
+    TEST(who_sends_more_often_may_wait_more_often),
     TEST(stages_are_compared_by_the_kernels_that_they_share),
     TEST(of_two_stages_that_differ_neither_is_known_to_be_slow),
     TEST(who_stays_longer_in_what_stages_send_each_other_waits),

@@ -38,7 +38,7 @@ typedef struct tl_verdict_input {
     const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
                             * known, then the charges as wall time stand for it */
     const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
-    bool all_traced;       /* no rank is without a trace: a replay knows what others waited for */
+    bool waits_known;      /* a replay knows what others waited for: ranks without a trace pass nothing on unseen */
     bool by_gain;          /* test that in place of the charges: a pipeline */
     bool begun;            /* all recordings had begun long before the first step (standing.h) */
     bool in_turn;          /* recordings end in turn within the last step (standing.h) */

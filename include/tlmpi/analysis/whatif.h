@@ -10,7 +10,8 @@
  *                 segment, its host waits for its device no more often, and it stays in an all-to-all no longer than
  *                 the others; all of it, or what one part (tl_part) has too much of, in some steps or all;
  *                 a wait that others do not ask for is of the part of its call: SYNC, of a copy to the device H2D, of
- *                 cudaFree ALLOCATOR
+ *                 cudaFree ALLOCATOR; ranks that are repaired together take no longer than the median of those that
+ *                 are not, where their role has two of these
  *     links       transfers take no longer than transfers like them usually do
  *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
  *
@@ -121,5 +122,8 @@ void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, int64_t *ste
 
 /* The same in all of its time. */
 int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
+
+/* step_ns[nsteps]: what the last scenario, which repairs it, takes off the work and the host of a rank in each step. */
+void tl_whatif_taken_off(const tl_whatif *whatif, uint32_t rank, int64_t *step_ns);
 
 #endif
