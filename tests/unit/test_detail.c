@@ -87,6 +87,8 @@ static void kernels_of_thousands_of_years_leave_the_first_work_where_it_is(void)
     CU_ASSERT_TRUE_FATAL(tl_detail_starts(&d->view, &starts));
     CU_ASSERT_EQUAL_FATAL(starts.n, 1);
     CU_ASSERT_EQUAL(starts.v[0], 0);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").ns, INT64_MAX);
     free(starts.v);
     drawing_free(d);
 }
