@@ -1,6 +1,7 @@
 /* detail.c - the names under which most of a rank's time went, step by step: of the device, and of the host. */
 #include "detail_rows.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* The row of a name, or NULL when memory is out. */
@@ -26,8 +27,8 @@ bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint3
     tl_detail *row = row_of(all, kind, step, name, (uint8_t)part);
     if (row == NULL)
         return false;
-    row->ns += what->ns;
-    row->size += what->size;
+    row->ns = tl_ns_add(row->ns, what->ns);
+    row->size = tl_ns_add(row->size, what->size);
     row->count += what->count;
     row->depth = what->depth > row->depth ? what->depth : row->depth;
     row->frame = what->frame;

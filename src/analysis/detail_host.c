@@ -71,6 +71,22 @@ static void begin_thread(gathering *g)
         g->part_to[part] = INT64_MIN;
 }
 
+/* The first launch of work from t on; INT64_MAX where there is none. */
+static int64_t next_launch(const gathering *g, int64_t t_ns)
+{
+    const tl_launch *launches = g->view->launches;
+    size_t low = 0;
+    TL_BISECT(low, g->nworking, mid, launches[g->working[mid]].start_ns < t_ns);
+    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
+}
+
+/* What the host does behind the last launch of a step holds up the next one, whose idle time the device's is then. */
+static int32_t step_held_up(const gathering *g, int64_t start_ns)
+{
+    int64_t next_ns = next_launch(g, start_ns);
+    return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
+}
+
 /* What stands for a part takes its time of the host whether the device has run dry or not. */
 static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64_t end_ns)
 {
@@ -78,8 +94,8 @@ static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64
     if (!tl_part_is_of_host(part) || from >= end_ns)
         return true;
     g->part_to[part] = end_ns;
-    return tl_detail_add(g->rows, TL_DETAIL_PART, tl_step_at(g->view->steps, g->view->nsteps, start_ns), TL_NO_NAME,
-                         part, &(tl_detail){ .size = end_ns - from });
+    return tl_detail_add(g->rows, TL_DETAIL_PART, step_held_up(g, start_ns), TL_NO_NAME, part,
+                         &(tl_detail){ .size = end_ns - from });
 }
 
 /* A name within the same name covers the same time. */
@@ -90,7 +106,7 @@ static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return true;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    return tl_detail_add(g->rows, TL_DETAIL_HOST, tl_step_at(g->view->steps, g->view->nsteps, start_ns), name, part,
+    return tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, part,
                          &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
@@ -147,15 +163,6 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
     return g->view->calls.name[call];
 }
 
-/* The first launch of work from t on; INT64_MAX where there is none. */
-static int64_t next_launch(const gathering *g, int64_t t_ns)
-{
-    const tl_launch *launches = g->view->launches;
-    size_t low = 0;
-    TL_BISECT(low, g->nworking, mid, launches[g->working[mid]].start_ns < t_ns);
-    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
-}
-
 /* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
  * it. */
 static bool surely_waits(const gathering *g, uint32_t name)
@@ -190,8 +197,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         if (whole && may_wait(g, name)) {
             int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
-                whole = tl_detail_add(g->rows, TL_DETAIL_WAIT, tl_step_at(g->view->steps, g->view->nsteps, start),
-                                      waits_as(g, ops, &op_at, i),
+                whole = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
                                       g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
                                       &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
         }

@@ -7,6 +7,7 @@
 #include "detail_rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* What a step computes on a stream. */
@@ -39,7 +40,7 @@ static bool add_compute(finding *f, const tl_kernel *k)
             return false;
         f->v.v[f->v.n++] = (share){ .device = k->device, .stream = k->stream };
     }
-    f->v.v[at].ns += k->end_ns - k->start_ns;
+    f->v.v[at].ns = tl_ns_add(f->v.v[at].ns, k->end_ns - k->start_ns);
     return (most != TL_MAP_NONE && f->v.v[most].ns >= f->v.v[at].ns) || tl_map_put(&f->main, step, at) == 0;
 }
 

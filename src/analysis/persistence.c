@@ -99,8 +99,9 @@ static double price_of_a_level(const testing *t, size_t r, const bool *flagged)
     return 0.75 * tl_real_median(t->share, n);
 }
 
-/* The one run of levels in which most steps are flagged, as steps [*first, *last]; false where there are several or
- * none. */
+/* The one run of levels in which two of three steps are flagged, as steps [*first, *last]; false where there are several
+ * or none.  Of what comes and goes every other step is flagged: half of any run, and more of one that begins and ends
+ * with it. */
 static bool one_run(const testing *t, size_t r, size_t n, size_t block, const bool *flagged, size_t *first,
                     size_t *last)
 {
@@ -111,7 +112,7 @@ static bool one_run(const testing *t, size_t r, size_t n, size_t block, const bo
         size_t from = t->starts[run] * block, to = run + 1 < nruns ? t->starts[run + 1] * block : nsteps, count = 0;
         for (size_t i = from; i < to; i++)
             count += flagged[i];
-        if (2 * count <= to - from)
+        if (3 * count < 2 * (to - from))
             continue;
         if (found == 0 || *last + 1 != from) {
             found++;

@@ -81,7 +81,7 @@ static bool list(const listing *l, const uint32_t *order, size_t n)
     for (size_t i = 0, to; i < n; i = to) {
         tl_kernel_kind kind = { .does = l->key[order[i]], .step = l->c->step_of[order[i]] };
         for (to = i; to < n && by_kind(l, order[i], order[to]) == 0; to++) {
-            kind.ns += tl_ns_max(0, work_at(l, order[to])->end_ns - work_at(l, order[to])->start_ns);
+            kind.ns = tl_ns_add(kind.ns, tl_ns_max(0, work_at(l, order[to])->end_ns - work_at(l, order[to])->start_ns));
             kind.n++;
         }
         if (out->nkinds > first && out->kinds[first].step != kind.step) {

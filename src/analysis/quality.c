@@ -100,8 +100,9 @@ static int check_of_wait(tl_wait_state state)
 static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
+    bool matched = fits && c->n > 1 && c->state != TL_COLL_MISSING;
 
-    add(&rows[TL_CHECK_MATCHED], fits && c->n > 1 && c->state != TL_COLL_MISSING, 0);
+    add(&rows[TL_CHECK_MATCHED], matched, 0);
     add(&rows[TL_CHECK_PARTIAL], c->state == TL_COLL_PARTIAL, 0);
     add(&rows[TL_CHECK_MISSING], c->state == TL_COLL_MISSING, 0);
     add(&rows[TL_CHECK_UNMATCHED], c->state == TL_COLL_UNMATCHED, 0);
@@ -112,7 +113,7 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
         add(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
     if (c->n > 1)
         add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
-    if (c->n > 1 && fits)
+    if (matched)
         add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
     for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
         if (check == check_of_wait((tl_wait_state)c->wait_state))

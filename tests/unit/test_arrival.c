@@ -279,6 +279,19 @@ static void sums_by_group_kind_and_size(void)
     meeting_free(m);
 }
 
+static void of_matched_ones_alone_it_is_told_how_many_are_in_no_step(void)
+{
+    meeting *m = meet("0: AAAA..BBBB", "1: ..AA...BBB", "2: .AAA......", NULL);
+    tl_tables job;
+    meeting_analyse(m);
+    sum_up(m, 1, &job);
+    CU_ASSERT_EQUAL(quality(&job, "collective_missing")->count, 1);
+    CU_ASSERT_EQUAL(quality(&job, "collective_matched")->count, 1);
+    CU_ASSERT_EQUAL(quality(&job, "collective_outside_steps")->of, 1);
+    tl_tables_free(&job);
+    meeting_free(m);
+}
+
 static void sums_do_not_depend_on_who_has_what(void)
 {
     meeting *m = three_collectives();
@@ -324,6 +337,7 @@ int main(void)
         TEST(a_launch_lag_is_never_negative),
         TEST(bandwidth_is_of_the_time_after_the_last_arrival),
         TEST(sums_by_group_kind_and_size),
+        TEST(of_matched_ones_alone_it_is_told_how_many_are_in_no_step),
         TEST(sums_do_not_depend_on_who_has_what),
         TEST(a_lost_wait_is_out_of_balance),
     };

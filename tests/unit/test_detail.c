@@ -1,4 +1,5 @@
 /* test_detail.c - the names under which a rank's time went, step by step, on drawings. */
+#include "../../src/analysis/detail_rows.h"
 #include "draw.h"
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/local.h"
@@ -76,6 +77,22 @@ static void a_steps_parts_begin_with_the_idle_time_before_its_first_work(void)
     drawing_free(d);
 }
 
+/* The stream that computes most is so, too, where kernels last longer together than any time. */
+static void kernels_of_thousands_of_years_leave_the_first_work_where_it_is(void)
+{
+    drawing *d = draw("steps:     11111111111", "compute 7: .A.A.A.....", "compute 9: .......B...", NULL);
+    tl_step_starts starts = { 0 };
+    for (size_t i = 0; i < 3; i++)
+        d->kernels[i].end_ns = d->kernels[i].start_ns + INT64_MAX / 2;
+    CU_ASSERT_TRUE_FATAL(tl_detail_starts(&d->view, &starts));
+    CU_ASSERT_EQUAL_FATAL(starts.n, 1);
+    CU_ASSERT_EQUAL(starts.v[0], 0);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").ns, INT64_MAX);
+    free(starts.v);
+    drawing_free(d);
+}
+
 /* Prefetched batches: the copies of later steps run while the device still computes an earlier one. */
 static void a_batch_that_is_copied_ahead_begins_no_step(void)
 {
@@ -122,6 +139,20 @@ static void spans_have_the_idle_time_that_they_cover(void)
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").ns, 2 * US);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").part, TL_PART_ALLOCATOR);
     CU_ASSERT_TRUE(row_of(TL_DETAIL_HOST, 1, "hipMalloc").depth > 2);
+    drawing_free(d);
+}
+
+/* As a checkpoint at the end of a step, for which the device begins the next one late. */
+static void what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up(void)
+{
+    drawing *d = draw("steps:         11111111111222222222222", /**/
+                      "host:          a..........b...........", /**/
+                      "compute 7:     .A..........BBBB.......", /**/
+                      "mark save:     ..========.............", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(part_of(2, TL_PART_HOST), 10 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "save").ns, 0);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 2, "save").ns, 8 * US);
     drawing_free(d);
 }
 
@@ -239,9 +270,11 @@ static void few_names_are_kept_the_largest(void)
 static const unit_test tests[] = {
     TEST(work_counts_by_name_and_step),
     TEST(a_steps_parts_begin_with_the_idle_time_before_its_first_work),
+    TEST(kernels_of_thousands_of_years_leave_the_first_work_where_it_is),
     TEST(a_batch_that_is_copied_ahead_begins_no_step),
     TEST(a_step_waits_for_its_own_batch),
     TEST(spans_have_the_idle_time_that_they_cover),
+    TEST(what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up),
     TEST(a_name_within_itself_counts_once),
     TEST(idle_time_of_the_device_itself_is_no_names),
     TEST(waits_have_the_idle_time_behind_them),

@@ -311,6 +311,18 @@ static void work_that_overruns_the_next_of_its_stream_is_cut(void)
     drawing_free(d);
 }
 
+static void overruns_beyond_all_time_sum_up_to_the_longest_time(void)
+{
+    drawing *d = draw("compute 7: AAAAAAAA", "compute 7: ....BBBBBBBBB", "compute 7: ........CCCCC", "compute 7: ............D", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        ((tl_kernel *)(uintptr_t)d->view.kernels)[i].end_ns = INT64_MAX / 2;
+    run(d, &tl_config_default);
+    const tl_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_idle_schema), 0);
+    CU_ASSERT_EQUAL(row->overruns, 3);
+    CU_ASSERT_EQUAL(row->overrun_ns, INT64_MAX);
+    drawing_free(d);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -331,6 +343,7 @@ int main(void)
         TEST(between_the_nodes_of_a_graph_the_host_has_no_part),
         TEST(graphs_whose_work_is_missing_are_counted_and_their_gaps_marked),
         TEST(work_that_overruns_the_next_of_its_stream_is_cut),
+        TEST(overruns_beyond_all_time_sum_up_to_the_longest_time),
     };
     return unit_main("idle_drain", tests, COUNT(tests));
 }

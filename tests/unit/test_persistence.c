@@ -70,6 +70,13 @@ static void one_step_is_one_off_and_scattered_ones_are_sporadic(void)
     CU_ASSERT(of[1].first == 0 && of[1].last == 15);
 }
 
+static void what_comes_every_other_step_is_sporadic(void)
+{
+    LOOK("............", "5.5.5.5.5.5.", "............");
+    CU_ASSERT_EQUAL(of[1].pattern, TL_PATTERN_SPORADIC);
+    CU_ASSERT(of[1].first == 0 && of[1].last == 10);
+}
+
 static void what_grows_is_drifting(void)
 {
     LOOK("................", "1122333445566778", "................");
@@ -168,6 +175,7 @@ static const unit_test tests[] = {
     TEST(two_ranks_suffice),
     TEST(a_window_is_found_to_the_step),
     TEST(one_step_is_one_off_and_scattered_ones_are_sporadic),
+    TEST(what_comes_every_other_step_is_sporadic),
     TEST(what_grows_is_drifting),
     TEST(less_than_a_percent_of_the_step_is_never_flagged),
     TEST(a_pause_of_one_hides_nobody_who_is_always_late),
