@@ -6,6 +6,7 @@
  *     name      between whom                               slow_link_name.c
  */
 #include "slow_link_parts.h"
+#include "slow_link_shared.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -127,21 +128,24 @@ tl_status tl_slow_links_find(const tl_link_input *in, tl_slow_links *out, tl_err
                           .long_ns = tl_calloc(n, sizeof(int64_t)),
                           .apart_ns = tl_calloc(n, sizeof(int64_t)),
                           .evidence = tl_calloc(n, 1),
+                          .shared = tl_calloc(n, sizeof(bool)),
                           .order = tl_malloc(n * sizeof(uint32_t)),
                           .scratch = tl_malloc(2 * n * sizeof(int64_t)) };
     out->link_of = tl_malloc(n * sizeof *out->link_of);
     out->surplus_ns = tl_calloc(n, sizeof *out->surplus_ns);
     bool whole = f.unit != NULL && f.class_of != NULL && f.took_ns != NULL && f.should_ns != NULL &&
-                 f.long_ns != NULL && f.apart_ns != NULL && f.evidence != NULL && f.order != NULL && f.scratch != NULL &&
+                 f.long_ns != NULL && f.apart_ns != NULL && f.evidence != NULL && f.shared != NULL &&
+                 f.order != NULL && f.scratch != NULL &&
                  out->link_of != NULL && out->surplus_ns != NULL;
-    tl_status st = whole && list(&f) ? TL_OK : tl_fail_memory(err, "slow links");
+    whole = whole && list(&f) && tl_link_find_shared(in, f.shared);
+    tl_status st = whole ? TL_OK : tl_fail_memory(err, "slow links");
 
     if (st == TL_OK && f.n > 0)
         st = find(&f, err);
     tl_map_free(&f.units);
     tl_map_free(&f.classes);
     void *all[] = { f.unit,  f.class_of, f.took_ns, f.should_ns, f.long_ns, f.apart_ns,
-                    f.evidence, f.order, f.scratch,  f.charge,  f.flagged,   f.found };
+                    f.evidence, f.order, f.scratch,  f.charge,  f.flagged,   f.found, f.shared };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;

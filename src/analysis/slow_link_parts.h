@@ -15,6 +15,7 @@ typedef struct tl_link_finding {
     int64_t *took_ns, *should_ns, *long_ns; /* long_ns: a surplus from which on it counts */
     int64_t *apart_ns; /* so much further apart than those of the other groups its ends are, up to what healthy rings' are */
     uint8_t *evidence;
+    bool *shared;    /* [ncollectives]: other transfers were under way at its ranks */
     uint32_t *order; /* those looked at, by class, unit and length */
     size_t n;
     double *charge; /* [nunits * nsteps] */

@@ -30,14 +30,19 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(x, y);
 }
 
-/* The middle surplus of a cell's collectives of the step of order[i]; *next: behind them. */
+/* The middle surplus of a cell's collectives of the step of order[i]; *next: behind them.  Of those alone that shared no
+ * wires, where there are any: on a slow link they are as slow. */
 static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *next)
 {
     uint32_t step = f->in->collectives[f->order[i]].step;
+    size_t alone = 0, n = 0;
     for (*next = i; *next < to && f->in->collectives[f->order[*next]].step == step; (*next)++)
-        f->scratch[*next - i] = tl_ns_between(f->took_ns[f->order[*next]], f->should_ns[f->order[*next]]);
-    tl_ns_sort(f->scratch, *next - i);
-    return f->scratch[(*next - i - 1) / 2];
+        alone += !f->shared[f->order[*next]];
+    for (size_t k = i; k < *next; k++)
+        if (alone == 0 || !f->shared[f->order[k]])
+            f->scratch[n++] = tl_ns_between(f->took_ns[f->order[k]], f->should_ns[f->order[k]]);
+    tl_ns_sort(f->scratch, n);
+    return f->scratch[(n - 1) / 2];
 }
 
 static int64_t part_of(const tl_link_finding *f, uint32_t collective)

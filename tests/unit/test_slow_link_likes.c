@@ -103,7 +103,33 @@ static void chance_does_not_make_transfers_many_times_as_long(void)
     }
 }
 
+/* From step 6 on ranks 0 and 1 do two of their three transfers while rank 1 is busy with rank 2: they take twice as long.  So
+ * does the third where the link is slow. */
+static void what_shares_its_wires_with_others_is_not_slow(void)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        begin();
+        for (uint32_t s = 0; s < 12; s++)
+            for (int nth = 0; nth < 3; nth++) {
+                bool shared = s >= 6 && nth < 2;
+                int64_t later = nth * (int64_t)UNIT_NS * 8, ns = shared || (s >= 6 && slow) ? 6 * UNIT_NS : 3 * UNIT_NS;
+                for (uint32_t first = 0; first < (shared ? 2 : 1); first++) {
+                    tl_link_collective *c = meet(first, 2, s, ns);
+                    c->bytes <<= first;
+                    for (uint32_t k = c->first; k < c->first + 2; k++) {
+                        ends[k].start_ns += later;
+                        ends[k].end_ns += later;
+                        ends[k].shown_end_ns += later;
+                    }
+                }
+            }
+        find();
+        CU_ASSERT_EQUAL(links.n, (size_t)slow);
+    }
+}
+
 static const unit_test tests[] = {
+    TEST(what_shares_its_wires_with_others_is_not_slow),
     TEST(groups_of_one_stage_do_the_same_whatever_its_size),
     TEST(stages_send_about_as_much_as_other_stages),
     TEST(who_is_in_two_groups_does_different_things_in_them),

@@ -17,7 +17,8 @@
  *     last     where all ranks of a host are done later than others, and transfers are longer when one of them came
  *              last
  *
- * Of a group some of whose ranks have no trace only tails can tell.
+ * Of a group some of whose ranks have no trace only tails can tell.  Where some transfers of a step share the wires of a
+ * rank with others, those that do not tell how slow the link is.
  *
  * Groups whose ranks end further apart than those of other groups, by no more than those of healthy rings do, take so
  * much longer for that alone.  The surplus of a group and step counts where it is a quarter of what the step's transfers
