@@ -143,11 +143,10 @@ static void batch_operators(struct rank *r, const struct meeting *m, struct coll
     }
 }
 
-/* The stream waits for what the compute stream has been given. */
-static void wait_for_compute(struct rank *r, enum slot slot)
+/* A stream waits for an event that was recorded on another. */
+static void wait_for_event(struct rank *r, int64_t record, enum slot on, enum slot slot)
 {
     const struct job *job = &r->sim->job;
-    int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
     int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
 
     if (job->vendor == VENDOR_NVIDIA && job->sync_events)
@@ -162,7 +161,14 @@ static void wait_for_compute(struct rank *r, enum slot slot)
                                       .external = r->external,
                                       .called_ns = r->called_ns,
                                       .waits_for = record,
-                                      .waits_on = SLOT_COMPUTE });
+                                      .waits_on = (int)on });
+}
+
+/* The stream waits for what the compute stream has been given. */
+static void wait_for_compute(struct rank *r, enum slot slot)
+{
+    int64_t record = call(r, "cudaEventRecord", "hipEventRecord", NULL, US);
+    wait_for_event(r, record, SLOT_COMPUTE, slot);
 }
 
 void take_part(struct rank *r, const struct instruction *what)
@@ -254,22 +260,8 @@ bool take_leave(struct rank *r, enum axis axis, int number)
 
     if (!end_of(r, axis, number, &end_ns))
         return false;
-    if (!on_compute) {
-        int64_t wait = call(r, "cudaStreamWaitEvent", "hipStreamWaitEvent", NULL, US);
-        if (job->vendor == VENDOR_NVIDIA && job->sync_events)
-            rank_emit(r, &(struct event){ .kind = EVENT_SYNC,
-                                          .name = "Stream Wait Event",
-                                          .number = -1,
-                                          .other = -1,
-                                          .start_ns = r->now_ns - 600,
-                                          .end_ns = r->now_ns - 100,
-                                          .track = SLOT_COMPUTE,
-                                          .correlation = wait,
-                                          .external = r->external,
-                                          .called_ns = r->called_ns,
-                                          .waits_for = r->records[axis][number % REMEMBERED],
-                                          .waits_on = (int)slot_of(job, axis) });
-    }
+    if (!on_compute)
+        wait_for_event(r, r->records[axis][number % REMEMBERED], slot_of(job, axis), SLOT_COMPUTE);
     r->free_ns[SLOT_COMPUTE] = later(r->free_ns[SLOT_COMPUTE], end_ns);
     return true;
 }

@@ -16,16 +16,11 @@
 /* Beside the gap: an event that ended longer before it is not the one before it (without rule `ended`). */
 #define ADJACENT_NS 2000
 
-static bool same_stream(const tl_kernel *a, const tl_kernel *b)
-{
-    return a->device == b->device && a->stream == b->stream;
-}
-
 /* Whether a runs on when b, which is next in the view, begins on its stream.  Branches of a graph run side by side, on
  * whatever stream they are said to be. */
 static bool overruns(tl_idle_rank *k, const tl_kernel *a, const tl_kernel *b)
 {
-    return b->start_ns < a->end_ns && same_stream(a, b) &&
+    return b->start_ns < a->end_ns && tl_same_stream(a, b) &&
            !(a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch));
 }
 

@@ -232,7 +232,7 @@ static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, 
     if (done_ns <= from_ns)
         return 0;
     tl_activity_seek(c->activity, &cursor, from_ns);
-    tl_activity_add(c->activity, &cursor, from_ns, done_ns < to_ns ? done_ns : to_ns, &sum);
+    tl_activity_add(c->activity, &cursor, from_ns, tl_ns_min(done_ns, to_ns), &sum);
     for (int part = 0; part < TL_NPARTS; part++)
         ns += part == TL_PART_COMM ? 0 : sum.ns[part];
     return ns;

@@ -73,11 +73,6 @@ bool tl_building_place_comms(tl_building *b);
 bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);
 void tl_building_free(tl_building *b);
 
-static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
-{
-    return a->device == b->device && a->stream == b->stream;
-}
-
 /* How many comms, in the order of `ended`, had ended at an instant. */
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
 

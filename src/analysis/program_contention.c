@@ -66,7 +66,8 @@ static int by_start(const void *building, uint32_t x, uint32_t y)
 {
     const tl_building *b = building;
     const tl_kernel *p = &b->view->kernels[b->comm[x]], *q = &b->view->kernels[b->comm[y]];
-    return p->start_ns != q->start_ns ? (p->start_ns < q->start_ns ? -1 : 1) : (x > y) - (x < y);
+    int order = TL_COMPARE(p->start_ns, q->start_ns);
+    return order != 0 ? order : TL_COMPARE(x, y);
 }
 
 /* Each instant in which any communication ran, once. */
@@ -169,7 +170,7 @@ static bool look_at_kernels(contending *l)
 static int by_key(const void *a, const void *b)
 {
     const sample *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
+    return TL_COMPARE(x->key, y->key);
 }
 
 static int by_name(const void *a, const void *b)
@@ -216,6 +217,7 @@ static bool slope_of(const drawing *d, double *slope, double *error)
 static void tell(contending *l, double *contention, double *error)
 {
     drawing same = { .free = -1 }, named = { .free = -1 };
+    const drawing *both[] = { &same, &named };
     sample *v = l->samples;
     size_t n = 0;
     double slope, off, sum = 0, weight = 0;
@@ -234,14 +236,11 @@ static void tell(contending *l, double *contention, double *error)
             ;
         draw(&named, v + i, to - i);
     }
-    if (slope_of(&same, &slope, &off)) {
-        sum += slope / (off * off);
-        weight += 1 / (off * off);
-    }
-    if (slope_of(&named, &slope, &off)) {
-        sum += slope / (off * off);
-        weight += 1 / (off * off);
-    }
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        if (slope_of(both[i], &slope, &off)) {
+            sum += slope / (off * off);
+            weight += 1 / (off * off);
+        }
     *contention = weight > 0 ? sum / weight : 0;
     *error = weight > 0 ? 1 / sqrt(weight) : INFINITY;
 }

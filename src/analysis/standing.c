@@ -204,12 +204,14 @@ static void look_for_events(const looking *l, size_t unit, tl_standing *out)
     find_events(l, unit, events_ratio, event_share, out);
     if (out->nevents >= (few ? MORE : PAIR))
         return;
-    find_events(l, unit, MORE_RATIO, matters_flagged, out);
-    if (!few && out->nevents >= MORE && out->overall >= matters_event)
-        return;
-    find_events(l, unit, PAIR_RATIO, matters_flagged, out);
-    if (!few && out->nevents >= PAIR && out->overall >= matters_event)
-        return;
+    if (!few && out->overall >= matters_event) {
+        find_events(l, unit, MORE_RATIO, matters_flagged, out);
+        if (out->nevents >= MORE)
+            return;
+        find_events(l, unit, PAIR_RATIO, matters_flagged, out);
+        if (out->nevents >= PAIR)
+            return;
+    }
     find_events(l, unit, ratio_of_one(out->overall), event_share, out);
 }
 

@@ -1,5 +1,6 @@
 /* step_done.c - see step_done.h. */
 #include "step_done.h"
+#include "tlmpi/base/stats.h"
 
 size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number)
 {
@@ -11,11 +12,6 @@ size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number)
     return view->nsteps;
 }
 
-static bool one_stream(const tl_kernel *a, const tl_kernel *b)
-{
-    return a->device == b->device && a->stream == b->stream;
-}
-
 void tl_steps_done(const tl_rank_view *view, int64_t *done_ns)
 {
     size_t at = 0;
@@ -24,7 +20,7 @@ void tl_steps_done(const tl_rank_view *view, int64_t *done_ns)
         done_ns[s] = TL_TIME_UNKNOWN;
     for (size_t i = 0, to; view->nsteps > 0 && i < view->nkernels; i = to) {
         bool computes = false;
-        for (to = i; to < view->nkernels && one_stream(&view->kernels[to], &view->kernels[i]); to++)
+        for (to = i; to < view->nkernels && tl_same_stream(&view->kernels[to], &view->kernels[i]); to++)
             computes = computes || view->kernels[to].kind == TL_COMPUTE;
         for (size_t k = i; computes && k < to; k++) {
             const tl_kernel *kernel = &view->kernels[k];
@@ -34,9 +30,9 @@ void tl_steps_done(const tl_rank_view *view, int64_t *done_ns)
             if (s == view->nsteps)
                 continue;
             at = s;
-            done_ns[s] = kernel->end_ns > done_ns[s] ? kernel->end_ns : done_ns[s];
+            done_ns[s] = tl_ns_max(done_ns[s], kernel->end_ns);
         }
     }
     for (size_t s = 1; s < view->nsteps; s++)
-        done_ns[s] = done_ns[s - 1] > done_ns[s] ? done_ns[s - 1] : done_ns[s];
+        done_ns[s] = tl_ns_max(done_ns[s], done_ns[s - 1]);
 }

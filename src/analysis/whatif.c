@@ -149,14 +149,15 @@ void tl_whatif_surplus(const tl_whatif *w, uint32_t rank, size_t step, tl_parts 
     }
 }
 
-void tl_whatif_step_surplus(const tl_whatif *w, uint32_t rank, int64_t *step_ns)
+void tl_whatif_step_surplus(const tl_whatif *w, uint32_t rank, bool repaired, int64_t *step_ns)
 {
     for (size_t s = 0; s < w->facts.nsteps; s++)
         step_ns[s] = 0;
     for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++)
         if (w->cells[i].step > 0) {
-            int64_t work, host, *of = &step_ns[w->cells[i].step - 1];
-            tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
+            int64_t work = w->work_cut[i], host = w->host_cut[i], *of = &step_ns[w->cells[i].step - 1];
+            if (!repaired)
+                tl_whatif_surplus_of(w, rank, i, 0, &work, &host);
             *of = tl_whatif_plus(*of, tl_whatif_plus(work, host));
         }
 }
@@ -169,17 +170,6 @@ int64_t tl_whatif_all_surplus(const tl_whatif *w, uint32_t rank)
         sum = tl_whatif_plus(sum, tl_whatif_plus(work, host));
     }
     return sum;
-}
-
-void tl_whatif_taken_off(const tl_whatif *w, uint32_t rank, int64_t *step_ns)
-{
-    for (size_t s = 0; s < w->facts.nsteps; s++)
-        step_ns[s] = 0;
-    for (size_t i = w->cell_base[rank]; i < w->cell_base[rank + 1]; i++)
-        if (w->cells[i].step > 0) {
-            int64_t *of = &step_ns[w->cells[i].step - 1];
-            *of = tl_whatif_plus(*of, tl_whatif_plus(w->work_cut[i], w->host_cut[i]));
-        }
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */

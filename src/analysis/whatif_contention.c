@@ -9,6 +9,7 @@
  * What is compared with peers is work without that part.  In a replay a communication that lasts for less time gives back
  * what the kernels beside the rest of it had to take longer; one that lasts longer takes more. */
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "whatif_graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ typedef struct told {
 static int by_part(const void *a, const void *b)
 {
     const told *x = a, *y = b;
-    return (x->part > y->part) - (x->part < y->part);
+    return TL_COMPARE(x->part, y->part);
 }
 
 /* The middle of what ranks tell, each by how sure it is: who is slower in some of its steps waits less in these, so that its

@@ -214,7 +214,7 @@ static tl_status put_together(tl_gains *g, tl_standing_in standing_in, tl_error 
     const tl_whatif_input whatif = { .programs = job->programs,
                                      .offset_ns = job->offsets,
                                      .roles = in->roles,
-                                     .hosts = g->hosts_known ? g->host_of : NULL,
+                                     .hosts = g->nhosts > 0 ? g->host_of : NULL,
                                      .nranks = in->nranks,
                                      .stand_in = job->absent.stand_in,
                                      .nabsent = job->absent.n,
@@ -236,11 +236,10 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
     g->tables = tables;
     g->marked = tl_calloc(input->nranks + 1, 1);
     g->host_of = tl_malloc((input->nranks + 1) * sizeof *g->host_of);
-    size_t nhosts = SIZE_MAX;
+    g->nhosts = SIZE_MAX;
     if (g->host_of != NULL)
-        nhosts = tl_hosts_of(tl_tables_get(tables, &tl_rank_schema), input->ranks, input->nranks, g->host_of);
-    g->hosts_known = nhosts > 0;
-    if (g->marked == NULL || nhosts == SIZE_MAX)
+        g->nhosts = tl_hosts_of(tl_tables_get(tables, &tl_rank_schema), input->ranks, input->nranks, g->host_of);
+    if (g->marked == NULL || g->nhosts == SIZE_MAX)
         return tl_fail_memory(err, "what would have been");
     g->apart_ns = clocks_apart(tl_tables_get(tables, &tl_clock_schema));
     tl_status st = put_together(g, TL_STAND_IN_ALWAYS, err);
@@ -249,6 +248,12 @@ tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains 
         if (st == TL_OK && g->job.absent.n > 0 && !tl_gains_known(g))
             st = put_together(g, (tl_standing_in)less, err);
     return st;
+}
+
+const uint32_t *tl_gains_hosts(const tl_gains *g, size_t *n)
+{
+    *n = g->nhosts;
+    return g->host_of;
 }
 
 void tl_gains_close(tl_gains *g)

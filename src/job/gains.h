@@ -26,6 +26,9 @@ typedef struct tl_gains tl_gains;
 tl_status tl_gains_open(const tl_gain_input *input, tl_tables *tables, tl_gains **out, tl_error *err);
 void tl_gains_close(tl_gains *gains);
 
+/* A number for the host of each rank, and how many there are: tl_hosts_of.  They stay the gains'. */
+const uint32_t *tl_gains_hosts(const tl_gains *gains, size_t *n);
+
 /* Whether there is a replay, and it is to be trusted. */
 bool tl_gains_known(const tl_gains *gains);
 

@@ -22,7 +22,7 @@ struct tl_gains {
     int64_t apart_ns; /* so far the clocks that it compares are apart, known and not taken off */
     uint8_t *marked; /* scratch [nranks] */
     uint32_t *host_of; /* [nranks], as far as they are told apart */
-    bool hosts_known;
+    size_t nhosts;     /* 0: they are not told apart */
 };
 
 /* nranks where there is no such rank. */

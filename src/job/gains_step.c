@@ -26,14 +26,6 @@ static int by_more(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-/* The index of the step of this number; nsteps where the replay has none. */
-static size_t step_in_replay(const tl_whatif_facts *facts, int32_t number)
-{
-    size_t s = 0;
-    TL_BISECT(s, facts->nsteps, mid, facts->steps[mid] < number);
-    return s < facts->nsteps && facts->steps[s] == number ? s : facts->nsteps;
-}
-
 /* gain_ns: of the replay's steps; all_ns: of all of the job.  A step gains no more than it is long: where a recording begins
  * before the first mark, what is more was gained there. */
 static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const tl_job_step *steps, size_t nsteps,
@@ -42,7 +34,7 @@ static void put_steps(const tl_gains *g, int64_t *gain_ns, int64_t all_ns, const
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
     tl_gains_to_steps(gain_ns, facts->nsteps, all_ns);
     for (size_t i = 0; i < nsteps; i++) {
-        size_t s = step_in_replay(facts, steps[i].number);
+        size_t s = tl_index_of(facts->steps, facts->nsteps, steps[i].number);
         wall_ns[i] = s < facts->nsteps ? fmin((double)gain_ns[s], (double)steps[i].ns) : 0;
     }
 }
@@ -168,12 +160,9 @@ static void list_hosts_by_more(const tl_gains *g, hosting *h)
 static void put_surplus(const tl_gains *g, const hosting *h, uint32_t rank, bool repaired, int64_t *surplus_ns)
 {
     const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    if (repaired)
-        tl_whatif_taken_off(g->whatif, rank, h->step_gain_ns);
-    else
-        tl_whatif_step_surplus(g->whatif, rank, h->step_gain_ns);
+    tl_whatif_step_surplus(g->whatif, rank, repaired, h->step_gain_ns);
     for (size_t i = 0; i < h->nsteps; i++) {
-        size_t s = step_in_replay(facts, h->steps[i].number);
+        size_t s = tl_index_of(facts->steps, facts->nsteps, h->steps[i].number);
         surplus_ns[i] = s < facts->nsteps ? h->step_gain_ns[s] : 0;
     }
 }

@@ -12,12 +12,12 @@
 static tl_status judge_hosts(const tl_verdict_input *job, tl_gains *gains, tl_tables *tables, tl_error *err)
 {
     const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
-    uint32_t *host_of = tl_malloc((job->nranks + 1) * sizeof *host_of);
-    size_t n = host_of != NULL ? tl_hosts_of(ranks, job->ranks, job->nranks, host_of) : SIZE_MAX;
+    size_t n;
+    const uint32_t *host_of = tl_gains_hosts(gains, &n);
     bool several = n > 1 && n < job->nranks;
     double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
     int64_t *surplus_ns = tl_calloc((several ? job->nranks * job->nsteps : 0) + 1, sizeof *surplus_ns);
-    bool whole = host_of != NULL && n != SIZE_MAX && surplus_ns != NULL && gain_ns != NULL;
+    bool whole = surplus_ns != NULL && gain_ns != NULL;
 
     if (whole && several)
         whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
@@ -25,7 +25,6 @@ static tl_status judge_hosts(const tl_verdict_input *job, tl_gains *gains, tl_ta
     const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
     if (st == TL_OK && several)
         st = tl_hosts_judge(&input, tl_tables_get(tables, &tl_straggler_schema), err);
-    free(host_of);
     free(surplus_ns);
     free(gain_ns);
     return st;

@@ -143,10 +143,12 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
 /* Of traces without device work the doubts tell. */
 static bool has_work(const tl_table *ranks, int32_t rank)
 {
-    for (size_t i = 0; i < ranks->n; i++) {
+    for (size_t i = tl_table_from_rank(ranks, rank); i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
         bool damaged = row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
-        if (row->rank == rank && (row->status == TL_RANK_NO_GPU || (damaged && row->intervals == 0)))
+        if (row->rank != rank)
+            break;
+        if (row->status == TL_RANK_NO_GPU || (damaged && row->intervals == 0))
             return false;
     }
     return true;

@@ -369,9 +369,9 @@ static void who_is_repaired_together_is_compared_with_who_is_not(void)
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
         int64_t gain_ns = tl_whatif_gain(j->whatif, &(tl_scenario){ .repaired = repaired }, NULL);
         CU_ASSERT_EQUAL(columns(gain_ns), quick == 2 ? 4 : 2);
-        tl_whatif_taken_off(j->whatif, 0, step_ns);
+        tl_whatif_step_surplus(j->whatif, 0, true, step_ns);
         CU_ASSERT_EQUAL(columns(step_ns[0]), quick == 2 ? 4 : 2);
-        tl_whatif_step_surplus(j->whatif, 0, step_ns);
+        tl_whatif_step_surplus(j->whatif, 0, false, step_ns);
         CU_ASSERT_EQUAL(columns(step_ns[0]), 2);
         CU_ASSERT_EQUAL(columns(tl_whatif_all_surplus(j->whatif, 0)), 2);
         job_free(j);

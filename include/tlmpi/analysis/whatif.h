@@ -117,13 +117,11 @@ void tl_gains_to_steps(int64_t *step_gain_ns, size_t nsteps, int64_t gain_ns);
  * repair.  `step` is an index. */
 void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
 
-/* step_ns[nsteps]: all that a rank took beyond its peers, work and host, in each step.  O(segments of the rank). */
-void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, int64_t *step_ns);
+/* step_ns[nsteps]: all that a rank took beyond its peers, work and host, in each step; `repaired`: what the last scenario,
+ * which repairs it, took off.  O(segments of the rank). */
+void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, bool repaired, int64_t *step_ns);
 
-/* The same in all of its time. */
+/* All of it, in all of its time. */
 int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
-
-/* step_ns[nsteps]: what the last scenario, which repairs it, takes off the work and the host of a rank in each step. */
-void tl_whatif_taken_off(const tl_whatif *whatif, uint32_t rank, int64_t *step_ns);
 
 #endif

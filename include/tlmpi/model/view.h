@@ -32,6 +32,11 @@ typedef struct tl_kernel {
     uint8_t unclassified;               /* 1: a kernel that no rule names, counted as compute */
 } tl_kernel;
 
+static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
+{
+    return a->device == b->device && a->stream == b->stream;
+}
+
 /* A device-side wait that the profiler recorded (cuda_sync); not work, never busy time. */
 typedef struct tl_sync {
     int64_t start_ns, end_ns;
