@@ -81,6 +81,16 @@ static inline tl_straggler *verdict_of(answer_job *j, int32_t rank)
     return tl_table_row(tl_tables_get(&j->tables, &tl_straggler_schema), (size_t)rank);
 }
 
+/* What the repair of rank 2 gains in each of the steps in which it stands out, and in each other one. */
+static inline void gain_in_steps(answer_job *j, int64_t flagged_ns, int64_t others_ns)
+{
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->gain_ns = step->rank != 2 ? 0 : step->flagged ? flagged_ns : others_ns;
+    }
+}
+
 /* The rank holds the others up for so long in each of these steps; the replay gains gain_ns (below 0: there is none). */
 static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, int32_t last, int64_t wait_ns,
                                     int64_t gain_ns)

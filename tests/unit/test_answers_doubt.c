@@ -164,12 +164,8 @@ static void gains_in_other_steps_are_a_doubt(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
-    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
     for (int64_t ms = 25; ms <= 35; ms += 10) {
-        for (size_t i = 0; i < steps->n; i++) {
-            tl_blame_step *step = tl_table_row(steps, i);
-            step->gain_ns = step->rank == 2 && step->flagged ? ms * MS : 0;
-        }
+        gain_in_steps(j, ms * MS, 0);
         CU_ASSERT_EQUAL(answers_of(j)->persistence.doubts, ms < 30 ? 1u << TL_DOUBT_ELSEWHERE : 0);
     }
     job_free(j);

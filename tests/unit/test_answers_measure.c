@@ -46,11 +46,7 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
     hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
-    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
-    for (size_t i = 0; i < steps->n; i++) {
-        tl_blame_step *step = tl_table_row(steps, i);
-        step->gain_ns = step->flagged ? 25 * MS : 0;
-    }
+    gain_in_steps(j, 25 * MS, 0);
     tl_blame behind = { .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1,
                         .direct_ns = 200 * MS };
     put_row(j, &tl_blame_schema, &behind);
@@ -67,23 +63,13 @@ static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
     hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
-    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
-    for (size_t i = 0; i < steps->n; i++) {
-        tl_blame_step *step = tl_table_row(steps, i);
-        step->gain_ns = step->rank == 2 ? step->flagged ? 25 * MS : 5 * MS : 0;
-    }
+    gain_in_steps(j, 25 * MS, 5 * MS);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 60 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
-    for (size_t i = 0; i < steps->n; i++) { /* of one delay that goes on over a mark most is here */
-        tl_blame_step *step = tl_table_row(steps, i);
-        step->gain_ns = step->rank == 2 && step->flagged ? 35 * MS : 0;
-    }
+    gain_in_steps(j, 35 * MS, 0); /* of one delay that goes on over a mark most is here */
     CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 60 * MS);
-    for (size_t i = 0; i < steps->n; i++) { /* 21 of it are gained in others */
-        tl_blame_step *step = tl_table_row(steps, i);
-        step->gain_ns = step->rank == 2 ? step->flagged ? 35 * MS : 3 * MS : 0;
-    }
+    gain_in_steps(j, 35 * MS, 3 * MS); /* 21 of it are gained in others */
     CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 39 * MS);
     job_free(j);
 }
