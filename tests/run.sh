@@ -2,8 +2,8 @@
 # run.sh - all tests, set-up included.  On a bare Debian 12 it installs what they need (as root), then builds and checks:
 #
 #     gcc and clang without warnings, unit tests, the same with clang's ASan and UBSan, the serial program, layers, clang-tidy,
-#     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, collectives, verdicts,
-#     faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
+#     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, clocks, collectives,
+#     verdicts, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -151,6 +151,7 @@ product()
     stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
     stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
+    stage clocks /usr/bin/python3 tests/golden/clocks.py build/tlmpi-serial
     stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
     stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
     stage agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace

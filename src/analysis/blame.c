@@ -15,6 +15,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,9 +148,10 @@ static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter 
 static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t place)
 {
     const tl_blame_arrival *a = b->in->arrivals;
+    int64_t left_ns = tl_ns_sum(a[b->sorted[place]].end_ns, TL_CLOCK_ERROR_NS);
     uint32_t m = n;
     if (b->in->collectives[b->collective_of[b->sorted[place]]].loose)
-        while (m > place + 2 && a[b->sorted[m - 1]].start_ns > b->until[b->sorted[place]])
+        while (m > place + 2 && a[b->sorted[m - 1]].start_ns > left_ns)
             m--;
     return m;
 }

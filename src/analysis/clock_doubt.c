@@ -4,7 +4,8 @@
 static int64_t error_of(const tl_rank_place *r)
 {
     int64_t offset = r->applied ? 0 : r->offset_ns < 0 ? -r->offset_ns : r->offset_ns;
-    return offset > r->sigma_ns ? offset : r->sigma_ns;
+    int64_t sigma = r->sigma_ns < TL_CLOCK_UNTIED_NS ? r->sigma_ns : 0;
+    return offset > sigma ? offset : sigma;
 }
 
 void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
@@ -14,7 +15,8 @@ void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
     doubt->several |= doubt->clock >= 0 && doubt->clock != rank->clock;
     bool apart = doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
     doubt->apart |= apart;
-    doubt->untied |= apart && doubt->host >= 0 && rank->host >= 0 && doubt->host != rank->host;
+    bool open = apart || (doubt->clock >= 0 && doubt->clock != rank->clock && rank->sigma_ns >= TL_CLOCK_UNTIED_NS);
+    doubt->untied |= open && doubt->host >= 0 && rank->host >= 0 && doubt->host != rank->host;
     doubt->host = rank->host;
     doubt->clock = rank->clock;
     doubt->component = rank->component;

@@ -10,12 +10,11 @@
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
 /* Deeper than any operator. */
 enum { DEPTH_OF_CALLS = 100000 };
-/* A wait may end this long before the device is seen to be idle: host and device have clocks of their own. */
-static const int64_t slack_ns = 25000;
 /* An operator may seem to end this long before a call in it: each is rounded for itself. */
 static const int64_t rounding_ns = 1000;
 
@@ -175,7 +174,7 @@ static bool surely_waits(const gathering *g, uint32_t name)
  * waited, before the host launches anything again (until then communication may keep the device busy). */
 static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
-    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + slack_ns ? next : end_ns + slack_ns;
+    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
     return tl_host_idle_longest(&g->idle, start_ns, until);
 }
 

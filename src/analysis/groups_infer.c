@@ -9,6 +9,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/view.h"
 #include <stdlib.h>
 
@@ -20,9 +21,8 @@
 /* Fewer than so many collectives in common cannot contradict. */
 enum { ENOUGH = 3 };
 
-/* Nobody leaves a collective before another has come to it, but for so much; once may be a mistake, twice in so many is
- * none. */
-#define SLACK_NS INT64_C(20000)
+/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake, twice in so many
+ * is none. */
 enum { TOO_OFTEN = 2, ONE_IN = 20 };
 
 /* Ranks of a group scatter so many times less than others; what is below this is all the same. */
@@ -64,8 +64,8 @@ static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, int64_t apart
     while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1]) {
         const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
         if (x->item == y->item)
-            n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, SLACK_NS) ||
-                 tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, SLACK_NS);
+            n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, TL_CLOCK_ERROR_NS) ||
+                 tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, TL_CLOCK_ERROR_NS);
         i += x->item <= y->item;
         j += y->item <= x->item;
     }
@@ -188,7 +188,7 @@ static bool some_missed(const tl_deciding *d, const leading *l)
 {
     size_t n = sightings_of(d, l->m), missed = 0;
     for (size_t i = 0; i < n && i < TL_SIGHTINGS; i++)
-        missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > SLACK_NS;
+        missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > TL_CLOCK_ERROR_NS;
     return missed >= too_often(n);
 }
 

@@ -3,6 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
 bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns)
@@ -39,13 +40,14 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c)
     return TL_WAIT_LATE_RANK;
 }
 
+/* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes has
+ * waited for it. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)
 {
-    if (starts[n - 1] <= end_ns)
-        return starts[n - 1];
+    int64_t until_ns = tl_ns_sum(end_ns, TL_CLOCK_ERROR_NS);
     size_t come = 0;
-    TL_BISECT(come, n, mid, starts[mid] <= end_ns);
-    return come > 0 ? starts[come - 1] : end_ns;
+    TL_BISECT(come, n, mid, starts[mid] <= until_ns);
+    return come > 0 ? tl_ns_min(starts[come - 1], end_ns) : end_ns;
 }
 
 bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns)

@@ -1,32 +1,32 @@
-/* match_clocks.c - clocks: from the ends of collectives, where they lie, to an offset a clock, known to all.
+/* match_clocks.c - clocks: each proc's collectives bound them, all procs agree on the bounds; then all times are brought to
+ * the clocks that were found, and what ends still differ by tells how sure these are.
  *
- *     owners of collectives    anchors          one a participant of a synchronising collective, one a pair
- *     owners of (rank, group)  edges            from the anchors of one rank in one group, or of one pair and way
- *     proc 0                   a clock a rank   from all edges
+ *     owners of collectives    bounds, agreed on round by round (clocks.h)     a clock a rank, known to all
+ *     owners of collectives    ends     ->  owners of ranks   scatter   ->     proc 0: table clock
  */
 #include "match_parts.h"
 #include "share.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* A group's clocks are read off about so many of its collectives: more would not make them surer. */
+/* A group's ends are read of about so many of its collectives: more would not make them surer. */
 #define COLLECTIVES_READ 256u
 
-typedef TL_VEC(tl_anchor) anchor_list;
-typedef TL_VEC(tl_clock_edge) edge_list;
+typedef TL_VEC(tl_clock_end) end_list;
+typedef TL_VEC(tl_clock_scatter) scatter_list;
 
-/* Whether the collective is one of those that clocks are read off: a function of its key, so the same on any number of
- * procs. */
+/* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of procs. */
 static bool is_read(const tl_matching *m, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < m->ngroups ? m->groups[p->group].most : 0;
     return tl_hash_mix(p->key, 0) % (most / COLLECTIVES_READ + 1) == 0;
 }
 
-static bool take_anchors(const tl_matching *m, anchor_list *out)
+static bool take_ends(const tl_matching *m, end_list *out)
 {
     const tl_participant *parts = m->set->parts.v;
     size_t n = m->set->parts.n;
@@ -34,92 +34,59 @@ static bool take_anchors(const tl_matching *m, anchor_list *out)
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
             ;
+        size_t more = 0;
         if (!is_read(m, &parts[from]))
             continue;
-        size_t more = 0;
         if (!tl_grow((void **)&out->v, &out->cap, out->n + (to - from), sizeof *out->v) ||
-            !tl_collective_anchors(parts + from, to - from, out->v + out->n, &more))
+            !tl_clock_ends(parts + from, to - from, out->v + out->n, &more))
             return false;
         out->n += more;
     }
     return true;
 }
 
-/* By the edge that they are of. */
-static int by_edge(const void *a, const void *b)
+/* Ends to the owners of their ranks. */
+static tl_status move_ends(const tl_matching *m, tl_clock_end **moved, size_t *n, tl_error *err)
 {
-    const tl_anchor *x = a, *y = b;
-    int order = TL_COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
-    order = order != 0 ? order : TL_COMPARE(x->peer, y->peer);
-    return order != 0 ? order : TL_COMPARE(x->way, y->way);
-}
-
-static int by_edge_and_time(const void *a, const void *b)
-{
-    const tl_anchor *x = a, *y = b;
-    int order = by_edge(a, b);
-    order = order != 0 ? order : TL_COMPARE(x->at_ns, y->at_ns);
-    order = order != 0 ? order : TL_COMPARE(x->ahead_ns, y->ahead_ns);
-    return order != 0 ? order : TL_COMPARE(x->took_ns, y->took_ns);
-}
-
-/* The edges of the anchors that have come here. */
-static bool fit_edges(tl_anchor *anchors, size_t n, edge_list *out)
-{
-    if (n > 0)
-        qsort(anchors, n, sizeof *anchors, by_edge_and_time);
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && by_edge(&anchors[to], &anchors[from]) == 0; to++)
-            ;
-        if (!tl_vec_room(out) || !tl_clock_edge_fit(anchors + from, to - from, &out->v[out->n]))
-            return false;
-        out->n++;
-    }
-    return true;
-}
-
-/* Those of groups before those of pairs. */
-static int by_rank(const void *a, const void *b)
-{
-    const tl_clock_edge *x = a, *y = b;
-    int order = TL_COMPARE(x->way != TL_WAY_GROUP, y->way != TL_WAY_GROUP);
-    order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
-    order = order != 0 ? order : TL_COMPARE(x->peer, y->peer);
-    return order != 0 ? order : TL_COMPARE(x->way, y->way);
-}
-
-/* Proc 0. */
-static tl_status solve(tl_matching *m, tl_clock_mode mode, tl_clock_edge *edges, size_t n, tl_error *err)
-{
-    tl_clock_edges all = { .of_groups = edges };
-    if (n > 0)
-        qsort(edges, n, sizeof *edges, by_rank);
-    while (all.ngroups < n && edges[all.ngroups].way == TL_WAY_GROUP)
-        all.ngroups++;
-    all.of_pairs = edges + all.ngroups;
-    all.npairs = n - all.ngroups;
-    return tl_clocks_solve(&all, mode, m->ranks, m->nranks, m->clock_rows, err);
-}
-
-/* Anchors to the owners of their edges. */
-static tl_status move_anchors(const tl_matching *m, tl_anchor **moved, size_t *n, tl_error *err)
-{
-    anchor_list mine = { 0 };
+    end_list mine = { 0 };
     int32_t *to = NULL;
-    bool whole = take_anchors(m, &mine) && (to = tl_malloc((mine.n + 1) * sizeof *to)) != NULL;
+    bool whole = take_ends(m, &mine) && (to = tl_malloc((mine.n + 1) * sizeof *to)) != NULL;
 
-    for (size_t i = 0; whole && i < mine.n; i++) {
-        uint64_t key = tl_hash_mix((uint64_t)mine.v[i].rank, (uint64_t)mine.v[i].group);
-        to[i] = (int32_t)(key % (uint64_t)tl_par_nprocs());
-    }
+    for (size_t i = 0; whole && i < mine.n; i++)
+        to[i] = (int32_t)(tl_hash_mix((uint64_t)mine.v[i].rank, 0) % (uint64_t)tl_par_nprocs());
     tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the clocks"), err);
     if (st == TL_OK)
         st = tl_par_shuffle(mine.v, mine.n, sizeof *mine.v, to, (void **)moved, n, err);
     free(mine.v);
     free(to);
     return st;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const tl_clock_end *x = a, *y = b;
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+static int scatter_by_rank(const void *a, const void *b)
+{
+    const tl_clock_scatter *x = a, *y = b;
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+/* The scatter of the ranks whose ends have come here. */
+static bool scatter(tl_clock_end *ends, size_t n, scatter_list *out)
+{
+    if (n > 0)
+        qsort(ends, n, sizeof *ends, by_rank);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && ends[to].rank == ends[from].rank; to++)
+            ;
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = tl_clock_scatter_of(ends + from, to - from);
+    }
+    return true;
 }
 
 static void correct(tl_matching *m)
@@ -138,31 +105,40 @@ static void correct(tl_matching *m)
     }
 }
 
+/* What ends leave open, on all procs. */
+static tl_status doubt(tl_matching *m, tl_error *err)
+{
+    tl_clock_end *ends = NULL;
+    tl_clock_scatter *all = NULL;
+    scatter_list mine = { 0 };
+    size_t n = 0, nall = 0;
+
+    tl_status st = move_ends(m, &ends, &n, err);
+    if (st == TL_OK)
+        st = tl_par_agree(scatter(ends, n, &mine) ? TL_OK : tl_fail_memory(err, "the clocks"), err);
+    free(ends);
+    if (st == TL_OK)
+        st = tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&all, &nall, NULL, err);
+    free(mine.v);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        if (nall > 0)
+            qsort(all, nall, sizeof *all, scatter_by_rank);
+        st = tl_clocks_fill(all, nall, m->ranks, m->nranks, m->clock_rows, err);
+    }
+    free(all);
+    st = tl_par_agree(st, err);
+    if (st == TL_OK && m->nranks > 0)
+        tl_par_bcast(m->ranks, m->nranks * sizeof *m->ranks);
+    return st;
+}
+
 tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
 {
-    tl_anchor *anchors = NULL;
-    tl_clock_edge *edges = NULL;
-    edge_list mine = { 0 };
-    size_t n = 0, nedges = 0;
-
-    tl_status st = move_anchors(m, &anchors, &n, err);
-    if (st == TL_OK)
-        st = tl_par_agree(fit_edges(anchors, n, &mine) ? TL_OK : tl_fail_memory(err, "the clocks"), err);
-    free(anchors);
-    if (st == TL_OK)
-        st = tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&edges, &nedges, NULL, err);
-    free(mine.v);
-    if (st == TL_OK && tl_par_proc() == 0)
-        st = solve(m, mode, edges, nedges, err);
-    free(edges);
-    st = tl_par_agree(st, err);
-    if (st == TL_OK && tl_par_proc() != 0) {
-        free(m->ranks);
-        m->ranks = NULL;
-    }
-    if (st == TL_OK)
-        st = tl_share_rows((void **)&m->ranks, &m->nranks, sizeof *m->ranks, err);
-    if (st == TL_OK)
+    static const tl_clock_procs procs = { tl_share_least, tl_share_sum };
+    tl_status st = tl_clocks_find(m->set->parts.v, m->set->parts.n, mode, &procs, m->ranks, m->nranks, err);
+    if (st == TL_OK) {
         correct(m);
+        st = doubt(m, err);
+    }
     return st;
 }

@@ -1,8 +1,10 @@
 /* share.c - see share.h. */
 #include "share.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
+#include <string.h>
 
 tl_status tl_share_rows(void **rows, size_t *n, size_t size, tl_error *err)
 {
@@ -45,4 +47,32 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
     }
     free(all);
     return st;
+}
+
+static tl_status share_each(int64_t *values, size_t n, int64_t (*of)(int64_t a, int64_t b), tl_error *err)
+{
+    int64_t *all = NULL;
+    size_t nall = 0;
+
+    if (tl_par_nprocs() == 1 || n == 0)
+        return TL_OK;
+    tl_status st = tl_collect_rows(values, n, sizeof *values, (void **)&all, &nall, NULL, err);
+    for (size_t i = n; st == TL_OK && i < nall; i++)
+        all[i % n] = of(all[i % n], all[i]);
+    if (st == TL_OK && nall > 0)
+        memcpy(values, all, n * sizeof *values);
+    free(all);
+    if (st == TL_OK)
+        tl_par_bcast(values, n * sizeof *values);
+    return st;
+}
+
+tl_status tl_share_least(int64_t *values, size_t n, tl_error *err)
+{
+    return share_each(values, n, tl_ns_min, err);
+}
+
+tl_status tl_share_sum(int64_t *values, size_t n, tl_error *err)
+{
+    return share_each(values, n, tl_ns_sum, err);
 }

@@ -4,6 +4,7 @@
 
 #include "tlmpi/base/status.h"
 #include <stddef.h>
+#include <stdint.h>
 
 /* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own. The
  * caller frees *rows.  TL_ENOMEM everywhere. */
@@ -18,5 +19,9 @@ tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, s
 /* Collective.  How many the procs before this one have, when each has n; *total: how many all have.  TL_ENOMEM
  * everywhere. */
 tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err);
+
+/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM everywhere. */
+tl_status tl_share_least(int64_t *values, size_t n, tl_error *err);
+tl_status tl_share_sum(int64_t *values, size_t n, tl_error *err);
 
 #endif

@@ -132,9 +132,8 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
 
     for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
         const tl_clock *row = tl_table_row(clocks, i);
-        int64_t offset = row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
-        int64_t sigma = tl_ns_add(row->sigma_ns, row->leeway_ns);
-        int64_t error = !row->applied && offset > sigma ? offset : sigma;
+        int64_t offset = row->applied ? 0 : row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
+        int64_t error = tl_ns_max(row->sigma_ns, offset);
         t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
         t->untied |= row->component > 0 && row->host[0] != '\0';
     }

@@ -127,7 +127,8 @@ def compare_slow(work, name, folder, paths):
     wanted = collections.Counter()
     for key, ranks in met.items():
         starts = [start for _, start, _ in ranks]
-        until = {e: max(s for s in starts if s <= e) if leave_early[key] else min(max(starts), e) for _, _, e in ranks}
+        until = {e: min(max(s for s in starts if s <= e + ERROR_NS), e) if leave_early[key] else min(max(starts), e)
+                 for _, _, e in ranks}
         wanted[tuple(sorted((r, s, e, until[e] - s) for r, s, e in ranks))] += 1
 
     path = run(work, folder, "--clock", "none", procs=2)
@@ -220,28 +221,30 @@ def waits(path):
     return out
 
 
-def compare_clocks(work, ahead_ns, ppm, steps):
+ERROR_NS = 20000    # who seems to leave just before another comes has waited for it
+CLOCK_NS = 50000    # where a rank sits in the ring shifts its ends; the bounds leave as much open as a transfer takes
+
+
+def compare_clocks(work, ahead_ns, ppm, steps, *more):
     folder = os.path.join(work, f"two-hosts-{ahead_ns}-{ppm}")
     name = f"two hosts {ahead_ns} ns and {ppm} ppm apart"
     subprocess.run([MAKE_TRACE, "--no-truth", "-o", folder, "--ranks", "10", "--steps", str(steps), "--seed", "3", "--layers", "2",
-                    "--late-rank", "4", "--late-us", "700"], check=True)
+                    "--late-rank", "4", "--late-us", "700", *more], check=True)
     path = run(work, folder)
     right = waits(path)
-    by_ring = table(path, "clock")[9]["offset_ns"]      # where a rank sits in the ring shifts its ends, too
     set_wrong([os.path.join(folder, f"rank-{r}.json") for r in (8, 9)], ahead_ns, ppm)
     path = run(work, folder, procs=3)
     clocks = table(path, "clock")
     check(f"{name}: two clocks", [c["clock"] for c in clocks] == [0] * 8 + [1] * 2)
     times = [c["s_last_ns"] for c in table(path, "collective")]
-    wanted = ahead_ns + by_ring + ppm * 1000 * (max(times) - min(times)) / 2e9        # in the middle of the trace
-    check(f"{name}: the offset is found", abs(clocks[9]["offset_ns"] - wanted) < 500 + 50 * abs(ppm),
-          f"{clocks[9]['offset_ns']}, not {wanted}")
-    check(f"{name}: the drift is found", abs(clocks[9]["drift_ppb"] - 1000 * ppm) <= 20 + abs(ppm) * 10,
-          clocks[9]["drift_ppb"])
+    span = max(times) - min(times)
+    wanted = ahead_ns + ppm * 1000 * span / 2e9         # in the middle of the trace
+    check(f"{name}: the offset is found", abs(clocks[9]["offset_ns"] - wanted) < CLOCK_NS, f"{clocks[9]['offset_ns']}, not {wanted}")
+    check(f"{name}: the drift is found", abs(clocks[9]["drift_ppb"] - 1000 * ppm) * span / 2e9 < CLOCK_NS, clocks[9]["drift_ppb"])
     check(f"{name}: and applied", [c["applied"] for c in clocks] == [0] * 8 + [1] * 2)
     got = waits(path)
     worst = max(abs(got[k] - right[k]) for k in right)
-    check(f"{name}: waits are as with right clocks", got.keys() == right.keys() and worst < 1500 + abs(by_ring), f"{worst} ns off")
+    check(f"{name}: waits are as with right clocks", got.keys() == right.keys() and worst < 2 * CLOCK_NS, f"{worst} ns off")
     check(f"{name}: nothing is suspect", all(c["suspect"] == "no" for c in table(path, "collective")))
     untouched = run(work, folder, "--clock", "none")
     check(f"{name}: --clock none applies nothing", all(c["applied"] == 0 for c in table(untouched, "clock")))
@@ -261,7 +264,7 @@ def main():
             compare_slow(work, f"{ranks} made ranks", folder, glob.glob(folder + "/*.json"))
         compare_clocks(work, 3200000, 0, 4)
         compare_clocks(work, -7000000000, 0, 4)
-        compare_clocks(work, 250000, 40, 200)
+        compare_clocks(work, 2500000, 400, 200, "--shard")
         if os.path.isdir(os.path.join(CORPUS, "traces")):
             compare_known(work)
             for name in ("torchrec_optimizer", "torchrec_optimizer_4", "torchrec_optimizer_5", "resnet18_2ranks",

@@ -180,7 +180,7 @@ def nameless(work):
         "pairs in a pipeline": (["--flavour", "rocm", "--jitter", "2", "--seed", "673250474", *pairs, "--ranks", "16", "--pp", "2",
                                  "--microbatches", "3", "--steps", "10", "--python-share", "0.2", "--fault", "gc", "--fault-cost",
                                  "0.05", "--fault-pattern", "bounded", "--fault-steps", "6-9"], [13]),
-        "a slow ring": (["--age", "2022", "--shard", "--layers", "3", "--clock-offset-us", "500", "--gpus", "4", "--fault",
+        "a slow ring": (["--age", "2022", "--shard", "--layers", "3", "--gpus", "4", "--fault",
                          "slow_link", "--fault-cost", "0.1"], [3, 4]),
     }
     for name, (options, ranks) in jobs.items():

@@ -3,9 +3,12 @@
 #include "tlmpi/analysis/surplus.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define US INT64_C(1000)
 
 enum { MANY = 4096 };
 
@@ -70,8 +73,9 @@ static int64_t wait_of(const job *j, const tl_blame_collective *c, const tl_blam
     for (uint32_t i = c->first; i < c->first + c->n; i++) {
         int64_t start = j->arrivals[i].start_ns;
         last = start > last ? start : last;
-        until = start > until && start <= a->end_ns ? start : until;
+        until = start > until && start <= a->end_ns + TL_CLOCK_ERROR_NS ? start : until;
     }
+    until = until < a->end_ns ? until : a->end_ns;
     return (c->loose || last <= a->end_ns ? until : a->end_ns) - a->start_ns;
 }
 
@@ -135,24 +139,37 @@ static void nobody_is_owed_more_than_its_own_kernel(void)
     free(j);
 }
 
-/* Who leaves early is owed by those alone who came by then: 0, done at 50, by rank 1, and nothing by rank 2. */
+/* Who leaves early is owed by those alone who came by then: 0, done at 49, by rank 1, and nothing by rank 2. */
 static void who_may_leave_early_is_owed_by_those_who_came_before(void)
 {
     job *j = new_job(4);
     collective(j, 7);
     j->collectives[0].loose = 1;
-    arrive(j, 0, 0, 50, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 30, 200, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 100, 200, TL_NPARTS, TL_NONE);
-    arrive(j, 3, 70, 80, TL_NPARTS, TL_NONE); /* nobody came in its time */
+    arrive(j, 0, 0, 49 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 30 * US, 200 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 100 * US, 200 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 3, 70 * US, 79 * US, TL_NPARTS, TL_NONE); /* nobody came in its time */
     blame(j);
-    CU_ASSERT_EQUAL(j->pair[0][1], 30);
+    CU_ASSERT_EQUAL(j->pair[0][1], 30 * US);
     CU_ASSERT_EQUAL(j->pair[0][2] + j->pair[0][3], 0);
-    CU_ASSERT_EQUAL(j->pair[1][3], 20);
-    CU_ASSERT_EQUAL(j->pair[1][2], 20 + 30);
+    CU_ASSERT_EQUAL(j->pair[1][3], 20 * US);
+    CU_ASSERT_EQUAL(j->pair[1][2], 50 * US);
     CU_ASSERT_EQUAL(j->direct[2] + j->direct[3] + j->direct[1], j->sum);
     CU_ASSERT_EQUAL(j->sum, all_waits(j));
-    CU_ASSERT_EQUAL(j->sum, 100);
+    CU_ASSERT_EQUAL(j->sum, 100 * US);
+    free(j);
+
+    /* By less than clocks err it has waited for it. */
+    j = new_job(3);
+    collective(j, 7);
+    j->collectives[0].loose = 1;
+    arrive(j, 0, 0, 94 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 1, 30 * US, 200 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 2, 100 * US, 200 * US, TL_NPARTS, TL_NONE);
+    blame(j);
+    CU_ASSERT_EQUAL(j->pair[0][1], 15 * US);
+    CU_ASSERT_EQUAL(j->pair[0][2], 15 * US + 64 * US);
+    CU_ASSERT_EQUAL(j->sum, all_waits(j));
     free(j);
 }
 

@@ -18,8 +18,8 @@
 /* Whom the waits of a collective are for. */
 tl_wait_state tl_wait_state_of(const tl_collective_view *c);
 
-/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it; to
- * its end where all are.  The starts are those of all ranks where each may leave before all have come, else the last
+/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it by more
+ * than the clock error, but no longer than to its end; to its end where all are.  The starts are those of all ranks where each may leave before all have come, else the last
  * one alone. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 

@@ -246,13 +246,12 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")            \
     F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent") \
     F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
-                                        "the trace")                                                                   \
-    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where there is too little to "  \
-                                         "tell: 20 ends over a second")                                                \
-    F(T, I64, sigma_ns, MEASURE, "ns", "scatter of its ends around that, one standard deviation (1.4826 MAD)")         \
-    F(T, I64, leeway_ns, MEASURE, "ns", "what it may be off by, beside, since ranks end a collective in the order in " \
-                                        "which they sit in its ring: more ends do not make it less")                   \
-    F(T, I64, residual_ns, MEASURE, "ns", "how far the rank alone lies from its clock")                                \
+                                        "the trace: only what is impossible as recorded is corrected")                 \
+    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where no drift is needed")    \
+    F(T, I64, bound_ns, MEASURE, "ns", "how far off that may be at most, since nobody leaves before the last has come and " \
+                                       "nothing is received before it is sent; -1: not bounded")                       \
+    F(T, I64, sigma_ns, MEASURE, "ns", "how far off it may be, as bounded, or by what its ends of collectives lie apart "  \
+                                       "from those of others (1.4826 of the median) where that is less; -1: unknown")    \
     F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                     \
     F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                       \
     F(T, I64, before_launch, MEASURE, "", "communication kernels that seem to start before their launch: host and device " \
