@@ -100,8 +100,8 @@ if [ -z "$found" ]; then
     trap 'rm -rf "$copy"' EXIT
     check "base may not know of the model" bites src/base/hash.c '#include "tlmpi/model/names.h"'
     check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/events.h"'
-    check "an analysis may not read traces" bites src/analysis/breakdown.c '  #  include <tlmpi/trace/events.h>'
-    check "an analysis may not know of procs" bites src/analysis/breakdown.c '#include "tlmpi/par/par.h"'
+    check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/events.h>'
+    check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
     check "reading knows nothing of writing" bites src/trace/reader.c '#include "tlmpi/trace_out/splice.h"'
     check "a report may not open the result file" bites src/report/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'

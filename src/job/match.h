@@ -14,7 +14,7 @@
 #define TLMPI_JOB_MATCH_H
 
 #include "late_rows.h"
-#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/clock.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/model/table.h"
 

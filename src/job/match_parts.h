@@ -3,7 +3,7 @@
 #define TLMPI_JOB_MATCH_PARTS_H
 
 #include "match.h"
-#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/clock.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/match_key.h"
 

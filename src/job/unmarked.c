@@ -13,7 +13,7 @@
  * a rank does up to it is, too.
  */
 #include "unmarked.h"
-#include "tlmpi/analysis/period.h"
+#include "tlmpi/base/period.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

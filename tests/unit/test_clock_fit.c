@@ -1,5 +1,5 @@
 /* test_clock_fit.c - what ends of a collective tell of clocks, and the line through them. */
-#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/clock.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

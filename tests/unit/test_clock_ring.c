@@ -2,7 +2,7 @@
  *
  * A ring is drawn as its ranks' ends in us, host by host; all hosts have the same time.
  */
-#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/clock.h"
 #include "unit.h"
 
 enum { MOST = 16, US = 1000, MS = 1000000 };

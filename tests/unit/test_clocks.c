@@ -1,5 +1,5 @@
 /* test_clocks.c - the clocks of a job: who is off, by how much, how sure that is. */
-#include "tlmpi/analysis/clocks.h"
+#include "tlmpi/analysis/clock.h"
 #include "tlmpi/model/coll_tables.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_period.c - after how many letters a text returns; a letter a microsecond, a dot is a pause of one. */
-#include "tlmpi/analysis/period.h"
+#include "tlmpi/base/period.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <string.h>

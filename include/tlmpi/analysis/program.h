@@ -33,7 +33,7 @@
 #define TLMPI_ANALYSIS_PROGRAM_H
 
 #include "tlmpi/analysis/activity.h"
-#include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/host_wait.h"
 #include "tlmpi/base/status.h"
 
 typedef enum tl_chain { TL_CHAIN_HOST, TL_CHAIN_WORK } tl_chain;

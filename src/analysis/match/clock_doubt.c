@@ -1,0 +1,27 @@
+/* clock_doubt.c - see clock_doubt.h. */
+#include "tlmpi/analysis/clock_doubt.h"
+
+static int64_t error_of(const tl_rank_place *r)
+{
+    int64_t offset = r->applied ? 0 : r->offset_ns < 0 ? -r->offset_ns : r->offset_ns;
+    return offset > r->sigma_ns ? offset : r->sigma_ns;
+}
+
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
+{
+    if (rank == NULL)
+        return;
+    doubt->several |= doubt->clock >= 0 && doubt->clock != rank->clock;
+    bool apart = doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
+    doubt->apart |= apart;
+    doubt->untied |= apart && doubt->host >= 0 && rank->host >= 0 && doubt->host != rank->host;
+    doubt->host = rank->host;
+    doubt->clock = rank->clock;
+    doubt->component = rank->component;
+    doubt->worst_ns = error_of(rank) > doubt->worst_ns ? error_of(rank) : doubt->worst_ns;
+}
+
+int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt)
+{
+    return doubt->untied ? TL_CLOCK_UNTIED_NS : doubt->several ? doubt->worst_ns : 0;
+}
