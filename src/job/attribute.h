@@ -9,8 +9,8 @@
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
 
-#include "late_rows.h"
-#include "replay.h"
+#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/programs.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  rows: of this proc's collectives, in order; freed.  programs and details: of the ranks that this proc

@@ -13,7 +13,7 @@
 #ifndef TLMPI_JOB_MATCH_H
 #define TLMPI_JOB_MATCH_H
 
-#include "late_rows.h"
+#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/clock.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/model/table.h"

@@ -3,9 +3,9 @@
 #define TLMPI_JOB_RANK_RESULT_H
 
 #include "plan.h"
-#include "replay.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/local.h"
+#include "tlmpi/analysis/programs.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"

@@ -2,7 +2,7 @@
  *
  * A line a rank, two characters a collective: the group, a or b, and the step of the rank's own mark; dots: the rank is not
  * in it. */
-#include "../../src/job/marked.h"
+#include "tlmpi/analysis/marked.h"
 #include "../unit/unit.h"
 #include "tlmpi/analysis/collectives.h"
 #include "tlmpi/model/tables.h"

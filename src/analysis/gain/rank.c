@@ -4,7 +4,7 @@
  * asked: those that others wait for most, those whose repair makes steps shorter in which they stand out, and those
  * that the verdict names.  Of the others nobody knows: -1.
  */
-#include "gains_parts.h"
+#include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

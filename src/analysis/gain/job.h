@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_GAIN_JOB_H
 #define TLMPI_JOB_GAIN_JOB_H
 
-#include "gains.h"
+#include "tlmpi/analysis/gains.h"
 #include "tlmpi/analysis/absent.h"
 #include "tlmpi/analysis/whatif.h"
 

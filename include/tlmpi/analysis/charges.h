@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_CHARGES_H
 #define TLMPI_JOB_CHARGES_H
 
-#include "late_rows.h"
+#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 

@@ -2,8 +2,8 @@
 #ifndef TLMPI_JOB_JOB_ROLES_H
 #define TLMPI_JOB_JOB_ROLES_H
 
-#include "late_rows.h"
-#include "replay.h"
+#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/programs.h"
 
 typedef struct tl_role_input {
     const tl_late_row *rows; /* in the order of collectives */

@@ -2,9 +2,9 @@
 #ifndef TLMPI_JOB_GAINS_H
 #define TLMPI_JOB_GAINS_H
 
-#include "late_rows.h"
-#include "replay.h"
-#include "links.h"
+#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/links.h"
 #include "tlmpi/analysis/verdict.h"
 
 /* On proc 0.  The job as it was recorded. */

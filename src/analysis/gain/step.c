@@ -1,5 +1,5 @@
 /* gains_step.c - what repairs gain step by step: of ranks, and of many ranks together. */
-#include "gains_parts.h"
+#include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -1,7 +1,7 @@
 /* gains.c - what repairs of all of the recording gain: the rows of table whatif. */
-#include "gains.h"
-#include "gains_parts.h"
-#include "path.h"
+#include "tlmpi/analysis/gains.h"
+#include "parts.h"
+#include "tlmpi/analysis/path.h"
 #include "tlmpi/analysis/hosts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"

@@ -1,5 +1,5 @@
 /* withhold.c - see withhold.h. */
-#include "withhold.h"
+#include "tlmpi/analysis/hidden.h"
 #include "tlmpi/analysis/withhold.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_LINKS_H
 #define TLMPI_JOB_LINKS_H
 
-#include "late_rows.h"
+#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/tables.h"
 

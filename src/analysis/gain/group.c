@@ -5,7 +5,7 @@
  *
  * A kind goes by the number of its first group.
  */
-#include "gains_parts.h"
+#include "parts.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

@@ -1,5 +1,5 @@
 /* gain_job.c - see gain_job.h. */
-#include "gain_job.h"
+#include "job.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_STEPS_H
 #define TLMPI_JOB_STEPS_H
 
-#include "late_rows.h"
+#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/verdict.h"
 
 /* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by

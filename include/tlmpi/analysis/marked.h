@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_MARKED_H
 #define TLMPI_JOB_MARKED_H
 
-#include "late_rows.h"
+#include "tlmpi/analysis/late_rows.h"
 
 /* On proc 0.  The ranks that have rows in table step, ascending, in *marked, which the caller frees in any case; but for
  * those that number steps otherwise than the ranks that they meet.  False when memory is out. */

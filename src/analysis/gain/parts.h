@@ -2,8 +2,8 @@
 #ifndef TLMPI_JOB_GAINS_PARTS_H
 #define TLMPI_JOB_GAINS_PARTS_H
 
-#include "gain_job.h"
-#include "gains.h"
+#include "job.h"
+#include "tlmpi/analysis/gains.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"

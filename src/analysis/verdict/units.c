@@ -1,5 +1,5 @@
 /* units.c - see units.h. */
-#include "units.h"
+#include "tlmpi/analysis/units.h"
 #include "tlmpi/analysis/alike.h"
 #include "tlmpi/analysis/hosts.h"
 #include "tlmpi/base/mem.h"
