@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/charges.h"
 #include "tlmpi/analysis/gains.h"
 #include "tlmpi/analysis/job_roles.h"
+#include "tlmpi/analysis/link_verdict.h"
 #include "tlmpi/analysis/links.h"
 #include "tlmpi/analysis/marked.h"
 #include "tlmpi/analysis/passed_on.h"
@@ -121,6 +122,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         .begun = whole && tl_job_begun(steps, nsteps, a->ranks, a->nranks, a->rows, a->nrows),
         .in_turn = whole && tl_job_ends_in_turn(steps, nsteps, a->rows, a->nrows),
     };
+    const tl_link_job link_job = { a->ranks, a->roles.of, a->nranks, steps, nsteps };
     tl_job_links links = { 0 };
     const tl_gain_input gain_input = { .rows = a->rows,
                                        .nrows = a->nrows,
@@ -149,7 +151,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK)
         tell_steps(a, stragglers);
     if (st == TL_OK)
-        st = tl_job_links_find(&links, &input, a->rows, a->nrows, a->tables, err);
+        st = tl_job_links_find(&links, &link_job, a->rows, a->nrows, a->tables, err);
     if (st == TL_OK)
         st = tl_gains_find(gains, &gained, err);
     if (st == TL_OK)

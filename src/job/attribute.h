@@ -10,6 +10,7 @@
 #define TLMPI_JOB_ATTRIBUTE_H
 
 #include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/local.h"
 #include "tlmpi/analysis/programs.h"
 #include "tlmpi/model/table.h"
 

@@ -64,7 +64,7 @@ static void find(bool with_brief, int32_t *rank, int32_t *peer)
             meet(s, s * 10 * MS, 0, 0, 4);
         meet(s, s * 10 * MS + 5 * MS, 2 * MS, PASS, 16777216);
     }
-    const tl_verdict_input job = { .ranks = ranks, .roles = roles, .nranks = RANKS, .steps = steps, .nsteps = STEPS };
+    const tl_link_job job = { .ranks = ranks, .roles = roles, .nranks = RANKS, .steps = steps, .nsteps = STEPS };
     CU_ASSERT_EQUAL_FATAL(tl_job_links_find(&links, &job, rows, nrows, &tables, &err), TL_OK);
     const tl_table *found = tl_tables_get(&tables, &tl_slow_link_row_schema);
     *rank = *peer = -1;
@@ -134,7 +134,7 @@ static size_t slow_of_two(int32_t world_size)
                                         .kind = TL_ALL_REDUCE, .fits = 1, .peer = -1 };
             }
     }
-    const tl_verdict_input job = { .ranks = ranks, .roles = roles, .nranks = 2, .steps = steps, .nsteps = STEPS };
+    const tl_link_job job = { .ranks = ranks, .roles = roles, .nranks = 2, .steps = steps, .nsteps = STEPS };
     CU_ASSERT_EQUAL_FATAL(tl_job_links_find(&links, &job, two, n, &tables, &err), TL_OK);
     size_t found = tl_tables_get(&tables, &tl_slow_link_row_schema)->n;
     tl_job_links_free(&links);

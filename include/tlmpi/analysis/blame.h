@@ -20,11 +20,10 @@
 #ifndef TLMPI_ANALYSIS_BLAME_H
 #define TLMPI_ANALYSIS_BLAME_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/surplus.h"
 #include "tlmpi/base/status.h"
-
-/* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
-enum { TL_SHARE_ONE = 10000 };
+#include "tlmpi/model/view.h"
+#include <stdbool.h>
 
 /* One rank in one collective.  Times on the clock of the job. */
 typedef struct tl_blame_arrival {

@@ -5,7 +5,7 @@
 #include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/programs.h"
 #include "tlmpi/analysis/links.h"
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/steps.h"
 
 /* On proc 0.  The job as it was recorded. */
 typedef struct tl_gain_input {
@@ -18,6 +18,12 @@ typedef struct tl_gain_input {
     const tl_programs *programs; /* ascending by rank; those of `ranks` are among them */
     const tl_job_links *links;   /* a row each in table link; filled before tl_gains_find */
 } tl_gain_input;
+
+/* What repairs would gain, as replayed. */
+typedef struct tl_verdict_gains {
+    bool simulated;      /* gain_ns of the rows has been found */
+    int64_t together_ns; /* of all ranks that stand out, repaired together */
+} tl_verdict_gains;
 
 /* The job, to be replayed.  tl_gains_close ends it, also one that could not be opened. */
 typedef struct tl_gains tl_gains;

@@ -4,11 +4,6 @@
 
 #include "tlmpi/analysis/verdict.h"
 
-/* host_of[nranks]: a number for the host of each of these ranks, ascending by its lowest rank; how many there are.
- * Hosts are those of table rank; where no trace tells, ranks in a row whose devices count up are one.  0 where they are
- * not told apart, SIZE_MAX when memory is out. */
-size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint32_t *host_of);
-
 typedef struct tl_host_input {
     const tl_verdict_input *job; /* gain_ns is known */
     const tl_table *ranks;       /* table rank; NULL: what follows are not hosts, but ranks that hide each other (alike.h) */

@@ -4,7 +4,8 @@
 #define TLMPI_JOB_LATE_ROWS_H
 
 #include "tlmpi/analysis/collectives.h"
-#include "tlmpi/analysis/local.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/view.h"
 
 /* One rank in one collective. */
 typedef struct tl_late_row {

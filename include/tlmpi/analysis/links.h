@@ -3,8 +3,17 @@
 #define TLMPI_JOB_LINKS_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/steps.h"
 #include "tlmpi/model/tables.h"
+
+/* The ranks of the job and its steps. */
+typedef struct tl_link_job {
+    const int32_t *ranks; /* ascending */
+    const int32_t *roles; /* of each rank: those of one role are compared */
+    size_t nranks;
+    const tl_job_step *steps; /* ascending */
+    size_t nsteps;
+} tl_link_job;
 
 /* Zero-initialise; tl_job_links_free ends it. */
 typedef struct tl_job_links {
@@ -15,13 +24,8 @@ typedef struct tl_job_links {
 } tl_job_links;
 
 /* Fills table link, a row a link, gain_ns 0.  rows: in order of collectives.  TL_ENOMEM. */
-tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, const tl_late_row *rows, size_t nrows,
+tl_status tl_job_links_find(tl_job_links *links, const tl_link_job *job, const tl_late_row *rows, size_t nrows,
                             tl_tables *tables, tl_error *err);
 void tl_job_links_free(tl_job_links *links);
-
-/* Once gains and verdicts are there: the ranks at both ends of a slow link are stragglers for it, unless another cause
- * of theirs costs more, or, by the simulation, it costs nothing; those that come late in other groups because of it are
- * none. */
-void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *tables);
 
 #endif

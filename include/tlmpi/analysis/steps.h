@@ -3,7 +3,16 @@
 #define TLMPI_JOB_STEPS_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/table.h"
+
+/* A step of the job. */
+typedef struct tl_job_step {
+    int32_t number;
+    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
+} tl_job_step;
+
+/* Where the step stands among n whose numbers ascend; n: it is none of them. */
+size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
 
 /* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by
  * (unmarked.h), else one that is all of the time, number -1.

@@ -5,8 +5,12 @@
 #ifndef TLMPI_ANALYSIS_SURPLUS_H
 #define TLMPI_ANALYSIS_SURPLUS_H
 
-#include "tlmpi/analysis/activity.h"
-#include "tlmpi/analysis/blame.h"
+#include "tlmpi/model/parts.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
+enum { TL_SHARE_ONE = 10000 };
 
 /* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one behind; those that are not there are 0. */
 typedef struct tl_middle {

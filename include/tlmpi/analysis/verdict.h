@@ -14,18 +14,11 @@
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
+#include "tlmpi/analysis/gains.h"
+#include "tlmpi/analysis/steps.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
-
-/* A step of the job. */
-typedef struct tl_job_step {
-    int32_t number;
-    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
-} tl_job_step;
-
-/* Where the step stands among n whose numbers ascend; n: it is none of them. */
-size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
 
 typedef struct tl_verdict_input {
     const tl_table *blame;      /* in order of its keys */
@@ -47,16 +40,6 @@ typedef struct tl_verdict_input {
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
  * (ok), place is empty, gain_ns 0.  TL_ENOMEM. */
 tl_status tl_verdict_make(const tl_verdict_input *input, tl_table *blame_step, tl_table *straggler, tl_error *err);
-
-/* What repairs would gain, as replayed. */
-typedef struct tl_verdict_gains {
-    bool simulated;      /* gain_ns of the rows has been found */
-    int64_t together_ns; /* of all ranks that stand out, repaired together */
-} tl_verdict_gains;
-
-/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
- * rank is. */
-bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
 
 /* Whether a gain is enough for a verdict, of the steps [first, last] that what costs it lies in. */
 bool tl_gain_matters(const tl_verdict_input *input, int32_t first_step, int32_t last_step, int64_t gain_ns);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct linking {
-    const tl_verdict_input *job;
+    const tl_link_job *job;
     const tl_late_row *rows;
     size_t nrows;
     int64_t *shift_ns; /* [nranks]: added to a rank's times */
@@ -274,7 +274,7 @@ static bool prepare(linking *l, tl_tables *tables)
 
 static bool add_row(const linking *l, const tl_slow_link *link, int32_t number, tl_table *table, int32_t *lowest)
 {
-    const tl_verdict_input *job = l->job;
+    const tl_link_job *job = l->job;
     const tl_link_collective *like = &l->collectives[link->like];
     const tl_persistence *p = &link->found;
     int32_t *ranks = tl_malloc((like->n + 1) * sizeof *ranks);
@@ -328,7 +328,7 @@ static bool keep(const linking *l, const tl_slow_links *found, tl_job_links *lin
     return whole;
 }
 
-tl_status tl_job_links_find(tl_job_links *links, const tl_verdict_input *job, const tl_late_row *rows, size_t nrows,
+tl_status tl_job_links_find(tl_job_links *links, const tl_link_job *job, const tl_late_row *rows, size_t nrows,
                             tl_tables *tables, tl_error *err)
 {
     linking l = { .job = job, .rows = rows, .nrows = nrows };

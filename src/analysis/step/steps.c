@@ -19,6 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number)
+{
+    size_t low = 0;
+    TL_BISECT(low, n, mid, steps[mid].number < number);
+    return low < n && steps[low].number == number ? low : n;
+}
+
 static int by_number(const void *a, const void *b)
 {
     const tl_job_step *x = a, *y = b;

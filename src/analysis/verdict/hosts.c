@@ -6,6 +6,7 @@
  *     all of the host            .1    |     9      | 0      what is tested, by the tests for ranks
  */
 #include "tlmpi/analysis/hosts.h"
+#include "tlmpi/analysis/host_numbers.h"
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/base/mem.h"
@@ -39,50 +40,6 @@ typedef struct hosting {
     tl_persistence *found;
     tl_standing *standing;
 } hosting;
-
-/* ----------------------------------------------------------------------------------------------------------- hosts */
-
-static const tl_rank *row_of(const tl_table *ranks, int32_t rank)
-{
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        if (row->rank == rank && row->intervals > 0)
-            return row;
-    }
-    return NULL;
-}
-
-size_t tl_hosts_of(const tl_table *ranks, const int32_t *of, size_t nranks, uint32_t *host_of)
-{
-    const tl_rank **rows = tl_malloc((nranks + 1) * sizeof *rows);
-    bool named = true, told = true;
-    size_t n = 0;
-    int32_t device = INT32_MAX;
-
-    if (rows == NULL)
-        return SIZE_MAX;
-    for (size_t r = 0; r < nranks; r++) {
-        rows[r] = row_of(ranks, of[r]);
-        named = named && rows[r] != NULL && rows[r]->host[0] != 0;
-        told = told && rows[r] != NULL && rows[r]->device >= 0;
-    }
-    for (size_t r = 0; r < nranks && (named || told); r++) {
-        /* Launchers number the devices of a host as they number its ranks. */
-        if (!named) {
-            n += rows[r]->device <= device;
-            device = rows[r]->device;
-            host_of[r] = (uint32_t)n - 1;
-            continue;
-        }
-        host_of[r] = (uint32_t)n;
-        for (size_t q = 0; host_of[r] == n && q < r; q++)
-            if (memcmp(rows[r]->host, rows[q]->host, sizeof rows[r]->host) == 0)
-                host_of[r] = host_of[q];
-        n += host_of[r] == n;
-    }
-    free(rows);
-    return n;
-}
 
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
@@ -218,7 +175,7 @@ static void name_host(const hosting *h, uint32_t host)
     if (most == 0 || members < 2 || too_seldom(h, host, members, of_host))
         return;
     for (size_t r = h->in->ranks != NULL ? h->job->nranks : 0; r-- > 0;) {
-        const tl_rank *row = h->in->host_of[r] == host ? row_of(h->in->ranks, h->job->ranks[r]) : NULL;
+        const tl_rank *row = h->in->host_of[r] == host ? tl_host_row_of(h->in->ranks, h->job->ranks[r]) : NULL;
         name = row != NULL ? row->host : name;
     }
     if (h->in->ranks == NULL)

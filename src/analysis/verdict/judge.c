@@ -1,5 +1,6 @@
 /* verdict_judge.c - who is a straggler: what the tests have found, against what its repair gains. */
 #include "tlmpi/analysis/standing.h"
+#include "tlmpi/analysis/suspects.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/mem.h"
 #include "parts.h"
@@ -8,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on.
- */
-static const double least_of_most = 0.3;
 /* Ranks that are late in turn must cost this share together. */
 static const double together_share = 0.05;
 /* Where a test of steps has nothing to stand on: last in this many collectives, and this many times its share of them.
@@ -40,21 +38,6 @@ typedef struct weighing {
     bool *flagged;
     tl_standing *found;
 } weighing;
-
-static int64_t most_blame(const tl_table *straggler)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < straggler->n; i++) {
-        const tl_straggler *row = tl_table_row(straggler, i);
-        most = row->blame_ns > most ? row->blame_ns : most;
-    }
-    return most;
-}
-
-bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler)
-{
-    return row->pattern != TL_PATTERN_NONE && (double)row->blame_ns >= least_of_most * (double)most_blame(straggler);
-}
 
 /* Several ranks that are late in turn: repairing one gains little, repairing all of them much. */
 static bool late_in_turn(const tl_verdict_gains *gains, const tl_table *straggler, double flagged_ns)

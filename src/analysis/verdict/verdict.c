@@ -24,13 +24,6 @@ typedef struct judging {
     tl_persistence *found; /* [nranks] */
 } judging;
 
-size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number)
-{
-    size_t low = 0;
-    TL_BISECT(low, n, mid, steps[mid].number < number);
-    return low < n && steps[low].number == number ? low : n;
-}
-
 static int64_t charge_of(const tl_blame *row)
 {
     return row->direct_ns + row->indirect_ns;

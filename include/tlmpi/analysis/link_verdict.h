@@ -1,0 +1,12 @@
+/* link_verdict.h - whom a slow link names. */
+#ifndef TLMPI_ANALYSIS_LINK_VERDICT_H
+#define TLMPI_ANALYSIS_LINK_VERDICT_H
+
+#include "tlmpi/analysis/verdict.h"
+
+/* Once gains and verdicts are there: the ranks at both ends of a slow link are stragglers for it, unless another cause
+ * of theirs costs more, or, by the simulation, it costs nothing; those that come late in other groups because of it are
+ * none. */
+void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *tables);
+
+#endif
