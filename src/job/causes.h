@@ -2,16 +2,9 @@
 #ifndef TLMPI_JOB_CAUSES_H
 #define TLMPI_JOB_CAUSES_H
 
-#include "tlmpi/analysis/local.h"
+#include "tlmpi/analysis/asking.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
-
-/* The ranks of the job; of proc 0 alone. */
-typedef struct tl_cause_input {
-    const int32_t *ranks; /* ascending */
-    const int32_t *roles; /* of each: those of one role are peers */
-    size_t nranks;
-} tl_cause_input;
 
 /* Collective.  details: of the ranks that this proc has read.  On proc 0 the table straggler gets causes, their shares
  * and places: all ranks that it names, and of others that stand out as many as make that 8 together.  One after the other,

@@ -1,10 +1,7 @@
 /* asking.c - see asking.h. */
-#include "asking.h"
-#include "share.h"
+#include "tlmpi/analysis/asking.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/par/par.h"
 #include <stdlib.h>
-#include <string.h>
 
 void tl_asking_free(tl_asking *a)
 {
@@ -15,49 +12,6 @@ void tl_asking_free(tl_asking *a)
     }
     free(a->told);
     *a = (tl_asking){ 0 };
-}
-
-/* One message for all of it: how many there are of each, and then they. */
-static bool pack(const tl_asking *a, int32_t **message, size_t *n)
-{
-    const struct {
-        const int32_t *v;
-        size_t n;
-    } lists[] = { { a->ranks, a->nranks }, { a->steps, a->nsteps }, { a->others, a->nothers } };
-
-    *n = 3;
-    *message = tl_malloc((3 + a->nranks + a->nsteps + a->nothers) * sizeof **message);
-    for (size_t i = 0; *message != NULL && i < 3; i++) {
-        (*message)[i] = (int32_t)lists[i].n;
-        memcpy(*message + *n, lists[i].v, lists[i].n * sizeof **message);
-        *n += lists[i].n;
-    }
-    return *message != NULL;
-}
-
-tl_status tl_asking_share(tl_asking *a, tl_status st, tl_error *err)
-{
-    int32_t *message = NULL;
-    size_t n = 0;
-
-    if (st == TL_OK && tl_par_proc() == 0 && !pack(a, &message, &n))
-        st = tl_fail_memory(err, "the suspects");
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        st = tl_share_rows((void **)&message, &n, sizeof *message, err);
-    if (st != TL_OK) {
-        free(message);
-        return st;
-    }
-    tl_asking_free(a);
-    a->told = message;
-    a->nranks = (size_t)message[0];
-    a->nsteps = (size_t)message[1];
-    a->nothers = (size_t)message[2];
-    a->ranks = message + 3;
-    a->steps = a->ranks + a->nranks;
-    a->others = a->steps + a->nsteps;
-    return TL_OK;
 }
 
 static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
