@@ -1,0 +1,28 @@
+/* job_verdict.h - from what ranks were late for in collectives to a verdict on each. */
+#ifndef TLMPI_ANALYSIS_JOB_VERDICT_H
+#define TLMPI_ANALYSIS_JOB_VERDICT_H
+
+#include "tlmpi/analysis/job_roles.h"
+#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/programs.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+
+/* Who has been judged.  Zero-initialise; tl_judged_free ends it. */
+typedef struct tl_judged {
+    int32_t *ranks; /* ascending */
+    size_t nranks;
+    tl_job_roles roles;
+} tl_judged;
+
+/* rows: of all collectives of the job, in order; programs: of all ranks; where ranks mark no steps, both get numbers of
+ * steps.  `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
+ * TL_ENOMEM; TL_EINPUT. */
+tl_status tl_job_judge(tl_late_row *rows, size_t nrows, tl_programs *programs, tl_tables *tables, tl_judged *out,
+                       tl_error *err);
+void tl_judged_free(tl_judged *judged);
+
+/* Last: ranks whose trace shows no device work get a row in straggler each, of which nothing is known.  TL_ENOMEM. */
+tl_status tl_verdict_add_workless(tl_tables *tables, tl_error *err);
+
+#endif
