@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_TELL_H
 #define TLMPI_JOB_TELL_H
 
-#include "plan.h"
+#include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/answers.h"
 

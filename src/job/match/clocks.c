@@ -4,8 +4,8 @@
  *     owners of (rank, group)  edges            from the anchors of one rank in one group, or of one pair and way
  *     proc 0                   a clock a rank   from all edges
  */
-#include "match_parts.h"
-#include "share.h"
+#include "parts.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

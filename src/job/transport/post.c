@@ -1,8 +1,8 @@
 /* post.c - a proc's side of post.h. */
-#include "post.h"
+#include "tlmpi/job/transport/post.h"
 #include "desk.h"
 #include "event_tables.h"
-#include "letters.h"
+#include "tlmpi/job/transport/letters.h"
 #include "parcel.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"

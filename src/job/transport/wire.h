@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_WIRE_H
 #define TLMPI_JOB_WIRE_H
 
-#include "post.h"
+#include "tlmpi/job/transport/post.h"
 #include "tlmpi/trace/reader.h"
 
 void tl_wire_send(tl_post *post, int to, const tl_trace *piece);

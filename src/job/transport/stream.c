@@ -6,10 +6,10 @@
  *
  * Proc 0 holds a letter at a time, and the file is written from its first row to its last.
  */
-#include "stream.h"
-#include "letters.h"
+#include "tlmpi/job/transport/stream.h"
+#include "tlmpi/job/transport/letters.h"
 #include "parcel.h"
-#include "share.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

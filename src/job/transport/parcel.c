@@ -1,6 +1,6 @@
 /* parcel.c - see parcel.h. */
 #include "parcel.h"
-#include "letters.h"
+#include "tlmpi/job/transport/letters.h"
 #include <stdlib.h>
 
 bool tl_parcel_make(tl_parcel *room, const tl_schema *const *schemas, size_t n)

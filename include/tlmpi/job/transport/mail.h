@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_MAIL_H
 #define TLMPI_JOB_MAIL_H
 
-#include "letters.h"
+#include "tlmpi/job/transport/letters.h"
 
 typedef struct tl_mail_letter {
     int from, tag;

@@ -8,7 +8,7 @@
 #ifndef TLMPI_JOB_TEAM_H
 #define TLMPI_JOB_TEAM_H
 
-#include "post.h"
+#include "tlmpi/job/transport/post.h"
 
 /* The leader's reading, as tl_rank_reading.read; arg is the tl_post.  An item of one piece is simply read. */
 tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);

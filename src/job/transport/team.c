@@ -1,5 +1,5 @@
 /* team.c - see team.h. */
-#include "team.h"
+#include "tlmpi/job/transport/team.h"
 #include "tlmpi/trace/join.h"
 #include "wire.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
-#include "replay.h"
-#include "letters.h"
+#include "tlmpi/job/transport/programs.h"
+#include "tlmpi/job/transport/letters.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_RANK_RESULT_H
 #define TLMPI_JOB_RANK_RESULT_H
 
-#include "plan.h"
+#include "tlmpi/job/read/plan.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/analysis/programs.h"

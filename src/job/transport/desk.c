@@ -1,7 +1,7 @@
 /* desk.c - proc 0's side of post.h. */
 #include "desk.h"
 #include "event_tables.h"
-#include "letters.h"
+#include "tlmpi/job/transport/letters.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/terminal.h"
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #ifndef TLMPI_JOB_COPIES_H
 #define TLMPI_JOB_COPIES_H
 
-#include "plan.h"
+#include "tlmpi/job/read/plan.h"
 
 /* What a copy is called. */
 typedef enum tl_copy_ending {

@@ -1,5 +1,5 @@
 /* match.c - see match.h. */
-#include "match_parts.h"
+#include "parts.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"

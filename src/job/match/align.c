@@ -7,8 +7,8 @@
  *
  * The first reference is the rank of whose collectives most have a key, the next the one with most that are still open.
  */
-#include "match_parts.h"
-#include "share.h"
+#include "parts.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/analysis/align.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_MATCH_PARTS_H
 #define TLMPI_JOB_MATCH_PARTS_H
 
-#include "match.h"
+#include "tlmpi/job/match.h"
 #include "tlmpi/analysis/clock.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/match_key.h"

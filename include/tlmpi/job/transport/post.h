@@ -16,9 +16,9 @@
 #ifndef TLMPI_JOB_POST_H
 #define TLMPI_JOB_POST_H
 
-#include "mail.h"
-#include "plan.h"
-#include "rank_result.h"
+#include "tlmpi/job/transport/mail.h"
+#include "tlmpi/job/read/plan.h"
+#include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/store/store.h"
 
 /* What proc 0 alone has. */

@@ -9,8 +9,8 @@
  *
  * The home of a rank is a function of its place among the ranks, so that homes one behind the other have them in order.
  */
-#include "match_parts.h"
-#include "share.h"
+#include "parts.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/analysis/peers.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"

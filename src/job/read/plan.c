@@ -3,7 +3,7 @@
  * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
  * learn its rank; proc 0 decides and tells all.
  */
-#include "plan.h"
+#include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"

@@ -1,8 +1,8 @@
 /* attribute.c - see attribute.h. */
-#include "attribute.h"
+#include "tlmpi/job/attribute.h"
 #include "causes.h"
-#include "replay.h"
-#include "share.h"
+#include "tlmpi/job/transport/programs.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/analysis/job_verdict.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/blame_tables.h"

@@ -2,8 +2,8 @@
 #ifndef TLMPI_JOB_DESK_H
 #define TLMPI_JOB_DESK_H
 
-#include "letters.h"
-#include "post.h"
+#include "tlmpi/job/transport/letters.h"
+#include "tlmpi/job/transport/post.h"
 
 /* Where letters to proc 0 itself go, the desk's own answers among them. */
 void tl_desk_mail(tl_desk *desk, tl_mail *mail);

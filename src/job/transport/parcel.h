@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_PARCEL_H
 #define TLMPI_JOB_PARCEL_H
 
-#include "post.h"
+#include "tlmpi/job/transport/post.h"
 #include "tlmpi/store/pack.h"
 
 /* Room for one letter of rows or one chunk, for packed rows, and for compressing them. */

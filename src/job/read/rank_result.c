@@ -1,5 +1,5 @@
 /* rank_result.c - see rank_result.h. */
-#include "rank_result.h"
+#include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/analysis/idle_part.h"
 #include "tlmpi/analysis/participants.h"
 #include "tlmpi/analysis/registry.h"

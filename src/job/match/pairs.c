@@ -2,8 +2,8 @@
  *
  * They are few jobs' and few rows; where there are none nothing travels.
  */
-#include "match_parts.h"
-#include "share.h"
+#include "parts.h"
+#include "tlmpi/job/transport/share.h"
 #include "tlmpi/analysis/pair_align.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
