@@ -3,7 +3,7 @@
 #define TLMPI_JOB_GAINS_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 #include "tlmpi/analysis/links.h"
 #include "tlmpi/analysis/steps.h"
 

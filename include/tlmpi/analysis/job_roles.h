@@ -3,7 +3,7 @@
 #define TLMPI_JOB_JOB_ROLES_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 
 typedef struct tl_role_input {
     const tl_late_row *rows; /* in the order of collectives */

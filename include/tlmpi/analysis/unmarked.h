@@ -12,7 +12,7 @@
 #define TLMPI_JOB_UNMARKED_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 
 /* On proc 0.  Numbers the steps from 0 on, in the rows (in order of collectives) and in the segments of programs; what
  * lies before the first whole step or after the last keeps -1.  *nsteps: how many; 0 where nothing returns, and nothing

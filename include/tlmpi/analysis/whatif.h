@@ -33,7 +33,7 @@
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H
 
-#include "tlmpi/analysis/program.h"
+#include "tlmpi/analysis/graph/program.h"
 
 /* One rank in one collective: comms[comm] of programs[rank]. */
 typedef struct tl_whatif_member {

@@ -11,7 +11,7 @@
 
 #include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  rows: of this proc's collectives, in order; freed.  programs and details: of the ranks that this proc

@@ -10,7 +10,7 @@
  * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
  * in every slice.
  */
-#include "tlmpi/analysis/blame.h"
+#include "blame.h"
 #include "tlmpi/analysis/wait_state.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

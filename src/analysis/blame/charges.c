@@ -1,6 +1,6 @@
 /* charges.c - see charges.h. */
 #include "tlmpi/analysis/charges.h"
-#include "tlmpi/analysis/blame.h"
+#include "blame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_PROGRAM_BUILD_H
 #define ANALYSIS_PROGRAM_BUILD_H
 
-#include "tlmpi/analysis/program.h"
+#include "tlmpi/analysis/graph/program.h"
 
 /* Times are written in microseconds, some rounded to whole ones: what started as soon as something ended may seem to have
  * started so much before. */

@@ -1,5 +1,5 @@
 /* program.c - work and host strung into two chains, and the chains woven into one list: what each comm depends on. */
-#include "tlmpi/analysis/program.h"
+#include "tlmpi/analysis/graph/program.h"
 #include "compose.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

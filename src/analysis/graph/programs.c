@@ -1,5 +1,5 @@
 /* programs.c - see programs.h. */
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 #include <stdlib.h>
 
 void tl_programs_free(tl_programs *programs)

@@ -2,7 +2,7 @@
 #ifndef TLMPI_SLOW_LINK_ENDS_H
 #define TLMPI_SLOW_LINK_ENDS_H
 
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 
 /* Collectives of one group and class, `of`: where the ends are those of a ring behind a slow link, should_ns becomes
  * what took_ns is without it, and evidence TL_LINK_BY_TAILS.  False when memory is out. */

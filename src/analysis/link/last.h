@@ -10,7 +10,7 @@
 #ifndef TLMPI_SLOW_LINK_LAST_H
 #define TLMPI_SLOW_LINK_LAST_H
 
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 
 /* Collectives of one group and class, `of`: where transfers are longer when one host's ranks come last, took_ns becomes
  * what they took by clocks that agree with that, should_ns what it is without, and evidence TL_LINK_BY_LAST.  False

@@ -8,7 +8,7 @@
  * many of a kind do the same as long as none of them share a rank: who is in two groups does different things in them.
  * Those of one stage send the same amounts; those of other stages may have other weights to send.  What is sent to each
  * by each, in amounts of its own, has about one size in each group, if any: it is compared with other steps alone. */
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"

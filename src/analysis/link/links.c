@@ -1,6 +1,6 @@
 /* links.c - see links.h. */
 #include "tlmpi/analysis/links.h"
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -2,7 +2,7 @@
 #ifndef TLMPI_SLOW_LINK_PARTS_H
 #define TLMPI_SLOW_LINK_PARTS_H
 
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/model/view.h"
 

@@ -2,7 +2,7 @@
 #ifndef TLMPI_SLOW_LINK_SHARED_H
 #define TLMPI_SLOW_LINK_SHARED_H
 
-#include "tlmpi/analysis/slow_link.h"
+#include "slow_link.h"
 
 /* Sets shared[ncollectives], which is all false, where another transfer was under way at one of its ranks.  False when
  * memory is out. */

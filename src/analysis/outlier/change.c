@@ -5,7 +5,7 @@
  * For each end j the run grows towards the front, so its median is kept by two heaps: the lower half and the upper
  * half.
  */
-#include "tlmpi/analysis/change.h"
+#include "change.h"
 #include "tlmpi/base/mem.h"
 #include <math.h>
 #include <stdlib.h>

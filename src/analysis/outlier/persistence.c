@@ -11,7 +11,7 @@
  *                large total, but fall on one rank seldom.  The smaller of the two
  */
 #include "tlmpi/analysis/persistence.h"
-#include "tlmpi/analysis/change.h"
+#include "change.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"

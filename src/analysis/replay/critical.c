@@ -1,5 +1,5 @@
 /* critical.c - from the end of the job back to its beginning, always to what came last. */
-#include "tlmpi/analysis/critical.h"
+#include "critical.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/analysis/whatif_graph.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* path.c - see path.h. */
 #include "tlmpi/analysis/path.h"
-#include "tlmpi/analysis/critical.h"
+#include "critical.h"
 #include "tlmpi/model/blame_tables.h"
 
 static bool add_row(tl_table *table, int64_t whole_ns, tl_path_row row)

@@ -1,6 +1,6 @@
 /* job_roles.c - see job_roles.h. */
 #include "tlmpi/analysis/job_roles.h"
-#include "tlmpi/analysis/roles.h"
+#include "roles.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* roles.c - components of the graph of pairs, each in the order of its ranks. */
-#include "tlmpi/analysis/roles.h"
+#include "roles.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>

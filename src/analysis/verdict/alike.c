@@ -1,5 +1,5 @@
 /* alike.c - see tlmpi/analysis/alike.h. */
-#include "tlmpi/analysis/alike.h"
+#include "alike.h"
 #include <stdbool.h>
 
 /* A member has this part of the most that anybody has; nobody else has more than this part of the least of them.  Of

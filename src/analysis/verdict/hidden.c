@@ -1,6 +1,6 @@
 /* withhold.c - see withhold.h. */
-#include "tlmpi/analysis/hidden.h"
-#include "tlmpi/analysis/withhold.h"
+#include "hidden.h"
+#include "withhold.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"

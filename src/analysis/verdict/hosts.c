@@ -5,7 +5,7 @@
  *     gain, repaired alone  0  0  .1 0 | 0  .3 0 .2 | 0      somebody else of the host is as late
  *     all of the host            .1    |     9      | 0      what is tested, by the tests for ranks
  */
-#include "tlmpi/analysis/hosts.h"
+#include "hosts.h"
 #include "tlmpi/analysis/host_numbers.h"
 #include "tlmpi/analysis/persistence.h"
 #include "tlmpi/analysis/standing.h"

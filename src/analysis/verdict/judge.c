@@ -1,7 +1,7 @@
 /* verdict_judge.c - who is a straggler: what the tests have found, against what its repair gains. */
 #include "tlmpi/analysis/standing.h"
 #include "tlmpi/analysis/suspects.h"
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 #include "tlmpi/base/mem.h"
 #include "parts.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* links_judge.c - see links.h: whom a slow link names. */
-#include "tlmpi/analysis/link_verdict.h"
+#include "links.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TLMPI_ANALYSIS_VERDICT_PARTS_H
 #define TLMPI_ANALYSIS_VERDICT_PARTS_H
 
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 #include "tlmpi/model/blame_tables.h"
 
 /* In so few steps no test of steps tells anything. */

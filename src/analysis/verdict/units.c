@@ -1,7 +1,7 @@
 /* units.c - see units.h. */
-#include "tlmpi/analysis/units.h"
-#include "tlmpi/analysis/alike.h"
-#include "tlmpi/analysis/hosts.h"
+#include "units.h"
+#include "alike.h"
+#include "hosts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"

@@ -1,4 +1,5 @@
 /* verdict.c - charges by rank and step, tested, and put into words. */
+#include "judging.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/analysis/persistence.h"

@@ -1,5 +1,5 @@
 /* withhold.c - see withhold.h. */
-#include "tlmpi/analysis/withhold.h"
+#include "withhold.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

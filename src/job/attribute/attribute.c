@@ -3,7 +3,6 @@
 #include "causes.h"
 #include "tlmpi/job/transport/programs.h"
 #include "tlmpi/job/transport/share.h"
-#include "tlmpi/analysis/job_verdict.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/par/par.h"

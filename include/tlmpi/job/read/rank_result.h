@@ -5,7 +5,7 @@
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/analysis/comm_only.h"
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"

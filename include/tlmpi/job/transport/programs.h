@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_REPLAY_H
 #define TLMPI_JOB_REPLAY_H
 
-#include "tlmpi/analysis/programs.h"
+#include "tlmpi/analysis/graph/programs.h"
 
 /* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
  * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */

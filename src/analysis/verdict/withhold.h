@@ -8,7 +8,7 @@
 #ifndef TLMPI_ANALYSIS_WITHHOLD_H
 #define TLMPI_ANALYSIS_WITHHOLD_H
 
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 
 /* What the clocks hide of a rank. */
 typedef struct tl_hidden {

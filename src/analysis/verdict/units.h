@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_UNITS_H
 #define TLMPI_JOB_UNITS_H
 
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 
 /* On proc 0, after tl_verdict_judge, of the same ranks: rows of table straggler become stragglers where ranks hold the
  * job up together, and whatif has what the repair of all stragglers gains.  Only where gains are known.  TL_ENOMEM. */

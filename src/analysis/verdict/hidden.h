@@ -3,7 +3,7 @@
 #define TLMPI_JOB_WITHHOLD_H
 
 #include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 #include "tlmpi/model/tables.h"
 
 /* Once all verdicts are there (analysis/withhold.h).  TL_ENOMEM. */

@@ -2,7 +2,7 @@
 #ifndef TLMPI_ANALYSIS_PROGRAMS_H
 #define TLMPI_ANALYSIS_PROGRAMS_H
 
-#include "tlmpi/analysis/program.h"
+#include "tlmpi/analysis/graph/program.h"
 #include "tlmpi/base/mem.h"
 
 typedef struct tl_rank_program {

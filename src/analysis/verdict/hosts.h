@@ -2,7 +2,7 @@
 #ifndef TLMPI_ANALYSIS_HOSTS_H
 #define TLMPI_ANALYSIS_HOSTS_H
 
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 
 typedef struct tl_host_input {
     const tl_verdict_input *job; /* gain_ns is known */

@@ -2,7 +2,7 @@
 #ifndef TLMPI_ANALYSIS_LINK_VERDICT_H
 #define TLMPI_ANALYSIS_LINK_VERDICT_H
 
-#include "tlmpi/analysis/verdict.h"
+#include "judging.h"
 
 /* Once gains and verdicts are there: the ranks at both ends of a slow link are stragglers for it, unless another cause
  * of theirs costs more, or, by the simulation, it costs nothing; those that come late in other groups because of it are
