@@ -1,5 +1,9 @@
 /* registry.c - the list.  A new analysis is one line in each of the two. */
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/idle.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"

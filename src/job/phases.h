@@ -1,8 +1,8 @@
 /* phases.h - what the phases of a run hand on, and those that are files of their own. */
-#ifndef TLMPI_JOB_PHASES_H
-#define TLMPI_JOB_PHASES_H
+#ifndef JOB_PHASES_H
+#define JOB_PHASES_H
 
-#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/job/options.h"
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/job/transport/post.h"

@@ -1,6 +1,6 @@
 /* tell.h - what proc 0 says when it is done. */
-#ifndef TLMPI_JOB_TELL_H
-#define TLMPI_JOB_TELL_H
+#ifndef JOB_TELL_H
+#define JOB_TELL_H
 
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/table.h"

@@ -1,6 +1,6 @@
 /* write.h - what proc 0 writes when all ranks have been read. */
-#ifndef TLMPI_JOB_WRITE_H
-#define TLMPI_JOB_WRITE_H
+#ifndef JOB_WRITE_H
+#define JOB_WRITE_H
 
 #include "tlmpi/job/options.h"
 #include "tlmpi/model/names.h"

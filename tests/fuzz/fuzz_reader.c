@@ -18,7 +18,7 @@
 #define _GNU_SOURCE
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/trace/join.h"
-#include "tlmpi/analysis/participants.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/trace/link.h"
 #include "tlmpi/trace/reader.h"
 #include <fcntl.h>

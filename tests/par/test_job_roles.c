@@ -3,7 +3,7 @@
  * A line for each rank, a letter for each step: what it computes in it. */
 #include "../unit/unit.h"
 
-#include "tlmpi/analysis/job_roles.h"
+#include "tlmpi/analysis/role.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/view.h"
 

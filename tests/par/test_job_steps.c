@@ -4,7 +4,7 @@
  * collectives of no step.  The k-th of a line is matched with the k-th of the others. */
 #include "../unit/unit.h"
 
-#include "tlmpi/analysis/steps.h"
+#include "tlmpi/analysis/step.h"
 #include "tlmpi/model/tables.h"
 
 #include <stdlib.h>

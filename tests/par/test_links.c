@@ -4,7 +4,7 @@
  * slow: both are done last, and each behind them 90 us before the one before it.  No trace tells the hosts. */
 #include "../unit/unit.h"
 
-#include "tlmpi/analysis/links.h"
+#include "tlmpi/analysis/link.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/coll_tables.h"

@@ -2,9 +2,9 @@
  *
  * A line a rank, two characters a collective: the group, a or b, and the step of the rank's own mark; dots: the rank is not
  * in it. */
-#include "tlmpi/analysis/marked.h"
+#include "tlmpi/analysis/step.h"
 #include "../unit/unit.h"
-#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 #include <string.h>

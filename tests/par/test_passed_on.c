@@ -1,7 +1,7 @@
 /* test_passed_on.c - whether ranks without a trace pass on what nobody sees. */
 #include "../unit/unit.h"
 
-#include "tlmpi/analysis/passed_on.h"
+#include "tlmpi/analysis/absent.h"
 #include "tlmpi/model/coll_tables.h"
 
 #include <stdio.h>

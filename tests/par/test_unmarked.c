@@ -1,7 +1,7 @@
 /* test_unmarked.c - steps that nobody marks, from what a rank computes between collectives.
  *
  * A digit is a collective, and that many kernels before it; all have one size, and one time between them. */
-#include "tlmpi/analysis/unmarked.h"
+#include "tlmpi/analysis/step.h"
 #include "../unit/unit.h"
 #include <string.h>
 

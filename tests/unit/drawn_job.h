@@ -15,7 +15,7 @@
 
 #include "draw.h"
 #include "../../src/analysis/replay/critical.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

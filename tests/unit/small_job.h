@@ -8,7 +8,7 @@
 #define TLMPI_TESTS_SMALL_JOB_H
 
 #include "draw.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_activity.c - a rank's time as a sum of parts, on drawings. */
 #include "draw.h"
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_collectives.c - participants to collectives: order, who is there, what does not fit. */
 #include "meet.h"
-#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/analysis/wait.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

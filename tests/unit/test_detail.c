@@ -1,7 +1,7 @@
 /* test_detail.c - the names under which a rank's time went, step by step, on drawings. */
 #include "../../src/analysis/local/detail_rows.h"
 #include "draw.h"
-#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_groups.c - which ranks form a group, and what makes their collectives belong together. */
-#include "tlmpi/analysis/match_key.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 #include "unit.h"
 #include <stdlib.h>

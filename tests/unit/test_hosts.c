@@ -1,5 +1,5 @@
 /* test_hosts.c - whole hosts that come late, and hosts one of whose ranks does. */
-#include "tlmpi/analysis/host_numbers.h"
+#include "tlmpi/analysis/role.h"
 #include "../../src/analysis/verdict/hosts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/tables.h"

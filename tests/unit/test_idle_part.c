@@ -1,6 +1,6 @@
 /* test_idle_part.c - what the host did instead of feeding the device, on drawings. */
 #include "draw.h"
-#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

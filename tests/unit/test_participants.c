@@ -1,6 +1,6 @@
 /* test_participants.c - the how-many-eth of its kind: with and without launches, steps, groups and sequence numbers. */
 #include "draw.h"
-#include "tlmpi/analysis/participants.h"
+#include "tlmpi/analysis/match.h"
 #include "unit.h"
 #include <string.h>
 

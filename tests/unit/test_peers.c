@@ -1,7 +1,7 @@
 /* test_peers.c - what of the candidates was waiting for other ranks: cut by answers, summed, and entered where users
  * look; collectives of hosts matched; and when a device did nothing but communicate. */
 #include "draw.h"
-#include "tlmpi/analysis/peers.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_persistence.c - which ranks were late, in which steps, and whether it could be chance.
  *
  * A drawing has a line for each rank and a digit for each step: its charge in percent of the step. */
-#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>

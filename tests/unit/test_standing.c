@@ -2,7 +2,7 @@
  *
  * A drawing has a line for each rank and a digit for each step: what the rank costs of it, in percent.  All that is 2 %
  * or more is flagged.  p of the labels is given. */
-#include "tlmpi/analysis/standing.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_wait.c - when the host stood still because it waited for its device, on drawings. */
 #include "draw.h"
 #include "many_kernels.h"
-#include "tlmpi/analysis/host_wait.h"
+#include "tlmpi/analysis/host.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 

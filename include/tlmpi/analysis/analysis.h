@@ -13,11 +13,13 @@
 #ifndef TLMPI_ANALYSIS_ANALYSIS_H
 #define TLMPI_ANALYSIS_ANALYSIS_H
 
-#include "tlmpi/analysis/collectives.h"
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
+
+/* One matched collective: see match.h. */
+typedef struct tl_collective_view tl_collective_view;
 
 /* What the view must hold beside device work, launches and steps. */
 enum {
@@ -35,8 +37,5 @@ typedef struct tl_analysis {
     tl_status (*fold)(tl_tables *out, tl_error *err);
     tl_status (*reduce)(tl_tables *job, tl_error *err);
 } tl_analysis;
-
-extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_arrival_analysis,
-    tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis, tl_idle_analysis, tl_stream_idle_analysis;
 
 #endif

@@ -16,10 +16,10 @@
  *
  * Only the last needs all edges in one place: one a rank and group.
  */
-#ifndef TLMPI_ANALYSIS_CLOCKS_H
-#define TLMPI_ANALYSIS_CLOCKS_H
+#ifndef TLMPI_ANALYSIS_CLOCK_H
+#define TLMPI_ANALYSIS_CLOCK_H
 
-#include "tlmpi/analysis/collectives.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/model/table.h"
 
 /* What is done with the clocks that are found. */

@@ -1,10 +1,15 @@
-/* job_verdict.h - from what ranks were late for in collectives to a verdict on each. */
-#ifndef TLMPI_ANALYSIS_JOB_VERDICT_H
-#define TLMPI_ANALYSIS_JOB_VERDICT_H
+/* verdict.h - who holds the job up?
+ *
+ * From what ranks were late for in collectives, and what their repair gains: a verdict on each rank, with its reason, on ranks
+ * of a host together, and on those at a slow link; withheld where clocks do not carry it.  Fills straggler and blame_step.
+ * May use wait, step, role, blame, absent, outlier, link, cause and gain.
+ */
+#ifndef TLMPI_ANALYSIS_VERDICT_H
+#define TLMPI_ANALYSIS_VERDICT_H
 
-#include "tlmpi/analysis/job_roles.h"
-#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/role.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 

@@ -9,7 +9,7 @@
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
 
-#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/analysis/graph/programs.h"
 #include "tlmpi/model/table.h"

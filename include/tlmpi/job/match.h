@@ -13,9 +13,9 @@
 #ifndef TLMPI_JOB_MATCH_H
 #define TLMPI_JOB_MATCH_H
 
-#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/analysis/clock.h"
-#include "tlmpi/analysis/comm_only.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  Matches the participants, which it frees, as it does the exposures, and runs the analyses over the

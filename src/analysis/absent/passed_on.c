@@ -1,5 +1,5 @@
 /* passed_on.c - see passed_on.h. */
-#include "tlmpi/analysis/passed_on.h"
+#include "tlmpi/analysis/absent.h"
 #include "tlmpi/model/coll_tables.h"
 #include <string.h>
 

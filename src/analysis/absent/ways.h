@@ -3,8 +3,8 @@
  * A way is where collectives of one sort go: a group, or from one rank to another.  A rank knows its ways by what they
  * do in a step in the middle; two ranks are alike if the ways of one can be told among those of the other.
  */
-#ifndef TLMPI_ANALYSIS_ABSENT_WAYS_H
-#define TLMPI_ANALYSIS_ABSENT_WAYS_H
+#ifndef ANALYSIS_ABSENT_WAYS_H
+#define ANALYSIS_ABSENT_WAYS_H
 
 #include "tlmpi/analysis/absent.h"
 #include "tlmpi/base/mem.h"

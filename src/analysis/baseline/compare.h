@@ -1,6 +1,6 @@
 /* whatif_compare.h - the cells of a step against the same cells of other ranks. */
-#ifndef ANALYSIS_WHATIF_COMPARE_H
-#define ANALYSIS_WHATIF_COMPARE_H
+#ifndef ANALYSIS_BASELINE_COMPARE_H
+#define ANALYSIS_BASELINE_COMPARE_H
 
 #include "peers.h"
 

@@ -10,7 +10,7 @@
  * what the kernels beside the rest of it had to take longer; one that lasts longer takes more. */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "tlmpi/analysis/baseline.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * differ nobody knows who is slow, and all stays as it is for each alone.
  */
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "tlmpi/analysis/baseline.h"
 #include <string.h>
 
 /* So many that are not repaired tell what is usual. */

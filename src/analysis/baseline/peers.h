@@ -1,8 +1,8 @@
 /* whatif_peers.h - steps of ranks, cut into what can be compared. */
-#ifndef ANALYSIS_WHATIF_PEERS_H
-#define ANALYSIS_WHATIF_PEERS_H
+#ifndef ANALYSIS_BASELINE_PEERS_H
+#define ANALYSIS_BASELINE_PEERS_H
 
-#include "tlmpi/analysis/whatif_graph.h"
+#include "tlmpi/analysis/baseline.h"
 
 /* One step of one rank: cells [first, first + n). */
 typedef struct tl_block {

@@ -2,7 +2,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "tlmpi/analysis/baseline.h"
 #include <stdlib.h>
 
 static int by_like(const void *graph, uint32_t x, uint32_t y)

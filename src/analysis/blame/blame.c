@@ -11,7 +11,7 @@
  * in every slice.
  */
 #include "blame.h"
-#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

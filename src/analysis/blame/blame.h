@@ -17,10 +17,10 @@
  *
  * The sum of all charges is the sum of all waits, to the nanosecond.
  */
-#ifndef TLMPI_ANALYSIS_BLAME_H
-#define TLMPI_ANALYSIS_BLAME_H
+#ifndef ANALYSIS_BLAME_BLAME_H
+#define ANALYSIS_BLAME_BLAME_H
 
-#include "tlmpi/analysis/surplus.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* charges.c - see charges.h. */
-#include "tlmpi/analysis/charges.h"
+#include "tlmpi/analysis/blame.h"
 #include "blame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

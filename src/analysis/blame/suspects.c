@@ -1,5 +1,5 @@
 /* suspects.c - see suspects.h. */
-#include "tlmpi/analysis/suspects.h"
+#include "tlmpi/analysis/blame.h"
 
 /* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on. */
 static const double least_of_most = 0.3;

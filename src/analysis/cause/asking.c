@@ -1,5 +1,5 @@
 /* asking.c - see asking.h. */
-#include "tlmpi/analysis/asking.h"
+#include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 

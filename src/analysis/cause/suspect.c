@@ -1,5 +1,5 @@
 /* suspect.c - who is asked, about which steps and against whom; and what is made of the answer. */
-#include "tlmpi/analysis/asking.h"
+#include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Theil and Sen's line: the median of the slopes between all pairs of anchors, then the median distance from it.  A
  * quarter of the anchors may be wrong matches without harm.
  */
-#include "tlmpi/analysis/suspicion.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/clock.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

@@ -1,9 +1,9 @@
 /* gains.c - what repairs of all of the recording gain: the rows of table whatif. */
-#include "tlmpi/analysis/gains.h"
+#include "tlmpi/analysis/gain.h"
 #include "parts.h"
-#include "tlmpi/analysis/path.h"
-#include "tlmpi/analysis/host_numbers.h"
-#include "tlmpi/analysis/suspects.h"
+#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/role.h"
+#include "tlmpi/analysis/blame.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"

@@ -1,10 +1,10 @@
 /* gain_job.h - the job as a replay wants it: programs, what joins them, and who stands for ranks without a trace. */
-#ifndef TLMPI_JOB_GAIN_JOB_H
-#define TLMPI_JOB_GAIN_JOB_H
+#ifndef ANALYSIS_GAIN_JOB_H
+#define ANALYSIS_GAIN_JOB_H
 
-#include "tlmpi/analysis/gains.h"
+#include "tlmpi/analysis/gain.h"
 #include "tlmpi/analysis/absent.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 
 /* Zero-initialise; tl_gain_job_free ends it. */
 typedef struct tl_gain_job {

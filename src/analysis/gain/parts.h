@@ -1,10 +1,10 @@
 /* gains_parts.h - what the parts of gains.h share. */
-#ifndef TLMPI_JOB_GAINS_PARTS_H
-#define TLMPI_JOB_GAINS_PARTS_H
+#ifndef ANALYSIS_GAIN_PARTS_H
+#define ANALYSIS_GAIN_PARTS_H
 
 #include "job.h"
-#include "tlmpi/analysis/gains.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/gain.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
 #include <math.h>

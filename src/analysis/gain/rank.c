@@ -5,7 +5,7 @@
  * that the verdict names.  Of the others nobody knows: -1.
  */
 #include "parts.h"
-#include "tlmpi/analysis/suspects.h"
+#include "tlmpi/analysis/blame.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

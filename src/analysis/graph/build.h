@@ -1,7 +1,7 @@
 /* program_build.h - a program in the making: where everything stands (program_place.c, program_beside.c, program_behind.c,
  * program_waits.c), before it is strung into chains (program.c). */
-#ifndef ANALYSIS_PROGRAM_BUILD_H
-#define ANALYSIS_PROGRAM_BUILD_H
+#ifndef ANALYSIS_GRAPH_BUILD_H
+#define ANALYSIS_GRAPH_BUILD_H
 
 #include "tlmpi/analysis/graph/program.h"
 

@@ -2,8 +2,8 @@
  *
  *     tl_compose_work(c) -> tl_compose_points(c) -> tl_compose_weave(c)
  */
-#ifndef TLMPI_ANALYSIS_PROGRAM_COMPOSE_H
-#define TLMPI_ANALYSIS_PROGRAM_COMPOSE_H
+#ifndef ANALYSIS_GRAPH_COMPOSE_H
+#define ANALYSIS_GRAPH_COMPOSE_H
 
 #include "build.h"
 #include "shares.h"

@@ -1,8 +1,8 @@
 /* seats.h - the collectives of the graph: seats, leaves and stages. */
-#ifndef TLMPI_ANALYSIS_GRAPH_SEATS_H
-#define TLMPI_ANALYSIS_GRAPH_SEATS_H
+#ifndef ANALYSIS_GRAPH_SEATS_H
+#define ANALYSIS_GRAPH_SEATS_H
 
-#include "tlmpi/analysis/whatif_graph.h"
+#include "tlmpi/analysis/graph/graph.h"
 
 /* One comm by its number, and its times on the clock of the job, as traced. */
 static inline const tl_comm *tl_comm_at(const tl_whatif *w, uint32_t comm)

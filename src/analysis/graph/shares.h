@@ -1,6 +1,6 @@
 /* program_shares.h - what the segments of a program spent their time on. */
-#ifndef ANALYSIS_PROGRAM_SHARES_H
-#define ANALYSIS_PROGRAM_SHARES_H
+#ifndef ANALYSIS_GRAPH_SHARES_H
+#define ANALYSIS_GRAPH_SHARES_H
 
 #include "build.h"
 #include "tlmpi/base/mem.h"

@@ -8,7 +8,7 @@
  * work takes now more, now less time; then the count tells: as many launches are pending as ever, whenever one takes
  * long.
  */
-#include "tlmpi/analysis/host_wait.h"
+#include "tlmpi/analysis/host.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
 #include "tlmpi/base/stats.h"

@@ -8,7 +8,7 @@
  * silence, one ends within d of where the silence does in about n * d / silence of all cases.  Only where that is less
  * than 1 in UNLIKELY is it a wait.
  */
-#include "tlmpi/analysis/host_wait.h"
+#include "tlmpi/analysis/host.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

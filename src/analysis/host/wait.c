@@ -1,6 +1,6 @@
 /* wait.c - which calls held the host, as far as a view can tell. */
-#include "tlmpi/analysis/host_wait.h"
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/host.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -20,6 +20,7 @@
  *
  * The definition, and the plain rules that each correction departs from, are TraceLens' and those of tl_idle_rules.
  */
+#include "tlmpi/analysis/idle.h"
 #include "parts.h"
 #include <stdlib.h>
 

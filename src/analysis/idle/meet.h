@@ -11,8 +11,8 @@
  * threads of their own for them.  A thread that goes on before such a collective ends did not wait for it; one whose
  * Python functions are in the trace waits where one of them does.
  */
-#ifndef TLMPI_ANALYSIS_IDLE_MEET_H
-#define TLMPI_ANALYSIS_IDLE_MEET_H
+#ifndef ANALYSIS_IDLE_MEET_H
+#define ANALYSIS_IDLE_MEET_H
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"

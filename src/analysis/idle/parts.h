@@ -9,8 +9,8 @@
  *     idle_sums.c     gaps -> sums; idle_overview.c: by label; idle_summary.c: by class; idle_job.c: over ranks
  *     idle.c          the order of it all, and the label
  */
-#ifndef TLMPI_ANALYSIS_IDLE_INTERNAL_H
-#define TLMPI_ANALYSIS_IDLE_INTERNAL_H
+#ifndef ANALYSIS_IDLE_PARTS_H
+#define ANALYSIS_IDLE_PARTS_H
 
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/below.h"

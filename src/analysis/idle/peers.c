@@ -13,7 +13,7 @@
  */
 #include "parts.h"
 #include "meet.h"
-#include "tlmpi/analysis/comm_only.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* idle_scope.h - the gaps of one device, or of a rank, as the files that sum them see them. */
-#ifndef TLMPI_ANALYSIS_IDLE_SCOPE_H
-#define TLMPI_ANALYSIS_IDLE_SCOPE_H
+#ifndef ANALYSIS_IDLE_SCOPE_H
+#define ANALYSIS_IDLE_SCOPE_H
 
 #include "parts.h"
 #include "stats.h"

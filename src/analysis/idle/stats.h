@@ -1,6 +1,6 @@
 /* idle_stats.h - what is to be said of the lengths of gaps. */
-#ifndef TLMPI_ANALYSIS_IDLE_STATS_H
-#define TLMPI_ANALYSIS_IDLE_STATS_H
+#ifndef ANALYSIS_IDLE_STATS_H
+#define ANALYSIS_IDLE_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* slow_link_ends.h - what the order in which ranks are done with a transfer tells of the link that slows it down. */
-#ifndef TLMPI_SLOW_LINK_ENDS_H
-#define TLMPI_SLOW_LINK_ENDS_H
+#ifndef ANALYSIS_LINK_ENDS_H
+#define ANALYSIS_LINK_ENDS_H
 
 #include "slow_link.h"
 

@@ -7,8 +7,8 @@
  * All ranks of a host that are done later than the others look the same in both cases.  But whoever came last waited
  * for nobody: what its own kernel took is the transfer, and no clock is asked for it.  A clock that is off makes it no
  * longer.  Behind slow wires it is as much longer as the host's ranks are done later. */
-#ifndef TLMPI_SLOW_LINK_LAST_H
-#define TLMPI_SLOW_LINK_LAST_H
+#ifndef ANALYSIS_LINK_LAST_H
+#define ANALYSIS_LINK_LAST_H
 
 #include "slow_link.h"
 

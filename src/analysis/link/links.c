@@ -1,5 +1,5 @@
 /* links.c - see links.h. */
-#include "tlmpi/analysis/links.h"
+#include "tlmpi/analysis/link.h"
 #include "slow_link.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

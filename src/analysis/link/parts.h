@@ -1,6 +1,6 @@
 /* slow_link_parts.h - what the parts of slow_link.h share. */
-#ifndef TLMPI_SLOW_LINK_PARTS_H
-#define TLMPI_SLOW_LINK_PARTS_H
+#ifndef ANALYSIS_LINK_PARTS_H
+#define ANALYSIS_LINK_PARTS_H
 
 #include "slow_link.h"
 #include "tlmpi/base/hash.h"

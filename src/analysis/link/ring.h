@@ -9,8 +9,8 @@
  * A clock that is off moves all ranks of its host together: it changes the steps from one host to the next and no
  * other.  So most steps are -p, and what else there is within a host is the link.
  */
-#ifndef TLMPI_SLOW_LINK_RING_H
-#define TLMPI_SLOW_LINK_RING_H
+#ifndef ANALYSIS_LINK_RING_H
+#define ANALYSIS_LINK_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>

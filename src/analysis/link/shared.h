@@ -1,6 +1,6 @@
 /* slow_link_shared.h - which transfers share the wires of a rank with others. */
-#ifndef TLMPI_SLOW_LINK_SHARED_H
-#define TLMPI_SLOW_LINK_SHARED_H
+#ifndef ANALYSIS_LINK_SHARED_H
+#define ANALYSIS_LINK_SHARED_H
 
 #include "slow_link.h"
 

@@ -28,10 +28,10 @@
  * whose clocks are the same; in place of eight times, where some steps are three times as far from the others as these
  * are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
  */
-#ifndef TLMPI_ANALYSIS_SLOW_LINK_H
-#define TLMPI_ANALYSIS_SLOW_LINK_H
+#ifndef ANALYSIS_LINK_SLOW_LINK_H
+#define ANALYSIS_LINK_SLOW_LINK_H
 
-#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/model/blame_tables.h"
 
 /* One rank in one collective. */

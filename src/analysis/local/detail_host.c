@@ -7,7 +7,7 @@
  */
 #include "detail_rows.h"
 #include "host_idle.h"
-#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

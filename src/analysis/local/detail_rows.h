@@ -1,8 +1,8 @@
 /* detail_rows.h - the rows of local.h while they are gathered: one for each name, in each step. */
-#ifndef TLMPI_ANALYSIS_DETAIL_ROWS_H
-#define TLMPI_ANALYSIS_DETAIL_ROWS_H
+#ifndef ANALYSIS_LOCAL_DETAIL_ROWS_H
+#define ANALYSIS_LOCAL_DETAIL_ROWS_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/base/hash.h"
 

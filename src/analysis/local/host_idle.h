@@ -1,8 +1,8 @@
 /* host_idle.h - idle time of the host's doing: how much of it lies in a span, and how much in one piece. */
-#ifndef ANALYSIS_HOST_IDLE_H
-#define ANALYSIS_HOST_IDLE_H
+#ifndef ANALYSIS_LOCAL_HOST_IDLE_H
+#define ANALYSIS_LOCAL_HOST_IDLE_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/time.h"
 
 /* Over an activity, which stays.  tl_host_idle_free ends it, also after a failure. */
 typedef struct tl_host_idle {

@@ -8,7 +8,7 @@
  * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
  */
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/step_done.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

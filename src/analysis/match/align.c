@@ -1,5 +1,5 @@
 /* align.c - see align.h. */
-#include "tlmpi/analysis/align.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

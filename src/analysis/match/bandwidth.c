@@ -2,7 +2,7 @@
  *
  * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.
  */
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* clock_doubt.c - see clock_doubt.h. */
-#include "tlmpi/analysis/clock_doubt.h"
+#include "tlmpi/analysis/match.h"
 
 static int64_t error_of(const tl_rank_place *r)
 {

@@ -1,7 +1,5 @@
 /* collectives.c - see collectives.h. */
-#include "tlmpi/analysis/collectives.h"
-#include "tlmpi/analysis/clock_doubt.h"
-#include "tlmpi/analysis/suspicion.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

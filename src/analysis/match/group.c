@@ -3,7 +3,7 @@
  * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell of it.
  */
 #include "group_parallelism.h"
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 

@@ -5,8 +5,8 @@
  * of a pipeline hands over what it has made.  All-to-alls are experts', but embeddings' and sequences' as well, and whether ranks
  * that reduce together share a tensor or a sample's gradients cannot be seen.
  */
-#ifndef TLMPI_ANALYSIS_GROUP_PARALLELISM_H
-#define TLMPI_ANALYSIS_GROUP_PARALLELISM_H
+#ifndef ANALYSIS_MATCH_GROUP_PARALLELISM_H
+#define ANALYSIS_MATCH_GROUP_PARALLELISM_H
 
 #include "tlmpi/model/coll_tables.h"
 

@@ -1,8 +1,8 @@
 /* groups_infer.h - groups.c's question to the times of ranks: which of them are one group, where nobody says so. */
-#ifndef ANALYSIS_GROUPS_INFER_H
-#define ANALYSIS_GROUPS_INFER_H
+#ifndef ANALYSIS_MATCH_GROUPS_INFER_H
+#define ANALYSIS_MATCH_GROUPS_INFER_H
 
-#include "tlmpi/analysis/groups.h"
+#include "tlmpi/analysis/match.h"
 
 /* While groups are decided. */
 typedef struct tl_deciding {

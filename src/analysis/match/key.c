@@ -9,7 +9,7 @@
  *               all ranks of the group launched alike
  *     endtime   what is left: later, by alignment        (align.h; of sends and receives pair_align.h)
  */
-#include "tlmpi/analysis/match_key.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/model/schema.h"
 

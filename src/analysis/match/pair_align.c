@@ -1,5 +1,5 @@
 /* pair_align.c - see pair_align.h. */
-#include "tlmpi/analysis/pair_align.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

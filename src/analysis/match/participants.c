@@ -12,7 +12,7 @@
  * stream's place among such streams and its kind of collective stand for a group of all ranks, to be split where ranks
  * disagree.
  */
-#include "tlmpi/analysis/participants.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -1,6 +1,6 @@
 /* participants_pairs.h - which send, which receive: counted by the rank at the other end. */
-#ifndef ANALYSIS_PARTICIPANTS_PAIRS_H
-#define ANALYSIS_PARTICIPANTS_PAIRS_H
+#ifndef ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
+#define ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
 
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/view.h"

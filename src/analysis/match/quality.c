@@ -3,7 +3,7 @@
  * Counts, each of how many, and the worst case where it is a time.  What should be 0 and is not is a fault of ours, or
  * shows that the traces contradict each other.
  */
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"

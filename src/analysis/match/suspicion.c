@@ -1,5 +1,5 @@
 /* suspicion.c - see suspicion.h. */
-#include "tlmpi/analysis/suspicion.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 
 /* By so much a kernel may seem to end before another begins, and ends may lie apart, beside what clocks leave open.  On

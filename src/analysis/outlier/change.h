@@ -7,8 +7,8 @@
  * The cut into runs that minimises the sum of distances from each run's median, plus a penalty for each run: exact, by
  * dynamic programming, O(n^2 log n).
  */
-#ifndef TLMPI_ANALYSIS_CHANGE_H
-#define TLMPI_ANALYSIS_CHANGE_H
+#ifndef ANALYSIS_OUTLIER_CHANGE_H
+#define ANALYSIS_OUTLIER_CHANGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  *                Or: how often is any of them flagged in as many steps?  Long pauses of others, one each, have a
  *                large total, but fall on one rank seldom.  The smaller of the two
  */
-#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/outlier.h"
 #include "change.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

@@ -17,7 +17,7 @@
  *               in which chance would have to meet the same rank: two, of few ranks three.  Of ranks that are not few
  *               share >= 2.5 % will do: in two steps of three times the largest worst, or three of twice
  */
-#include "tlmpi/analysis/standing.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
 #include <math.h>

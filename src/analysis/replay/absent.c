@@ -15,7 +15,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "parts.h"
 #include <stdlib.h>
 #include <string.h>
 

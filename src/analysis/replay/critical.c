@@ -1,7 +1,7 @@
 /* critical.c - from the end of the job back to its beginning, always to what came last. */
 #include "critical.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "parts.h"
 #include <stdlib.h>
 #include <string.h>
 

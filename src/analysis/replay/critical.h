@@ -11,10 +11,10 @@
  * Imbalance, part by part: what of it lies on the path, less the mean over all ranks of what each has of it in all.  So much
  * of the path is there because ranks differ, and not because there is so much to do.
  */
-#ifndef TLMPI_ANALYSIS_CRITICAL_H
-#define TLMPI_ANALYSIS_CRITICAL_H
+#ifndef ANALYSIS_REPLAY_CRITICAL_H
+#define ANALYSIS_REPLAY_CRITICAL_H
 
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 
 typedef enum tl_path_kind {
     TL_PATH_WORK,     /* work on the device */

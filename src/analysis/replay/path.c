@@ -1,5 +1,5 @@
 /* path.c - see path.h. */
-#include "tlmpi/analysis/path.h"
+#include "tlmpi/analysis/replay.h"
 #include "critical.h"
 #include "tlmpi/model/blame_tables.h"
 

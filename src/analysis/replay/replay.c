@@ -1,7 +1,8 @@
 /* whatif_replay.c - one replay of all programs: entry by entry, collective by collective. */
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "parts.h"
+#include "tlmpi/analysis/baseline.h"
 
 /* An entry of the host gives what its lateness let the device stand idle, and after that its share of the rest. */
 static int64_t cut_host(tl_carry *carry, const tl_cell *cell, int64_t cut_ns, const tl_entry *e, int64_t late_ns)

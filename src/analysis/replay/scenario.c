@@ -1,7 +1,8 @@
 /* scenario.c - what a scenario takes off the times of each rank, and what all ranks together take then. */
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "parts.h"
+#include "tlmpi/analysis/baseline.h"
 
 /* What of a surplus falls on the parts of a mask: as the parts' own surpluses have it; where none has one, all on `rest`. */
 static int64_t share_of(const tl_whatif *w, const tl_cell *cell, const tl_parts *own, int64_t surplus_ns, bool work,

@@ -1,8 +1,9 @@
 /* whatif.c - all programs replayed together, first unchanged. */
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/analysis/whatif_graph.h"
+#include "parts.h"
+#include "tlmpi/analysis/baseline.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* hosts.c - see host_numbers.h. */
-#include "tlmpi/analysis/host_numbers.h"
+#include "tlmpi/analysis/role.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* job_roles.c - see job_roles.h. */
-#include "tlmpi/analysis/job_roles.h"
+#include "tlmpi/analysis/role.h"
 #include "roles.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -6,8 +6,8 @@
  * Ranks of different stages have different work, and a stage's waiting for the one before it is nobody's fault: only
  * ranks of one role are compared.
  */
-#ifndef TLMPI_ANALYSIS_ROLES_H
-#define TLMPI_ANALYSIS_ROLES_H
+#ifndef ANALYSIS_ROLE_ROLES_H
+#define ANALYSIS_ROLE_ROLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  *     rank 2   |9  [a].[c] |10 [a].[c]      is in step 9 where most others are in 4: its marks tell nothing
  *     rank 3   |9  [a].[c] |10 [a].[c]      neither do those of rank 3, though where it meets 2 alone both agree
  */
-#include "tlmpi/analysis/marked.h"
+#include "tlmpi/analysis/step.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

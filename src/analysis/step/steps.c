@@ -10,7 +10,7 @@
  * one, and the next, are equal parts; the first with one begins at the last end of what was before it.  Where nothing
  * was, it counts as its mark, if that is longer than its collectives.
  */
-#include "tlmpi/analysis/steps.h"
+#include "tlmpi/analysis/step.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -12,7 +12,7 @@
  * In order of launch: what runs on several streams starts in any.  A collective is of one step for all its ranks; what
  * a rank does up to it is, too.
  */
-#include "tlmpi/analysis/unmarked.h"
+#include "tlmpi/analysis/step.h"
 #include "tlmpi/base/period.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

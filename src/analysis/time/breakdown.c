@@ -18,7 +18,7 @@
  *              measured  covered whole  measured   nothing
  */
 #include "device_work.h"
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

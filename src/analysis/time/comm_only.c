@@ -1,5 +1,5 @@
 /* comm_only.c - see comm_only.h. */
-#include "tlmpi/analysis/comm_only.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

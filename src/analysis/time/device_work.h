@@ -1,6 +1,6 @@
 /* device_work.h - what one device did, as sets of instants, and the measures of a breakdown over any window of time. */
-#ifndef TLMPI_ANALYSIS_DEVICE_WORK_H
-#define TLMPI_ANALYSIS_DEVICE_WORK_H
+#ifndef ANALYSIS_TIME_DEVICE_WORK_H
+#define ANALYSIS_TIME_DEVICE_WORK_H
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/span.h"

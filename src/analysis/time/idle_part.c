@@ -1,5 +1,5 @@
 /* idle_part.c - gaps of the device, cut by spans of the host. */
-#include "tlmpi/analysis/idle_part.h"
+#include "tlmpi/analysis/time.h"
 #include "sweep.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

@@ -2,7 +2,7 @@
  *
  * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).
  */
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/model/tables.h"
 
 /* Whether the kernel's row stands before that of the wait; both come in the order of the table's keys. */

@@ -1,5 +1,5 @@
 /* step.c - when were the training steps? */
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 

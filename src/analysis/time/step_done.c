@@ -1,5 +1,5 @@
 /* step_done.c - see step_done.h. */
-#include "tlmpi/analysis/step_done.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"
 
 size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number)

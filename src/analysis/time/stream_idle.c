@@ -7,7 +7,7 @@
  * A stream that idles while another works is the normal case of communication beside compute: not the device's idle
  * time.
  */
-#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"

@@ -1,9 +1,9 @@
 /* activity_sweep.h - an activity in the making: work comes in order of its start, and with it the idle time before it.
  */
-#ifndef ANALYSIS_ACTIVITY_SWEEP_H
-#define ANALYSIS_ACTIVITY_SWEEP_H
+#ifndef ANALYSIS_TIME_SWEEP_H
+#define ANALYSIS_TIME_SWEEP_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/time.h"
 
 /* The layers of work, the first hides those that follow; comm is the last. */
 enum { TL_WORK_LAYERS = TL_PART_COMM + 1 };

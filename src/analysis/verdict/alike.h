@@ -5,8 +5,8 @@
  *     gain, repaired alone, ms     0     2    0    0    0     0       the other one is as late
  *     gain of 1 and 4 together           48
  */
-#ifndef TLMPI_ANALYSIS_ALIKE_H
-#define TLMPI_ANALYSIS_ALIKE_H
+#ifndef ANALYSIS_VERDICT_ALIKE_H
+#define ANALYSIS_VERDICT_ALIKE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* withhold.h - how much of each rank's collectives the clocks hide, and the verdicts that they do not carry. */
-#ifndef TLMPI_JOB_WITHHOLD_H
-#define TLMPI_JOB_WITHHOLD_H
+#ifndef ANALYSIS_VERDICT_HIDDEN_H
+#define ANALYSIS_VERDICT_HIDDEN_H
 
-#include "tlmpi/analysis/late_rows.h"
+#include "tlmpi/analysis/wait.h"
 #include "judging.h"
 #include "tlmpi/model/tables.h"
 

@@ -6,9 +6,8 @@
  *     all of the host            .1    |     9      | 0      what is tested, by the tests for ranks
  */
 #include "hosts.h"
-#include "tlmpi/analysis/host_numbers.h"
-#include "tlmpi/analysis/persistence.h"
-#include "tlmpi/analysis/standing.h"
+#include "tlmpi/analysis/role.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"

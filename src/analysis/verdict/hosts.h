@@ -1,6 +1,6 @@
 /* hosts.h - a whole host that holds the job up: its ranks come late alike, none of them alone. */
-#ifndef TLMPI_ANALYSIS_HOSTS_H
-#define TLMPI_ANALYSIS_HOSTS_H
+#ifndef ANALYSIS_VERDICT_HOSTS_H
+#define ANALYSIS_VERDICT_HOSTS_H
 
 #include "judging.h"
 

@@ -1,6 +1,6 @@
 /* verdict_judge.c - who is a straggler: what the tests have found, against what its repair gains. */
-#include "tlmpi/analysis/standing.h"
-#include "tlmpi/analysis/suspects.h"
+#include "tlmpi/analysis/outlier.h"
+#include "tlmpi/analysis/blame.h"
 #include "judging.h"
 #include "tlmpi/base/mem.h"
 #include "parts.h"

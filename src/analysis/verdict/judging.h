@@ -11,11 +11,11 @@
  * In a pipeline much of all waiting is the schedule's, and falls on whoever the schedule makes come last; there it is
  * what the step would have gained without the rank's lateness that is tested.
  */
-#ifndef TLMPI_ANALYSIS_VERDICT_H
-#define TLMPI_ANALYSIS_VERDICT_H
+#ifndef ANALYSIS_VERDICT_JUDGING_H
+#define ANALYSIS_VERDICT_JUDGING_H
 
-#include "tlmpi/analysis/gains.h"
-#include "tlmpi/analysis/steps.h"
+#include "tlmpi/analysis/gain.h"
+#include "tlmpi/analysis/step.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"

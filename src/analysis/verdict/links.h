@@ -1,6 +1,6 @@
 /* link_verdict.h - whom a slow link names. */
-#ifndef TLMPI_ANALYSIS_LINK_VERDICT_H
-#define TLMPI_ANALYSIS_LINK_VERDICT_H
+#ifndef ANALYSIS_VERDICT_LINKS_H
+#define ANALYSIS_VERDICT_LINKS_H
 
 #include "judging.h"
 

@@ -1,6 +1,6 @@
 /* verdict_parts.h - what the tests of steps and the verdicts that rest on them share. */
-#ifndef TLMPI_ANALYSIS_VERDICT_PARTS_H
-#define TLMPI_ANALYSIS_VERDICT_PARTS_H
+#ifndef ANALYSIS_VERDICT_PARTS_H
+#define ANALYSIS_VERDICT_PARTS_H
 
 #include "judging.h"
 #include "tlmpi/model/blame_tables.h"

@@ -1,6 +1,6 @@
 /* units.h - verdicts on ranks together: those of a host, and those that hide each other. */
-#ifndef TLMPI_JOB_UNITS_H
-#define TLMPI_JOB_UNITS_H
+#ifndef ANALYSIS_VERDICT_UNITS_H
+#define ANALYSIS_VERDICT_UNITS_H
 
 #include "judging.h"
 

@@ -2,7 +2,7 @@
 #include "judging.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/analysis/cause.h"
-#include "tlmpi/analysis/persistence.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "parts.h"

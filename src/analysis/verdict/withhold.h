@@ -5,8 +5,8 @@
  * arrivals; one that costs less is not told from an error of the clocks, and neither is a rank that nothing was found
  * of where the clocks may hide what matters.  Slow links are told by transfers, and by less than the clocks leave open.
  */
-#ifndef TLMPI_ANALYSIS_WITHHOLD_H
-#define TLMPI_ANALYSIS_WITHHOLD_H
+#ifndef ANALYSIS_VERDICT_WITHHOLD_H
+#define ANALYSIS_VERDICT_WITHHOLD_H
 
 #include "judging.h"
 

@@ -15,8 +15,7 @@
  * fifth is; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
  * even if every rank has waited that much longer.
  */
-#include "tlmpi/analysis/analysis.h"
-#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>

@@ -1,7 +1,5 @@
 /* late_rows.c - see late_rows.h. */
-#include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/surplus.h"
-#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>

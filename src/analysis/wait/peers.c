@@ -1,5 +1,5 @@
 /* peers.c - see peers.h. */
-#include "tlmpi/analysis/peers.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

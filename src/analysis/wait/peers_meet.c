@@ -7,9 +7,9 @@
  *     rank 0    [ gloo:barrier ]                left before: these were not one, and nobody knows with whom each met
  *     rank 1                       [ gloo:barrier ]
  */
-#include "tlmpi/analysis/clock_doubt.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/clock.h"
-#include "tlmpi/analysis/peers.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

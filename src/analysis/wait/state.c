@@ -1,5 +1,5 @@
 /* wait_state.c - see wait_state.h. */
-#include "tlmpi/analysis/wait_state.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -1,5 +1,5 @@
 /* surplus.c - see surplus.h. */
-#include "tlmpi/analysis/surplus.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <string.h>
 

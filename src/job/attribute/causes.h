@@ -1,8 +1,8 @@
 /* causes.h - proc 0 asks about the suspects: what they did in the steps in which they stand out, and their peers. */
-#ifndef TLMPI_JOB_CAUSES_H
-#define TLMPI_JOB_CAUSES_H
+#ifndef JOB_ATTRIBUTE_CAUSES_H
+#define JOB_ATTRIBUTE_CAUSES_H
 
-#include "tlmpi/analysis/asking.h"
+#include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 

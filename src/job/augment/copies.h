@@ -5,8 +5,8 @@
  *
  * A copy keeps its name: ranks, hosts and times stand in names, and other tools look for them there, too.
  */
-#ifndef TLMPI_JOB_COPIES_H
-#define TLMPI_JOB_COPIES_H
+#ifndef JOB_AUGMENT_COPIES_H
+#define JOB_AUGMENT_COPIES_H
 
 #include "tlmpi/job/read/plan.h"
 

@@ -1,5 +1,6 @@
 /* idle_tracks.c - the gaps of a rank's devices, as tracks. */
 #include "tracks.h"
+#include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"

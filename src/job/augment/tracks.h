@@ -5,8 +5,8 @@
  *
  * Each kind of track is one such pair; a later analysis adds its own.
  */
-#ifndef TLMPI_JOB_TRACKS_H
-#define TLMPI_JOB_TRACKS_H
+#ifndef JOB_AUGMENT_TRACKS_H
+#define JOB_AUGMENT_TRACKS_H
 
 #include "copies.h"
 #include "tlmpi/job/options.h"

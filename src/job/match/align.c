@@ -9,7 +9,7 @@
  */
 #include "parts.h"
 #include "tlmpi/job/transport/share.h"
-#include "tlmpi/analysis/align.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"

@@ -4,7 +4,7 @@
  */
 #include "parts.h"
 #include "tlmpi/job/transport/share.h"
-#include "tlmpi/analysis/pair_align.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* match_parts.h - the steps of matching, each a file. */
-#ifndef TLMPI_JOB_MATCH_PARTS_H
-#define TLMPI_JOB_MATCH_PARTS_H
+#ifndef JOB_MATCH_PARTS_H
+#define JOB_MATCH_PARTS_H
 
 #include "tlmpi/job/match.h"
 #include "tlmpi/analysis/clock.h"
-#include "tlmpi/analysis/comm_only.h"
-#include "tlmpi/analysis/match_key.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/match.h"
 
 /* What the steps hand on.  Every proc has one. */
 typedef struct tl_matching {

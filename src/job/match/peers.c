@@ -11,7 +11,7 @@
  */
 #include "parts.h"
 #include "tlmpi/job/transport/share.h"
-#include "tlmpi/analysis/peers.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* rank_result.c - see rank_result.h. */
 #include "tlmpi/job/read/rank_result.h"
-#include "tlmpi/analysis/idle_part.h"
-#include "tlmpi/analysis/participants.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"

@@ -1,6 +1,6 @@
 /* desk.h - what the post of proc 0 needs of its desk. */
-#ifndef TLMPI_JOB_DESK_H
-#define TLMPI_JOB_DESK_H
+#ifndef JOB_TRANSPORT_DESK_H
+#define JOB_TRANSPORT_DESK_H
 
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/job/transport/post.h"

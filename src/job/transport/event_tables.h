@@ -1,6 +1,6 @@
 /* event_tables.h - the tables whose rows are written in the rank's turn, numbered as letters number them. */
-#ifndef TLMPI_JOB_EVENT_TABLES_H
-#define TLMPI_JOB_EVENT_TABLES_H
+#ifndef JOB_TRANSPORT_EVENT_TABLES_H
+#define JOB_TRANSPORT_EVENT_TABLES_H
 
 #include "tlmpi/analysis/registry.h"
 

@@ -1,6 +1,6 @@
 /* parcel.h - rows of a table as letters: packed, and whole chunks of the file compressed, by whoever has the rows. */
-#ifndef TLMPI_JOB_PARCEL_H
-#define TLMPI_JOB_PARCEL_H
+#ifndef JOB_TRANSPORT_PARCEL_H
+#define JOB_TRANSPORT_PARCEL_H
 
 #include "tlmpi/job/transport/post.h"
 #include "tlmpi/store/pack.h"

@@ -1,6 +1,6 @@
 /* wire.h - a piece of a trace from one proc to another, in letters of about 1 MB. */
-#ifndef TLMPI_JOB_WIRE_H
-#define TLMPI_JOB_WIRE_H
+#ifndef JOB_TRANSPORT_WIRE_H
+#define JOB_TRANSPORT_WIRE_H
 
 #include "tlmpi/job/transport/post.h"
 #include "tlmpi/trace/reader.h"

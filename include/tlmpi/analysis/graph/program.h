@@ -29,11 +29,11 @@
  *
  * Times are those of the view.
  */
-#ifndef TLMPI_ANALYSIS_PROGRAM_H
-#define TLMPI_ANALYSIS_PROGRAM_H
+#ifndef TLMPI_ANALYSIS_GRAPH_PROGRAM_H
+#define TLMPI_ANALYSIS_GRAPH_PROGRAM_H
 
-#include "tlmpi/analysis/activity.h"
-#include "tlmpi/analysis/host_wait.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/host.h"
 #include "tlmpi/base/status.h"
 
 typedef enum tl_chain { TL_CHAIN_HOST, TL_CHAIN_WORK } tl_chain;

@@ -1,6 +1,6 @@
 /* programs.h - the programs of several ranks. */
-#ifndef TLMPI_ANALYSIS_PROGRAMS_H
-#define TLMPI_ANALYSIS_PROGRAMS_H
+#ifndef TLMPI_ANALYSIS_GRAPH_PROGRAMS_H
+#define TLMPI_ANALYSIS_GRAPH_PROGRAMS_H
 
 #include "tlmpi/analysis/graph/program.h"
 #include "tlmpi/base/mem.h"

@@ -1,6 +1,6 @@
 /* plan.h - which trace files make up the job: found once, known to every proc. */
-#ifndef TLMPI_JOB_PLAN_H
-#define TLMPI_JOB_PLAN_H
+#ifndef TLMPI_JOB_READ_PLAN_H
+#define TLMPI_JOB_READ_PLAN_H
 
 #include "tlmpi/job/options.h"
 #include "tlmpi/model/tables.h"

@@ -1,9 +1,9 @@
 /* rank_result.h - one trace file to the rows of its rank. */
-#ifndef TLMPI_JOB_RANK_RESULT_H
-#define TLMPI_JOB_RANK_RESULT_H
+#ifndef TLMPI_JOB_READ_RANK_RESULT_H
+#define TLMPI_JOB_READ_RANK_RESULT_H
 
 #include "tlmpi/job/read/plan.h"
-#include "tlmpi/analysis/comm_only.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/analysis/graph/programs.h"
 #include "tlmpi/model/names.h"

@@ -1,6 +1,6 @@
 /* letters.h - what passes between a proc and the desk, as bytes. */
-#ifndef TLMPI_JOB_LETTERS_H
-#define TLMPI_JOB_LETTERS_H
+#ifndef TLMPI_JOB_TRANSPORT_LETTERS_H
+#define TLMPI_JOB_TRANSPORT_LETTERS_H
 
 #include "tlmpi/base/mem.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* mail.h - letters that have come and have not yet been asked for. */
-#ifndef TLMPI_JOB_MAIL_H
-#define TLMPI_JOB_MAIL_H
+#ifndef TLMPI_JOB_TRANSPORT_MAIL_H
+#define TLMPI_JOB_TRANSPORT_MAIL_H
 
 #include "tlmpi/job/transport/letters.h"
 

@@ -13,8 +13,8 @@
  *
  * A name's row number is the order of its first use, by rank and within the rank: a function of the traces alone.
  */
-#ifndef TLMPI_JOB_POST_H
-#define TLMPI_JOB_POST_H
+#ifndef TLMPI_JOB_TRANSPORT_POST_H
+#define TLMPI_JOB_TRANSPORT_POST_H
 
 #include "tlmpi/job/transport/mail.h"
 #include "tlmpi/job/read/plan.h"

@@ -1,6 +1,6 @@
 /* replay.h - the programs of ranks (analysis/programs.h), from the procs that have read them to proc 0. */
-#ifndef TLMPI_JOB_REPLAY_H
-#define TLMPI_JOB_REPLAY_H
+#ifndef TLMPI_JOB_TRANSPORT_PROGRAMS_H
+#define TLMPI_JOB_TRANSPORT_PROGRAMS_H
 
 #include "tlmpi/analysis/graph/programs.h"
 

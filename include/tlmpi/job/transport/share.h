@@ -1,6 +1,6 @@
 /* share.h - rows that proc 0 has, to all; and what all have, to proc 0. */
-#ifndef TLMPI_JOB_SHARE_H
-#define TLMPI_JOB_SHARE_H
+#ifndef TLMPI_JOB_TRANSPORT_SHARE_H
+#define TLMPI_JOB_TRANSPORT_SHARE_H
 
 #include "tlmpi/base/status.h"
 #include <stddef.h>

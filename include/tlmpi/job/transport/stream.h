@@ -1,6 +1,6 @@
 /* stream.h - rows of collectives, from the procs that have them to the file. */
-#ifndef TLMPI_JOB_STREAM_H
-#define TLMPI_JOB_STREAM_H
+#ifndef TLMPI_JOB_TRANSPORT_STREAM_H
+#define TLMPI_JOB_TRANSPORT_STREAM_H
 
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"

@@ -5,8 +5,8 @@
  *
  * If a piece is not proven, the leader reads the whole file alone: never a wrong count.
  */
-#ifndef TLMPI_JOB_TEAM_H
-#define TLMPI_JOB_TEAM_H
+#ifndef TLMPI_JOB_TRANSPORT_TEAM_H
+#define TLMPI_JOB_TRANSPORT_TEAM_H
 
 #include "tlmpi/job/transport/post.h"
 

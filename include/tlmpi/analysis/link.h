@@ -1,9 +1,13 @@
-/* links.h - slow links of the job: what analysis/slow_link.h finds in the matched collectives, and whom it names. */
-#ifndef TLMPI_JOB_LINKS_H
-#define TLMPI_JOB_LINKS_H
+/* link.h - between which ranks do data move slowly, though nobody comes late?
+ *
+ * From the rows of all ranks in collectives (wait.h): transfers against those like them, step by step.  Fills table link.  May
+ * use wait, step and outlier.
+ */
+#ifndef TLMPI_ANALYSIS_LINK_H
+#define TLMPI_ANALYSIS_LINK_H
 
-#include "tlmpi/analysis/late_rows.h"
-#include "tlmpi/analysis/steps.h"
+#include "tlmpi/analysis/step.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/tables.h"
 
 /* The ranks of the job and its steps. */

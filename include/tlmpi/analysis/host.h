@@ -1,4 +1,4 @@
-/* wait.h - when the host stood still because it waited for its device.
+/* host.h - when the host stood still because it waited for its device.
  *
  *     host     [launch a][launch b][ synchronize        ][launch c]
  *     device      [    a    ][        b         ]           [  c ]
@@ -6,9 +6,11 @@
  *
  * A host that waits is as late as its device; a host that thinks is late by itself.  Everything that asks what would have
  * been needs to know which of the two a piece of host time was.
+ *
+ * From the view of one rank.  May use time.
  */
-#ifndef TLMPI_ANALYSIS_WAIT_H
-#define TLMPI_ANALYSIS_WAIT_H
+#ifndef TLMPI_ANALYSIS_HOST_H
+#define TLMPI_ANALYSIS_HOST_H
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/view.h"

@@ -1,12 +1,63 @@
-/* whatif_graph.h - the programs of all ranks as one graph: what whatif.c replays and critical.c walks back over.
+/* graph.h - the programs of all ranks as one graph, joined where ranks meet in collectives.
  *
- * Entries, comms and segments of all ranks are numbered through: number = base of the rank + index in its program.
+ * Entries, comms and segments of all ranks are numbered through: number = base of the rank + index in its program.  The
+ * graph holds its input, the collectives with their members in the order in which they came, an order in which all of it can be
+ * replayed, what is expected of each piece of a step (baseline.h), and the times of the last replay (replay.h).
  */
-#ifndef ANALYSIS_WHATIF_GRAPH_H
-#define ANALYSIS_WHATIF_GRAPH_H
+#ifndef TLMPI_ANALYSIS_GRAPH_GRAPH_H
+#define TLMPI_ANALYSIS_GRAPH_GRAPH_H
 
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/graph/program.h"
 #include "tlmpi/base/stats.h"
+
+/* One rank in one collective: comms[comm] of programs[rank]. */
+typedef struct tl_whatif_member {
+    uint32_t rank, comm;
+} tl_whatif_member;
+
+/* One matched collective: members[first .. first + n). */
+typedef struct tl_whatif_collective {
+    uint32_t first, n;
+    uint32_t like; /* collectives of one number (kind, size, ranks of the group ...) should take the same time */
+    bool loose;    /* one may leave before the last has come: all-to-all, send and receive */
+    uint32_t own;  /* those of one group that should; looked at only where ranks have no trace */
+} tl_whatif_collective;
+
+/* Borrowed until tl_whatif_free.  Ranks are indices. */
+typedef struct tl_whatif_input {
+    const tl_program *programs;
+    const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
+    const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
+    const uint32_t *hosts;    /* by rank: its host (hosts.h); NULL: nobody knows */
+    size_t nranks;
+    const uint32_t *stand_in; /* [nabsent]: who stands for the (nranks + i)-th, which has no trace (absent.h) */
+    size_t nabsent;           /* their programs and offsets stand behind those of the ranks */
+    const tl_whatif_member *members;
+    size_t nmembers;
+    const tl_whatif_collective *collectives;
+    size_t ncollectives;
+} tl_whatif_input;
+
+typedef enum tl_whatif_state {
+    TL_WHATIF_OK,
+    TL_WHATIF_EMPTY,   /* nothing ran on any device */
+    TL_WHATIF_ORDER,   /* collectives contradict each other: each of several waits for the others */
+    TL_WHATIF_ERROR    /* replayed unchanged, the job takes more than 5 % longer or shorter than it took */
+} tl_whatif_state;
+
+typedef struct tl_whatif_facts {
+    tl_whatif_state state;  /* but for TL_WHATIF_OK no replay is to be trusted */
+    int64_t measured_ns;    /* from the first start of a recording to the last end on a device */
+    int64_t simulated_ns;   /* replayed unchanged */
+    size_t nsteps;
+    const int32_t *steps;   /* numbers of the steps, ascending */
+    size_t nalone; /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
+                    * others, or all of it sends */
+    size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
+    size_t compared;                            /* rank-steps compared segment by segment */
+} tl_whatif_facts;
+
+typedef struct tl_whatif tl_whatif;
 
 /* All kinds of waits but the last: who waits for room in the queue has not asked to. */
 enum { TL_ASKED_WAITS = TL_WAIT_QUEUE, TL_ALL_WAITS = (1 << TL_ASKED_WAITS) - 1 };
@@ -115,57 +166,15 @@ struct tl_whatif {
     int64_t *link_cut;                 /* by collective of the input */
 };
 
-/* whatif_order.c: fills the collectives and the order of the graph.  False when memory is out; facts.state says whether
+/* Fills the collectives and the order of the graph.  False when memory is out; facts.state says whether
  * there is an order. */
 bool tl_whatif_order(tl_whatif *w);
 
-/* whatif_peers.c: fills cells, steps and medians, which need collective_of.  False when memory is out. */
-bool tl_whatif_compare(tl_whatif *w);
-
-/* whatif_usual.c: fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
-bool tl_whatif_compare_links(tl_whatif *w);
-bool tl_whatif_find_tails(tl_whatif *w);
-
-/* whatif_outside.c: sets work_less and host_less for ranks that are repaired together. */
-void tl_whatif_look_outside(tl_whatif *w, const uint8_t *repaired);
-
-/* whatif_contention.c: sets beside_part.  What kernels that ran so long beside communication would not have taken without it.
- * After the unchanged replay: from now on replays reckon with it.  In one, when the end of a comm is known.  False when memory
- * is out. */
-bool tl_whatif_find_contention(tl_whatif *w);
-int64_t tl_whatif_contended(const tl_whatif *w, int64_t beside_ns);
-bool tl_whatif_keep_lengths(tl_whatif *w);
-void tl_whatif_give_back(tl_whatif *w, uint32_t comm);
-
-/* whatif_absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
- * they come to their collectives.  False when memory is out. */
-bool tl_whatif_give_cells(tl_whatif *w);
-bool tl_whatif_settle(tl_whatif *w);
-
-/* whatif_absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
-void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *stage);
-
-/* whatif_replay.c: replays with the cuts as they are. */
-int64_t tl_whatif_replay(tl_whatif *w);
-
-/* whatif.c: how long work stood idle for each entry of a host in the last replay; what repairing one cell takes off work and
- * host. */
-void tl_whatif_find_lateness(tl_whatif *w);
-void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns,
-                          int64_t *host_ns);
-
-/* The parts of one cell. */
-void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);
-
-/* whatif.c: the time of a comm, an entry of a rank ... on the clock of the job. */
+/* The time of a comm, an entry of a rank ... on the clock of the job. */
 static inline int64_t tl_whatif_offset(const tl_whatif *w, uint32_t rank)
 {
     return w->in.offset_ns != NULL ? w->in.offset_ns[rank] : 0;
 }
-
-/* When a comm may start in the replay, but for its lag: the latest of what it waits for.  Of equals the later named in
- * program.h; *entry and *other say which it was, TL_NONE for neither. */
-int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *other);
 
 #define TL_WHATIF_TIME_MAX (INT64_C(1) << 62)
 
@@ -177,11 +186,5 @@ static inline int64_t tl_whatif_plus(int64_t a, int64_t b)
         return TL_WHATIF_TIME_MAX;
     return sum;
 }
-
-/* When the first of them starts. */
-int64_t tl_whatif_first_start(const tl_whatif *w);
-
-/* From ends of steps to their times. */
-void tl_whatif_step_times(const tl_whatif *w, int64_t *step_ns);
 
 #endif

@@ -1,11 +1,15 @@
-/* gains.h - what repairs would gain: the programs of all ranks, joined by their matched collectives, replayed. */
-#ifndef TLMPI_JOB_GAINS_H
-#define TLMPI_JOB_GAINS_H
+/* gain.h - by how much would the job have been faster with a rank, a host, a link or all of a part repaired?
+ *
+ * From the programs of all ranks and their collectives, replayed.  Fills whatif and critical_path, and gain_ns in link and
+ * straggler.  May use wait, blame, role, step, link, absent and replay.
+ */
+#ifndef TLMPI_ANALYSIS_GAIN_H
+#define TLMPI_ANALYSIS_GAIN_H
 
-#include "tlmpi/analysis/late_rows.h"
 #include "tlmpi/analysis/graph/programs.h"
-#include "tlmpi/analysis/links.h"
-#include "tlmpi/analysis/steps.h"
+#include "tlmpi/analysis/link.h"
+#include "tlmpi/analysis/step.h"
+#include "tlmpi/analysis/wait.h"
 
 /* On proc 0.  The job as it was recorded. */
 typedef struct tl_gain_input {

@@ -1,4 +1,4 @@
-/* whatif.h - what the job would have taken if some of it had been otherwise: all ranks' programs, replayed together.
+/* replay.h - what the job would have taken if some of it had been otherwise: all ranks' programs, replayed together.
  *
  *     rank 0   [work]---.[ collective ][work]            a collective begins for each rank when its program has come there;
  *     rank 1   [  work  ][ collective ][work]            its transfer begins when the last has begun, and takes what it took
@@ -29,58 +29,14 @@
  * A rank without a trace takes part with the program of one that does the same, repaired; it comes when that program has
  * come there, unless the end of a collective tells that it came earlier or later.  It is in no scenario, and its own end is
  * not the job's.
+ *
+ * May use graph and baseline.
  */
-#ifndef TLMPI_ANALYSIS_WHATIF_H
-#define TLMPI_ANALYSIS_WHATIF_H
+#ifndef TLMPI_ANALYSIS_REPLAY_H
+#define TLMPI_ANALYSIS_REPLAY_H
 
-#include "tlmpi/analysis/graph/program.h"
-
-/* One rank in one collective: comms[comm] of programs[rank]. */
-typedef struct tl_whatif_member {
-    uint32_t rank, comm;
-} tl_whatif_member;
-
-/* One matched collective: members[first .. first + n). */
-typedef struct tl_whatif_collective {
-    uint32_t first, n;
-    uint32_t like; /* collectives of one number (kind, size, ranks of the group ...) should take the same time */
-    bool loose;    /* one may leave before the last has come: all-to-all, send and receive */
-    uint32_t own;  /* those of one group that should; looked at only where ranks have no trace */
-} tl_whatif_collective;
-
-/* Borrowed until tl_whatif_free.  Ranks are indices. */
-typedef struct tl_whatif_input {
-    const tl_program *programs;
-    const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
-    const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
-    const uint32_t *hosts;    /* by rank: its host (hosts.h); NULL: nobody knows */
-    size_t nranks;
-    const uint32_t *stand_in; /* [nabsent]: who stands for the (nranks + i)-th, which has no trace (absent.h) */
-    size_t nabsent;           /* their programs and offsets stand behind those of the ranks */
-    const tl_whatif_member *members;
-    size_t nmembers;
-    const tl_whatif_collective *collectives;
-    size_t ncollectives;
-} tl_whatif_input;
-
-typedef enum tl_whatif_state {
-    TL_WHATIF_OK,
-    TL_WHATIF_EMPTY,   /* nothing ran on any device */
-    TL_WHATIF_ORDER,   /* collectives contradict each other: each of several waits for the others */
-    TL_WHATIF_ERROR    /* replayed unchanged, the job takes more than 5 % longer or shorter than it took */
-} tl_whatif_state;
-
-typedef struct tl_whatif_facts {
-    tl_whatif_state state;  /* but for TL_WHATIF_OK no replay is to be trusted */
-    int64_t measured_ns;    /* from the first start of a recording to the last end on a device */
-    int64_t simulated_ns;   /* replayed unchanged */
-    size_t nsteps;
-    const int32_t *steps;   /* numbers of the steps, ascending */
-    size_t nalone; /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
-                    * others, or all of it sends */
-    size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
-    size_t compared;                            /* rank-steps compared segment by segment */
-} tl_whatif_facts;
+#include "tlmpi/analysis/graph/graph.h"
+#include "tlmpi/model/table.h"
 
 /* What is changed.  { 0 } changes nothing. */
 typedef struct tl_scenario {
@@ -93,8 +49,6 @@ typedef struct tl_scenario {
     bool ideal;              /* everything, but for the ranks marked in `own` */
     const uint8_t *own;      /* [nranks], with `ideal`: keeps its own times; NULL: nobody */
 } tl_scenario;
-
-typedef struct tl_whatif tl_whatif;
 
 /* Programs, put together.  TL_ENOMEM, TL_EINTERNAL (the input names what is not there); *out is then NULL. */
 tl_status tl_whatif_new(const tl_whatif_input *input, tl_whatif **out, tl_error *err);
@@ -123,5 +77,14 @@ void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, bool repaire
 
 /* All of it, in all of its time. */
 int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
+
+/* ------------------------------------------------------------------------------------------------------------- path */
+
+/* The critical path of a job as rows of its table. */
+
+/* Appends the path of the unchanged job to table critical_path, in key order: a row for each activity of all ranks, and of
+ * each rank that has any of it.  ranks[nranks] are the numbers of the replay's ranks, with those that have no trace.
+ * TL_ENOMEM; TL_EINPUT where the job cannot be replayed. */
+tl_status tl_path_find(tl_whatif *whatif, const int32_t *ranks, size_t nranks, tl_table *table, tl_error *err);
 
 #endif

@@ -1,4 +1,47 @@
-/* standing.h - does a rank cost more than the job's own noise does?
+/* outlier.h - is somebody out of line, in which steps, and could it be chance?
+ *
+ * From one number for each of many, step by step.  Uses no other folder.
+ */
+#ifndef TLMPI_ANALYSIS_OUTLIER_H
+#define TLMPI_ANALYSIS_OUTLIER_H
+
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------------------------------------ persistence */
+
+/* Is a rank late always, for a while, now and then, or once; and could it be chance?
+ *
+ * Looks at what each rank of a role cost the others, step by step: its charge as wall time, as verdict.h has it, or the
+ * surplus of a slow link.  A pure function of these numbers; the same in any order of ranks but for their indices.
+ */
+
+/* What ranks of one role cost the others. */
+typedef struct tl_charges {
+    const double *charge_ns; /* [nranks * nsteps], a rank's steps together; >= 0 */
+    const double *step_ns;   /* [nsteps] duration of each step; > 0 */
+    size_t nranks, nsteps;
+} tl_charges;
+
+typedef struct tl_persistence {
+    double z;           /* of the rank's charge over all steps, against the other ranks */
+    double share_steps; /* flagged steps / all steps */
+    double p_value;     /* how often relabelled ranks would show a total as large, or be flagged in as many steps,
+                         * whichever is less; NaN below 5 steps or 2 ranks */
+    size_t nflagged, first, last; /* flagged steps; the window, as indices of steps; first > last where there is none */
+    tl_pattern pattern;
+} tl_persistence;
+
+/* Fills out[nranks]; z[nranks * nsteps] and flagged[nranks * nsteps], if not NULL, with the robust z of each step and
+ * whether it is flagged. TL_ENOMEM. */
+tl_status tl_persistence_of(const tl_charges *charges, tl_persistence *out, double *z, bool *flagged, tl_error *err);
+
+/* --------------------------------------------------------------------------------------------------------- standing */
+
+/* Does a rank cost more than the job's own noise does?
  *
  * Some rank comes last in every step, and by chance some rank does so more often than others.  The noise of a job is
  * what the ranks cost that nothing is said against.  A rank stands out on one of these grounds:
@@ -14,12 +57,6 @@
  *
  * Units may be ranks or hosts.  A pure function of numbers.
  */
-#ifndef TLMPI_ANALYSIS_STANDING_H
-#define TLMPI_ANALYSIS_STANDING_H
-
-#include "tlmpi/base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef struct tl_costs {
     const double *cost_ns; /* [nunits * nsteps] by how much each made a step longer, a unit's steps together */

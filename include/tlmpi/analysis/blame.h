@@ -1,0 +1,36 @@
+/* blame.h - who made whom wait?
+ *
+ * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to ranks that came late, and on
+ * to those that these had waited for.  Fills table blame.  May use wait.
+ */
+#ifndef TLMPI_ANALYSIS_BLAME_H
+#define TLMPI_ANALYSIS_BLAME_H
+
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/table.h"
+
+/* ---------------------------------------------------------------------------------------------------------- charges */
+
+/* What ranks waited for in matched collectives, charged to those who came late. */
+
+typedef struct tl_charge_input {
+    const tl_late_row *rows; /* in the order of collectives */
+    size_t nrows;
+    const int32_t *ranks; /* ascending; those of the rows are among them */
+    size_t nranks;
+} tl_charge_input;
+
+/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.  TL_ENOMEM. */
+tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
+
+/* --------------------------------------------------------------------------------------------------------- suspects */
+
+/* Whose charges are worth a question. */
+
+/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
+ * rank is. */
+bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
+
+#endif
