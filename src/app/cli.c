@@ -4,6 +4,7 @@
 #include "options.h"
 #include "suggest.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/job/augment.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/report/wrap.h"
 #include <stdlib.h>

@@ -10,8 +10,7 @@
 #include "tell.h"
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/job/match.h"
-#include "tlmpi/job/transport/gather.h"
-#include "tlmpi/job/transport/stream.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,24 +40,6 @@ static void job_free(tl_job *j)
     tl_plan_free(&j->plan);
     tl_rules_free(&j->rules);
     free(j->output);
-}
-
-int tl_exit_of_status(tl_status st)
-{
-    switch (st) {
-    case TL_OK:
-        return TL_EXIT_DONE;
-    case TL_EINPUT:
-        return TL_EXIT_NOTHING;
-    case TL_EUSAGE:
-        return TL_EXIT_USAGE;
-    case TL_EOUTPUT:
-        return TL_EXIT_OUTPUT;
-    case TL_ENOMEM:
-    case TL_EINTERNAL:
-        break;
-    }
-    return TL_EXIT_FAULT;
 }
 
 /* All procs: the end of a command.  code: where nothing has failed. */

@@ -3,7 +3,7 @@
 #include "../unit/unit.h"
 
 #include "tlmpi/job/match.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

@@ -1,8 +1,7 @@
 /* attribute.c - see attribute.h. */
 #include "tlmpi/job/attribute.h"
 #include "causes.h"
-#include "tlmpi/job/transport/programs.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/par/par.h"

@@ -1,6 +1,6 @@
 /* causes.c - see causes.h. */
 #include "causes.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

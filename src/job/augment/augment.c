@@ -9,7 +9,8 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/job/run.h"
+#include "tlmpi/job/augment.h"
+#include "tlmpi/job/exit.h"
 #include "tlmpi/par/par.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  * The first reference is the rank of whose collectives most have a key, the next the one with most that are still open.
  */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

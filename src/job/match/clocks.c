@@ -5,7 +5,7 @@
  *     proc 0                   a clock a rank   from all edges
  */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,6 +1,6 @@
 /* match_groups.c - ranks and process groups of the job: decided on proc 0, known to all. */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,6 +1,6 @@
 /* match_move.c - participants change procs: to the owner of their key, then to whom their time belongs. */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

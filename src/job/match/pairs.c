@@ -3,7 +3,7 @@
  * They are few jobs' and few rows; where there are none nothing travels.
  */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"

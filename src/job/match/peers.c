@@ -10,7 +10,7 @@
  * The home of a rank is a function of its place among the ranks, so that homes one behind the other have them in order.
  */
 #include "parts.h"
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"

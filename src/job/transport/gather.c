@@ -1,5 +1,5 @@
 /* gather.c - see gather.h. */
-#include "tlmpi/job/transport/gather.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* mail.c - see mail.h.  Few letters wait at a time: a list that is searched will do. */
-#include "tlmpi/job/transport/mail.h"
+#include "tlmpi/job/transport/letters.h"
 #include <stdlib.h>
 
 bool tl_mail_put(tl_mail *mail, int from, int tag, const void *bytes, size_t n)

@@ -1,5 +1,5 @@
 /* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
-#include "tlmpi/job/transport/programs.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"

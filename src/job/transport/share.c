@@ -1,5 +1,5 @@
 /* share.c - see share.h. */
-#include "tlmpi/job/transport/share.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

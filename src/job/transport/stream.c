@@ -6,10 +6,9 @@
  *
  * Proc 0 holds a letter at a time, and the file is written from its first row to its last.
  */
-#include "tlmpi/job/transport/stream.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/letters.h"
 #include "parcel.h"
-#include "tlmpi/job/transport/share.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* letters.h - what passes between a proc and the desk, as bytes. */
+/* letters.h - the letters that procs write each other while traces are read. */
 #ifndef TLMPI_JOB_TRANSPORT_LETTERS_H
 #define TLMPI_JOB_TRANSPORT_LETTERS_H
 
@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- letters */
+
+/* What passes between a proc and the desk, as bytes. */
 
 enum {
     TL_LETTER_NEXT = 1,
@@ -72,5 +76,27 @@ typedef struct tl_rows_head {
     uint32_t table;             /* index among the event tables */
     uint32_t padding;
 } tl_rows_head;
+
+/* ------------------------------------------------------------------------------------------------------------- mail */
+
+/* Letters that have come and have not yet been asked for. */
+
+typedef struct tl_mail_letter {
+    int from, tag;
+    tl_letter letter;
+} tl_mail_letter;
+
+/* In order of arrival.  Zero-initialise; tl_mail_free ends it. */
+typedef struct tl_mail {
+    TL_VEC(tl_mail_letter) letters;
+} tl_mail;
+
+/* Keeps a copy of the bytes.  False: memory is out. */
+bool tl_mail_put(tl_mail *mail, int from, int tag, const void *bytes, size_t n);
+
+/* Takes out the first letter with that tag, from that proc (-1: from any).  The caller frees out->letter.v. */
+bool tl_mail_take(tl_mail *mail, int from, int tag, tl_mail_letter *out);
+
+void tl_mail_free(tl_mail *mail);
 
 #endif

@@ -16,7 +16,7 @@
 #ifndef TLMPI_JOB_TRANSPORT_POST_H
 #define TLMPI_JOB_TRANSPORT_POST_H
 
-#include "tlmpi/job/transport/mail.h"
+#include "tlmpi/job/transport/letters.h"
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/store/store.h"
