@@ -16,8 +16,8 @@
  *
  * Only the last needs all edges in one place: one a rank and group.
  */
-#ifndef TLMPI_ANALYSIS_CLOCK_H
-#define TLMPI_ANALYSIS_CLOCK_H
+#ifndef TLMPI_ANALYSIS_CLOCKS_H
+#define TLMPI_ANALYSIS_CLOCKS_H
 
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/model/table.h"

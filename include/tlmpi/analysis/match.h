@@ -148,7 +148,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate);
 /* A key that no other participant has; its group must be the number in the job. */
 uint64_t tl_lone_key(const tl_participant *p);
 
-/* What stands for the participant among the sightings of its membership (groups.h), or 0: its launch is not known. */
+/* What stands for the participant among the sightings of its membership (match.h), or 0: its launch is not known. */
 uint64_t tl_sighting_item(const tl_participant *p);
 
 /* ------------------------------------------------------------------------------------------------------------ align */

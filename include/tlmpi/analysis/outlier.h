@@ -46,7 +46,7 @@ tl_status tl_persistence_of(const tl_charges *charges, tl_persistence *out, doub
  * Some rank comes last in every step, and by chance some rank does so more often than others.  The noise of a job is
  * what the ranks cost that nothing is said against.  A rank stands out on one of these grounds:
  *
- *     labels    relabelled at random within each step, ranks would hardly ever show as much (p of persistence.h)
+ *     labels    relabelled at random within each step, ranks would hardly ever show as much (p of persistence)
  *     steady    step after step it costs more than the worst of the others, by Student's test of the difference: tells
  *               with few ranks or few steps, where labels cannot
  *     event     in some step it costs several times what any of the others does in any step
@@ -62,7 +62,7 @@ typedef struct tl_costs {
     const double *cost_ns; /* [nunits * nsteps] by how much each made a step longer, a unit's steps together */
     const double *step_ns; /* [nsteps] how long they were; > 0 */
     const bool *flagged;   /* [nunits * nsteps] steps in which it was the late one */
-    const double *p_value; /* [nunits] of persistence.h; NaN: not known */
+    const double *p_value; /* [nunits] of persistence; NaN: not known */
     const double *sure_ns; /* [nunits] of its cost of the first step what does not come from how recordings begin; NULL:
                               nothing */
     size_t nunits, nsteps;

@@ -23,7 +23,7 @@
  * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
  * same.  A stage as a whole is compared with others by the kernels that they run equally often.
  *
- * Kernels take longer while communication runs beside them (whatif_contention.c).  What a rank takes longer for that is no
+ * Kernels take longer while communication runs beside them (baseline/contention.c).  What a rank takes longer for that is no
  * surplus, and where communication lasts for less time, because a late rank is repaired or a link, kernels take less.
  *
  * A rank without a trace takes part with the program of one that does the same, repaired; it comes when that program has

@@ -23,7 +23,7 @@ typedef struct tl_job_step {
 size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
 
 /* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by
- * (unmarked.h), else one that is all of the time, number -1.
+ * (below), else one that is all of the time, number -1.
  * marked[nmarked], ascending: ranks whose marks count.  rows: arrivals of the job, in order of collectives.  The caller
  * frees the result.  NULL when memory is out. */
 tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t nmarked, const tl_late_row *rows,

@@ -146,7 +146,7 @@ bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
  *     done                           ^4                    ^5
  *
  * What was launched in a step is its work, whenever it runs.  What the device is idle for behind it is of the next step, as
- * in the replay (program.h).  A copy on a stream of its own may be the next step's batch, and is no end of this one.
+ * in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of this one.
  */
 
 /* Fills done_ns[view->nsteps]: the last end of compute, and of copies on its streams, launched in the step or one before it;

@@ -118,7 +118,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
  *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel
  *     rank 1                  [ transfer ]      to |; rank 1 for nobody
  *
- * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (comm_only.h).
+ * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (time.h).
  * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
  */
 

@@ -1,4 +1,4 @@
-/* passed_on.c - see passed_on.h. */
+/* passed_on.c - whether ranks without a trace pass on delays that no replay sees. */
 #include "tlmpi/analysis/absent.h"
 #include "tlmpi/model/coll_tables.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* absent_ways.c - see absent_ways.h. */
+/* ways.c - see ways.h. */
 #include "ways.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

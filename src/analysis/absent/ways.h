@@ -1,4 +1,4 @@
-/* absent_ways.h - where the collectives of a rank go, and what they do there: by it a rank without a trace is known.
+/* ways.h - where the collectives of a rank go, and what they do there: by it a rank without a trace is known.
  *
  * A way is where collectives of one sort go: a group, or from one rank to another.  A rank knows its ways by what they
  * do in a step in the middle; two ranks are alike if the ways of one can be told among those of the other.

@@ -1,4 +1,4 @@
-/* whatif_cells.c - the steps of all ranks, cut by the collectives that they share.
+/* cells.c - the steps of all ranks, cut by the collectives that they share.
  *
  *     rank 0   |  c0  |a|  c1  |b| c2 |      a, b: collectives that others take part in too.  c0, c1, c2: cells.
  */

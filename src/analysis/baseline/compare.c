@@ -1,4 +1,4 @@
-/* whatif_compare.c - see whatif_compare.h: medians of cells, and of sums. */
+/* compare.c - see compare.h: medians of cells, and of sums. */
 #include "compare.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

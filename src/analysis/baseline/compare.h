@@ -1,4 +1,4 @@
-/* whatif_compare.h - the cells of a step against the same cells of other ranks. */
+/* compare.h - the cells of a step against the same cells of other ranks. */
 #ifndef ANALYSIS_BASELINE_COMPARE_H
 #define ANALYSIS_BASELINE_COMPARE_H
 

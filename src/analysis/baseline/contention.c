@@ -1,4 +1,4 @@
-/* whatif_contention.c - kernels take longer while communication runs beside them: so do those of ranks that wait for a late
+/* contention.c - kernels take longer while communication runs beside them: so do those of ranks that wait for a late
  * one, which is not their doing.
  *
  *     rank 1, traced      [ collective: waits           | transfers ]      its kernels beside that take 1.1 times as long

@@ -1,4 +1,4 @@
-/* whatif_ends.c - see whatif_compare.h: steps in which recordings begin or end.
+/* ends.c - see compare.h: steps in which recordings begin or end.
  *
  *     rank 0        |a| c1 |b| c2 |       recordings begin in the step: its cells are counted from its end, as far as
  *     rank 1   | c0 |a|  c1  |b|  c2  |   each rank has them

@@ -1,4 +1,4 @@
-/* whatif_growth.c - stages of a pipeline of which each is one rank: a step in which all have more to do is nobody's
+/* growth.c - stages of a pipeline of which each is one rank: a step in which all have more to do is nobody's
  * fault.
  *
  *     step         1      2        3

@@ -1,4 +1,4 @@
-/* whatif_kinds.c - stages of a pipeline that do different things with the same kernels: which of them needs longer for
+/* kinds.c - stages of a pipeline that do different things with the same kernels: which of them needs longer for
  * these?
  *
  *     in one step    kernels      stage 0     stage 1     stage 2

@@ -1,4 +1,4 @@
-/* whatif_outside.c - what ranks that are repaired together need less than when they are repaired one by one.
+/* outside.c - what ranks that are repaired together need less than when they are repaired one by one.
  *
  *     repaired together   rank 0, 1, 2  |  12 ms |          each alone is compared with two that are as slow as itself
  *     the others          rank 3, 4     | 10 |              and two that are not: 11 ms; all three with who is not

@@ -1,4 +1,4 @@
-/* whatif_pace.c - stages of a pipeline whose host waits for its device where those of other stages do not, or takes
+/* pace.c - stages of a pipeline whose host waits for its device where those of other stages do not, or takes
  * longer to launch as much.
  *
  *     in one step                    stage 0    stage 1    stage 2
@@ -8,7 +8,7 @@
  * A stage in the middle sends and receives twice as often as one at an end, and a host that waits for what it receives
  * waits twice as often: of its place in the pipeline, not by habit.
  *
- * Like whatif_kinds.c, for what is the same on all ranks of a stage, or where the stage is one rank.  Of a slow host only
+ * Like kinds.c, for what is the same on all ranks of a stage, or where the stage is one rank.  Of a slow host only
  * what its device stood idle for counts, and nothing of the first recorded step, of whose beginning nobody knows what
  * the host did.  The waits that are kept are the last ones of the step: there losses are read.
  */

@@ -1,4 +1,4 @@
-/* whatif_partly.c - a rank that did in a step nearly what the others of its role did.
+/* partly.c - a rank that did in a step nearly what the others of its role did.
  *
  *     others   | c0 |a|  c1  |b| c2 |c| c3 |     b, c: collectives that it shares with them.  What lies between the
  *     rank 2   |      c       |b| c2 |c| c3 |    same two is compared piece by piece, the rest by its sum: here that

@@ -1,4 +1,4 @@
-/* whatif_peers.c - what others of a role needed for the same piece of a step.
+/* peers.c - what others of a role needed for the same piece of a step.
  *
  *     rank 0   |  c0  |a|  c1  |b| c2 |       a step of three ranks of a role; a, b: collectives
  *     rank 1   | c0 |a|   c1   |b|  c2  |     the k-th cells are compared, where the steps have the same collectives in

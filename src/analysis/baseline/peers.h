@@ -1,4 +1,4 @@
-/* whatif_peers.h - steps of ranks, cut into what can be compared. */
+/* peers.h - steps of ranks, cut into what can be compared. */
 #ifndef ANALYSIS_BASELINE_PEERS_H
 #define ANALYSIS_BASELINE_PEERS_H
 

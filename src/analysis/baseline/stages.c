@@ -1,4 +1,4 @@
-/* whatif_stages.c - stages of a pipeline of which each is one rank: who needs longer for the same kernels?
+/* stages.c - stages of a pipeline of which each is one rank: who needs longer for the same kernels?
  *
  *     stage 0   F0 F1 F2 ..... B0 .. B1 .. B2         the same kernels in every stage, in another order
  *     stage 1      F0 F1 ..B0 F2 B1 .. B2

@@ -1,4 +1,4 @@
-/* whatif_usual.c - what transfers usually take, and how long ranks stay in what they may leave early. */
+/* usual.c - what transfers usually take, and how long ranks stay in what they may leave early. */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

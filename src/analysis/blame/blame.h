@@ -7,7 +7,7 @@
  *              slices  |1 | 2 |
  *
  * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, part by part
- * (activity.h); its charge is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
+ * (time.h); its charge is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
  * waiting in collectives of other groups: it is passed on to those who were late there, and so on backwards in time; at
  * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
  * indirect: passed on.

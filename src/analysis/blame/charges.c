@@ -1,4 +1,4 @@
-/* charges.c - see charges.h. */
+/* charges.c - what ranks waited for in matched collectives, charged to those who came late. */
 #include "tlmpi/analysis/blame.h"
 #include "blame.h"
 #include "tlmpi/base/hash.h"

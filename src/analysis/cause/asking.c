@@ -1,4 +1,4 @@
-/* asking.c - see asking.h. */
+/* asking.c - what the details of some ranks tell of a suspect and its peers. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>

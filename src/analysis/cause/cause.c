@@ -1,4 +1,4 @@
-/* cause.c - see cause.h. */
+/* cause.c - why is a rank late, and at which place? */
 #include "parts.h"
 #include "tlmpi/base/robust.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* cause_compute.c - see cause_parts.h. */
+/* compute.c - see parts.h. */
 #include "parts.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* cause_idle.c - see cause_parts.h. */
+/* idle.c - see parts.h. */
 #include "parts.h"
 
 void tl_cause_leave_common(tl_cause_finding *f)

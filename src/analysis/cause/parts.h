@@ -1,5 +1,5 @@
-/* cause_parts.h - what cause.c has found out of the surplus of one rank, and what of it is called what: the work of the
- * device (cause_compute.c), and the time in which it was idle (cause_idle.c). */
+/* parts.h - what cause.c has found out of the surplus of one rank, and what of it is called what: the work of the
+ * device (compute.c), and the time in which it was idle (idle.c). */
 #ifndef ANALYSIS_CAUSE_PARTS_H
 #define ANALYSIS_CAUSE_PARTS_H
 

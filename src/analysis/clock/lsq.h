@@ -1,6 +1,6 @@
 /* clock_lsq.h - values of clocks and groups that fit best what the edges between them say. */
-#ifndef ANALYSIS_CLOCK_LSQ_H
-#define ANALYSIS_CLOCK_LSQ_H
+#ifndef TLMPI_ANALYSIS_CLOCK_LSQ_H
+#define TLMPI_ANALYSIS_CLOCK_LSQ_H
 
 #include <math.h>
 #include <stdbool.h>

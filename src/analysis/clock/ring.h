@@ -11,8 +11,8 @@
  * none does it may be what has been seen on one host, or all of a shorter collective.  So it may where one or two
  * collectives are all there is: they show no scatter.
  */
-#ifndef ANALYSIS_CLOCK_RING_H
-#define ANALYSIS_CLOCK_RING_H
+#ifndef TLMPI_ANALYSIS_CLOCK_RING_H
+#define TLMPI_ANALYSIS_CLOCK_RING_H
 
 #include "share.h"
 

@@ -5,8 +5,8 @@
  * 3 lies further from the middle of its host's ranks than its scatter explains, and than its transfers take: it gets a
  * clock of its own.
  */
-#ifndef ANALYSIS_CLOCK_SHARE_H
-#define ANALYSIS_CLOCK_SHARE_H
+#ifndef TLMPI_ANALYSIS_CLOCK_SHARE_H
+#define TLMPI_ANALYSIS_CLOCK_SHARE_H
 
 #include "lsq.h"
 #include "tlmpi/analysis/clock.h"

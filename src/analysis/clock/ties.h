@@ -8,8 +8,8 @@
  * them stays in doubt.  Where all goes one way nothing bounds it from the other side, and what a transfer takes stays
  * in doubt.  Of several pairs of two components the middle one tells; between several components, least squares.
  */
-#ifndef ANALYSIS_CLOCK_TIES_H
-#define ANALYSIS_CLOCK_TIES_H
+#ifndef TLMPI_ANALYSIS_CLOCK_TIES_H
+#define TLMPI_ANALYSIS_CLOCK_TIES_H
 
 #include "tlmpi/analysis/clock.h"
 

@@ -1,4 +1,4 @@
-/* gains_group.c - what it gains when the transfers of one kind of group take no longer than transfers like them.
+/* group.c - what it gains when the transfers of one kind of group take no longer than transfers like them.
  *
  *     group   0 default_pg 0-15   1 mesh_dp 0-6/2   2 mesh_dp 1-7/2   5 mesh_tp 0,1   9 mesh_tp 8,9
  *     kind    0                   1                 1                 5               5

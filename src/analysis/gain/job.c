@@ -1,4 +1,4 @@
-/* gain_job.c - see gain_job.h. */
+/* job.c - see job.h. */
 #include "job.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* gain_job.h - the job as a replay wants it: programs, what joins them, and who stands for ranks without a trace. */
+/* job.h - the job as a replay wants it: programs, what joins them, and who stands for ranks without a trace. */
 #ifndef ANALYSIS_GAIN_JOB_H
 #define ANALYSIS_GAIN_JOB_H
 

@@ -1,4 +1,4 @@
-/* gains_parts.h - what the parts of gains.h share. */
+/* parts.h - what the parts of gain.h share. */
 #ifndef ANALYSIS_GAIN_PARTS_H
 #define ANALYSIS_GAIN_PARTS_H
 
@@ -42,10 +42,10 @@ bool tl_gains_add(tl_gains *gains, tl_scenario_kind scenario, int32_t rank, int 
 /* The same for groups of one kind, by the number of the first. */
 bool tl_gains_add_kind(tl_gains *gains, int32_t group, int64_t gain_ns);
 
-/* gains_group.c: the rows of kinds of groups.  False when memory is out. */
+/* group.c: the rows of kinds of groups.  False when memory is out. */
 bool tl_gains_of_groups(tl_gains *gains);
 
-/* gains_rank.c: the rows of ranks and hosts.  False when memory is out. */
+/* rank.c: the rows of ranks and hosts.  False when memory is out. */
 bool tl_gains_of_ranks(tl_gains *gains);
 bool tl_gains_of_hosts(tl_gains *gains);
 

@@ -1,4 +1,4 @@
-/* gains_rank.c - what the repair of one rank gains, and that of all ranks of one host.
+/* rank.c - what the repair of one rank gains, and that of all ranks of one host.
  *
  * A repair is a replay of the job.  So that a large job costs no more of them than in proportion, not all ranks are
  * asked: those that others wait for most, those whose repair makes steps shorter in which they stand out, and those

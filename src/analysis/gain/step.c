@@ -1,4 +1,4 @@
-/* gains_step.c - what repairs gain step by step: of ranks, and of many ranks together. */
+/* step.c - what repairs gain step by step: of ranks, and of many ranks together. */
 #include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* program_behind.c - which of the rank's own work each comm stands behind, and whether it waits for it. */
+/* behind.c - which of the rank's own work each comm stands behind, and whether it waits for it. */
 #include "build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* program_beside.c - copies that run beside the rank's work.
+/* beside.c - copies that run beside the rank's work.
  *
  *     compute   [ k1 ][ k2 ][ k3 ]..........[ k4 ]
  *     copies       [       the next batch     ]

@@ -1,5 +1,5 @@
-/* program_build.h - a program in the making: where everything stands (program_place.c, program_beside.c, program_behind.c,
- * program_waits.c), before it is strung into chains (program.c). */
+/* build.h - a program in the making: where everything stands (place.c, beside.c, behind.c,
+ * waits.c), before it is strung into chains (program.c). */
 #ifndef ANALYSIS_GRAPH_BUILD_H
 #define ANALYSIS_GRAPH_BUILD_H
 
@@ -60,13 +60,13 @@ typedef struct tl_building {
 /* Clocks of host and device are no further apart. */
 #define TL_SKEW_MAX_NS INT64_C(200000)
 
-/* program_waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
+/* waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
 bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits);
 
-/* program_beside.c: fills `beside`, once work is in order.  False when memory is out. */
+/* beside.c: fills `beside`, once work is in order.  False when memory is out. */
 bool tl_building_find_beside(tl_building *b, const tl_host_waits *waits);
 
-/* program_behind.c: fills the place of each comm, once work and comms are in order.  False when memory is out. */
+/* behind.c: fills the place of each comm, once work and comms are in order.  False when memory is out. */
 bool tl_building_place_comms(tl_building *b);
 
 /* Fills the building from the view; false when memory is out.  nlocal + ncomm is 0 for a view that has no program. */
@@ -76,10 +76,10 @@ void tl_building_free(tl_building *b);
 /* How many comms, in the order of `ended`, had ended at an instant. */
 size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
 
-/* program_kinds.c: what a kernel computes: the same for the same name and grid on every rank, 0 where it computes nothing. */
+/* kinds.c: what a kernel computes: the same for the same name and grid on every rank, 0 where it computes nothing. */
 uint64_t tl_kernel_does(const tl_rank_view *view, const tl_kernel *k);
 
-/* program_kinds.c: whether the rank sends to another or receives. */
+/* kinds.c: whether the rank sends to another or receives. */
 bool tl_is_stage(const tl_rank_view *view);
 
 /* A time of the host on the clock of the device. */

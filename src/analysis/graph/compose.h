@@ -1,4 +1,4 @@
-/* program_compose.h - the chains of a program, while they are made: stretches of work, instants of the host.
+/* compose.h - the chains of a program, while they are made: stretches of work, instants of the host.
  *
  *     tl_compose_work(c) -> tl_compose_points(c) -> tl_compose_weave(c)
  */
@@ -58,10 +58,10 @@ bool tl_compose_work(tl_composing *c);
  * memory is out. */
 bool tl_compose_points(tl_composing *c);
 
-/* program_kinds.c: fills the kinds of c->out, where step_of tells.  False when memory is out. */
+/* kinds.c: fills the kinds of c->out, where step_of tells.  False when memory is out. */
 bool tl_compose_kinds(tl_composing *c);
 
-/* program_contention.c: what ran beside each comm, and what it costs.  comms and segments are filled.  False when memory is
+/* contention.c: what ran beside each comm, and what it costs.  comms and segments are filled.  False when memory is
  * out. */
 bool tl_compose_contention(tl_composing *c);
 

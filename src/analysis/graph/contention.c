@@ -1,4 +1,4 @@
-/* program_contention.c - how much longer do kernels take while communication runs beside them?
+/* contention.c - how much longer do kernels take while communication runs beside them?
  *
  *     comm          [     waits      | transfer ]
  *     work     [ a ][ b ][ c ][ d ]......wait...[ e ]       b, c and d share the device with it

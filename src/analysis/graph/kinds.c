@@ -1,4 +1,4 @@
-/* program_kinds.c - how long each kind of kernel took in each step, for ranks that send to others or receive.
+/* kinds.c - how long each kind of kernel took in each step, for ranks that send to others or receive.
  *
  * Stages of a pipeline do different things, but mostly with the same kernels: these can be compared where the stages
  * cannot.

@@ -1,4 +1,4 @@
-/* whatif_order.c - an order in which all programs can be replayed together: every entry and every end of a collective after
+/* order.c - an order in which all programs can be replayed together: every entry and every end of a collective after
  * all that it depends on.  Times play no part in it, so one order serves every scenario. */
 #include "seats.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* program_place.c - the order of a rank's work, and its segments. */
+/* place.c - the order of a rank's work, and its segments. */
 #include "build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,5 @@
-/* seats.c - who takes part in each collective, in the order in which they came, and for how many each of them waited. */
+/* seats.c - who takes part in each collective, in the order in which they came, and for how many each of them
+ * waited. */
 #include "seats.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* program_shares.c - work by what it was, lateness by what the host was doing.
+/* shares.c - work by what it was, lateness by what the host was doing.
  *
  *     host     [ a ]...thinks...|[ b ]          the pause is charged where the host made it, in the segment that ends
  *     work         [ a ]------------[ b ]       with the launch of b, whatever segment b's own work counts in

@@ -1,4 +1,4 @@
-/* program_shares.h - what the segments of a program spent their time on. */
+/* shares.h - what the segments of a program spent their time on. */
 #ifndef ANALYSIS_GRAPH_SHARES_H
 #define ANALYSIS_GRAPH_SHARES_H
 

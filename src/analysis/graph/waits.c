@@ -1,4 +1,4 @@
-/* program_waits.c - what the waits of a rank's host stand behind. */
+/* waits.c - what the waits of a rank's host stand behind. */
 #include "build.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

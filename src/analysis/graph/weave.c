@@ -1,4 +1,4 @@
-/* program_weave.c - the instants of the host, and both chains woven into one list, in which each entry comes after
+/* weave.c - the instants of the host, and both chains woven into one list, in which each entry comes after
  * those it depends on. */
 #include "compose.h"
 #include "tlmpi/base/sort.h"

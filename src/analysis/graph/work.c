@@ -1,4 +1,4 @@
-/* program_work.c - the device's work in stretches.
+/* work.c - the device's work in stretches.
  *
  * A kernel starts when the work before it has ended, a collective that it waits for has ended, and its launch has
  * arrived; what is left between the last of these and its start (g) belongs to it:
@@ -11,7 +11,7 @@
  * it, where a segment ends, before work that waits for a collective, and before work whose late launch left the device
  * idle for SPLIT_NS: the pauses of a host are kept apart, so that one may go and the others stay.
  *
- * A copy beside the work (program_beside.c) is in no stretch: what waits for its end has that wait in its own g.
+ * A copy beside the work (beside.c) is in no stretch: what waits for its end has that wait in its own g.
  */
 #include "compose.h"
 #include "tlmpi/base/stats.h"

@@ -1,4 +1,4 @@
-/* wait_held.c - launches that found the queue full.
+/* held.c - launches that found the queue full.
  *
  *     host     [launch a    ].[launch b  ].[launch c ]      what they took beyond the usual, as one wait at the end:
  *     one      .......a.b.c.[          wait          ]      so the host keeps its own time

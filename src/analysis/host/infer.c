@@ -1,4 +1,4 @@
-/* wait_infer.c - waits that no call tells of, read off a host that was silent until its device had done something.
+/* infer.c - waits that no call tells of, read off a host that was silent until its device had done something.
  *
  *     host     [launch][launch]...............[launch]      nothing is known of it for long
  *     device       [   a    ][        b      ]    [ c ]     and it goes on right after b

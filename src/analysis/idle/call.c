@@ -1,4 +1,4 @@
-/* idle_call.c - one call of the host: what it queued, and what it waits for. */
+/* call.c - one call of the host: what it queued, and what it waits for. */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
 

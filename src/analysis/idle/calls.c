@@ -1,4 +1,4 @@
-/* idle_calls.c - from all calls of a rank those that tell how a device ran dry.
+/* calls.c - from all calls of a rank those that tell how a device ran dry.
  *
  *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
  *     holds      cudaStreamWaitEvent

@@ -1,4 +1,4 @@
-/* idle_doing.c - what did the host do during the gaps of a device?
+/* doing.c - what did the host do during the gaps of a device?
  *
  *     gaps                  |<--- gap --->|             |<-gap->|
  *     operators   [ aten::linear              ]   [aten::add            ]

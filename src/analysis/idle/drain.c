@@ -1,4 +1,4 @@
-/* idle_drain.c - how did the device run dry?
+/* drain.c - how did the device run dry?
  *
  *     host     [launch A]..[synchronize           ]....[launch B]
  *     device         [          A              ]                  [ B ]

@@ -1,4 +1,4 @@
-/* idle_gaps.c - the timeline of a device, and its gaps.
+/* gaps.c - the timeline of a device, and its gaps.
  *
  *     stream 7   [ A   ]    [ B ]                        [ D ]
  *     stream 9      [ C    ]

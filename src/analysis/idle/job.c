@@ -1,4 +1,4 @@
-/* idle_job.c - the classes of gaps over all ranks.
+/* job.c - the classes of gaps over all ranks.
  *
  *     idle_summary    rank 0  starved CPU_DOMINATED aten::copy_   12 ms       idle_job
  *                     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  starved CPU_DOMINATED aten::copy_

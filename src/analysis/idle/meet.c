@@ -1,4 +1,4 @@
-/* idle_meet.c - see idle_meet.h. */
+/* meet.c - see meet.h. */
 #include "meet.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"

@@ -1,4 +1,4 @@
-/* idle_meet.h - when was a host busy waiting for other ranks, as far as names of operators, frames and annotations
+/* meet.h - when was a host busy waiting for other ranks, as far as names of operators, frames and annotations
  * tell?
  *
  *     worker of Gloo    ........[ gloo:all_reduce           ]           the thread has nothing to do until

@@ -1,4 +1,4 @@
-/* idle_mixed.c - what did the host do, with all threads as one (without rule `threads`)?
+/* mixed.c - what did the host do, with all threads as one (without rule `threads`)?
  *
  * The plain rule, for comparison: the time of calls is added over all threads, and an operator contains another when it
  * lies around it in time, on whatever thread.  An operator's own time is its part of the gap less what those that it

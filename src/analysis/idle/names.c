@@ -1,4 +1,4 @@
-/* idle_names.c - what a runtime or driver call is, by its name.
+/* names.c - what a runtime or driver call is, by its name.
  *
  *     cuMemFree_v2  =  prefix cu | MemFree | version _v2
  *

@@ -1,4 +1,4 @@
-/* idle_overview.c - gaps by their two labels, for the whole trace and for each step, with rows for all and for noise.
+/* overview.c - gaps by their two labels, for the whole trace and for each step, with rows for all and for noise.
  */
 #include "scope.h"
 #include "tlmpi/base/sort.h"

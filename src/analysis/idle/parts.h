@@ -1,12 +1,12 @@
-/* idle.h - what the files of the idle classification share.
+/* parts.h - what the files of the idle classification share.
  *
- *     idle_gaps.c     the timeline of a device -> its gaps, and the work before and after each
- *     idle_names.c    the name of a call -> what it is
- *     idle_calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
- *     idle_drain.c    how the device ran dry
- *     idle_doing.c    what the host did, thread by thread;  idle_mixed.c: with all threads as one
- *     idle_meet.c     when hosts waited for other ranks;  idle_peers.c: which parts of gaps that may be
- *     idle_sums.c     gaps -> sums; idle_overview.c: by label; idle_summary.c: by class; idle_job.c: over ranks
+ *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
+ *     names.c    the name of a call -> what it is
+ *     calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
+ *     drain.c    how the device ran dry
+ *     doing.c    what the host did, thread by thread;  mixed.c: with all threads as one
+ *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
+ *     sums.c     gaps -> sums; overview.c: by label; summary.c: by class; job.c: over ranks
  *     idle.c          the order of it all, and the label
  */
 #ifndef ANALYSIS_IDLE_PARTS_H
@@ -50,7 +50,7 @@ typedef struct tl_idle_hold {
     int64_t start_ns;       /* of the call */
 } tl_idle_hold;
 
-/* Waits by their ends, see idle_drain.c. */
+/* Waits by their ends, see drain.c. */
 typedef struct tl_idle_ends {
     uint32_t *wait;  /* by (device, end), where `apart` is set; else by end */
     tl_below latest; /* over wait */
@@ -130,7 +130,7 @@ typedef struct tl_idle_device {
     size_t first, n;               /* its kernels in the view */
     TL_VEC(tl_idle_gap) gaps;      /* in order of time */
     size_t step;                   /* steps that begin at or before the gap that is looked at */
-    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see idle_drain.c */
+    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see drain.c */
     size_t first_row;              /* of its rows in the gap table */
     size_t first_noise;            /* and in that of noise */
     tl_idle sums;                  /* as far as the timeline tells */

@@ -1,4 +1,4 @@
-/* idle_peers.c - which parts of gaps may be waiting for other ranks?
+/* peers.c - which parts of gaps may be waiting for other ranks?
  *
  *     device 0   [ A ]..............[ B ]      B was held by an event, or the host by a wait, and meanwhile on device 1
  *     device 1   [ 1             ]             nothing ran but communication: host_sync, dependency

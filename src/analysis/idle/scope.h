@@ -1,4 +1,4 @@
-/* idle_scope.h - the gaps of one device, or of a rank, as the files that sum them see them. */
+/* scope.h - the gaps of one device, or of a rank, as the files that sum them see them. */
 #ifndef ANALYSIS_IDLE_SCOPE_H
 #define ANALYSIS_IDLE_SCOPE_H
 

@@ -1,4 +1,4 @@
-/* idle_stats.c - see idle_stats.h. */
+/* stats.c - see stats.h. */
 #include "stats.h"
 #include "parts.h"
 #include <math.h>

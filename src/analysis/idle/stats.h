@@ -1,4 +1,4 @@
-/* idle_stats.h - what is to be said of the lengths of gaps. */
+/* stats.h - what is to be said of the lengths of gaps. */
 #ifndef ANALYSIS_IDLE_STATS_H
 #define ANALYSIS_IDLE_STATS_H
 

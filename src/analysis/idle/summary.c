@@ -1,4 +1,4 @@
-/* idle_summary.c - gaps by class: their two labels, and in which call, operator, graph or work.
+/* summary.c - gaps by class: their two labels, and in which call, operator, graph or work.
  *
  * The classes of a device are found with a map, in order of first appearance, and then stand in order of their time.
  */

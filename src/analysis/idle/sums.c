@@ -1,4 +1,4 @@
-/* idle_sums.c - the gaps of a rank: sums of the whole and of each device.
+/* sums.c - the gaps of a rank: sums of the whole and of each device.
  *
  * Gap rows of one device lie together, in order of time; those of the rank's devices follow each other.
  */

@@ -1,4 +1,4 @@
-/* idle_tally.c - time by name, in order of first addition, and what is the largest of it. */
+/* tally.c - time by name, in order of first addition, and what is the largest of it. */
 #include "parts.h"
 #include <stdlib.h>
 

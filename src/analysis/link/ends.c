@@ -1,4 +1,4 @@
-/* slow_link_ends.c - see slow_link_ends.h.
+/* ends.c - see ends.h.
  *
  * A ring of n ranks with the slow link between a and b, E longer for it; in each of its phases (two in an all-reduce)
  * data pass n - 1 times:

@@ -1,4 +1,4 @@
-/* slow_link_ends.h - what the order in which ranks are done with a transfer tells of the link that slows it down. */
+/* ends.h - what the order in which ranks are done with a transfer tells of the link that slows it down. */
 #ifndef ANALYSIS_LINK_ENDS_H
 #define ANALYSIS_LINK_ENDS_H
 

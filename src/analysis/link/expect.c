@@ -1,4 +1,4 @@
-/* slow_link_expect.c - how long should a transfer have been?
+/* expect.c - how long should a transfer have been?
  *
  * As long as those of the other groups of its class; where there are none, as long as the own ones of other steps.  Of a link
  * that grows slower all the time hardly a step is as it should be: as long as where it begins.

@@ -1,4 +1,4 @@
-/* slow_link_last.c - see slow_link_last.h. */
+/* last.c - see last.h. */
 #include "last.h"
 #include "ring.h"
 #include "tlmpi/base/mem.h"

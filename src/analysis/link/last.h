@@ -1,4 +1,4 @@
-/* slow_link_last.h - are the wires of a whole host slow, or is its clock off?
+/* last.h - are the wires of a whole host slow, or is its clock off?
  *
  *                                        the wires of host 1                its clock
  *     last is   rank 0, of host 0    [    transfer     )                [    transfer    )

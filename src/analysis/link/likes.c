@@ -1,4 +1,4 @@
-/* slow_link_likes.c - what is of one size, though nobody says how large it is?
+/* likes.c - what is of one size, though nobody says how large it is?
  *
  *     step      |      4        |      5        |
  *     group 0    a      b        a      b            place 0, place 1: the same in each step

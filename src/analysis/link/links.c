@@ -1,4 +1,4 @@
-/* links.c - see links.h. */
+/* links.c - slow links of the job: what slow_link.h finds in the matched collectives, and whom it names. */
 #include "tlmpi/analysis/link.h"
 #include "slow_link.h"
 #include "tlmpi/base/hash.h"

@@ -1,4 +1,4 @@
-/* slow_link_name.c - which groups have a slow link, and between whom? */
+/* name.c - which groups have a slow link, and between whom? */
 #include "ends.h"
 #include "parts.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* slow_link_parts.h - what the parts of slow_link.h share. */
+/* parts.h - what the parts of slow_link.h share. */
 #ifndef ANALYSIS_LINK_PARTS_H
 #define ANALYSIS_LINK_PARTS_H
 

@@ -1,4 +1,4 @@
-/* slow_link_ring.c - see slow_link_ring.h. */
+/* ring.c - see ring.h. */
 #include "ring.h"
 #include "tlmpi/base/stats.h"
 

@@ -1,4 +1,4 @@
-/* slow_link_ring.h - where in a ring is the slow link, if clocks may be off?
+/* ring.h - where in a ring is the slow link, if clocks may be off?
  *
  * Of n ranks in the order of the ring, the slow link between a and b, p a pass:
  *

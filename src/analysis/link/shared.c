@@ -1,4 +1,4 @@
-/* slow_link_shared.c - transfers that have the wires of their ranks to themselves.
+/* shared.c - transfers that have the wires of their ranks to themselves.
  *
  *     ranks 0-1   |====|      |===|           what goes on at one rank at a time shares its wires: each takes
  *     ranks 1-2      |=====|        |===|     longer, as long as another lasts.  A slow link is slow also where

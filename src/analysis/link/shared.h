@@ -1,4 +1,4 @@
-/* slow_link_shared.h - which transfers share the wires of a rank with others. */
+/* shared.h - which transfers share the wires of a rank with others. */
 #ifndef ANALYSIS_LINK_SHARED_H
 #define ANALYSIS_LINK_SHARED_H
 

@@ -1,9 +1,9 @@
 /* slow_link.c - transfers against their like, step by step; see slow_link.h.
  *
  *     list      what is alike                              here
- *     expect    how long it should have been               slow_link_expect.c
- *     test      what was too long, and whether it lasts    slow_link_surplus.c
- *     name      between whom                               slow_link_name.c
+ *     expect    how long it should have been               expect.c
+ *     test      what was too long, and whether it lasts    surplus.c
+ *     name      between whom                               name.c
  */
 #include "parts.h"
 #include "shared.h"

@@ -26,7 +26,7 @@
  * of them together, or of those of a kind and size.  Also where it is 4 % of the step, eight times by what steps differ,
  * and a sixth of what others do in the same way and beyond what clocks leave open, or a twentieth of the own steps,
  * whose clocks are the same; in place of eight times, where some steps are three times as far from the others as these
- * are from each other.  It is then put to the test of persistence.h.  A pure function of its input.
+ * are from each other.  It is then put to the test of outlier.h.  A pure function of its input.
  */
 #ifndef ANALYSIS_LINK_SLOW_LINK_H
 #define ANALYSIS_LINK_SLOW_LINK_H

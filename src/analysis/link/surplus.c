@@ -1,4 +1,4 @@
-/* slow_link_surplus.c - by how much were transfers too long, and does it last? */
+/* surplus.c - by how much were transfers too long, and does it last? */
 #include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* local.c - parts of a rank's time since its previous collective of the same group, and since its step began.
+/* since.c - parts of a rank's time since its previous collective of the same group, and since its step began.
  *
  *     compute    [=a=][=b=][=c=][=d=]            collective 1 waits for a, 2 for b, 3 for d; they run on one stream
  *     comm            [ 1       ][ 2 ][ 3 ]
@@ -32,7 +32,7 @@ typedef struct comparing {
     uint32_t *previous; /* index of the previous one in the group, TL_NONE */
     stretch *stretches;
     int64_t *done; /* the end of all compute launched before each; INT64_MIN where there is none */
-    int64_t *step_done; /* by window of the view: step_done.h */
+    int64_t *step_done; /* by window of the view: time.h */
     size_t window;      /* where the last one stands that was looked for */
 } comparing;
 

@@ -1,4 +1,4 @@
-/* align.c - see align.h. */
+/* align.c - which collectives of two ranks of one group are the same, by when they ended. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* clock_doubt.c - see clock_doubt.h. */
+/* clock_doubt.c - how far the clocks of some ranks may be apart, a rank at a time. */
 #include "tlmpi/analysis/match.h"
 
 static int64_t error_of(const tl_rank_place *r)

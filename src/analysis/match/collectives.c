@@ -1,4 +1,4 @@
-/* collectives.c - see collectives.h. */
+/* collectives.c - participants that lie together, as collectives: who is there, what fits, when. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

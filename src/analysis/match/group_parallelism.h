@@ -1,4 +1,5 @@
-/* group_parallelism.h - what does a process group divide among its ranks: samples, tensors, layers, experts, the sequence?
+/* group_parallelism.h - what does a process group divide among its ranks: samples, tensors, layers, experts, the
+ * sequence?
  *
  * Frameworks say so in the group's description: PyTorch's device meshes ("mesh_tp", "mesh_dp_shard"), Megatron
  * ("TENSOR_MODEL_PARALLEL_GROUP").  Where that says nothing, only who does nothing but send and receive can be told: a stage

@@ -1,4 +1,4 @@
-/* groups.c - see groups.h.
+/* groups.c - the process groups of a job, from what its ranks say of them.
  *
  *     members the same, one name on each rank       one group: names may count per process
  *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart

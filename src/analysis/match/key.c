@@ -1,4 +1,4 @@
-/* match_key.c - see match_key.h.
+/* key.c - which participants belong together: those of one key.
  *
  * The first rule that applies:
  *
@@ -7,7 +7,7 @@
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.h; of sends and receives pair_align.h)
+ *     endtime   what is left: later, by alignment        (align.c; of sends and receives pair_align.c)
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"

@@ -1,4 +1,4 @@
-/* pair_align.c - see pair_align.h. */
+/* pair_align.c - sends and receives of which nobody says between whom: matched by when they ended. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* suspicion.c - see suspicion.h. */
+/* suspicion.c - what speaks against a matched collective: that its parts do not belong together. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 

@@ -1,4 +1,4 @@
-/* standing.c - see standing.h.
+/* standing.c - does a rank cost more than the job's own noise does?
  *
  *     share     of rank r in step s: its cost as a part of the step without it.  A step shorter than the middle one is
  *               as long as that: the recording cut it

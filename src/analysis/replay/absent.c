@@ -1,4 +1,4 @@
-/* whatif_absent.c - when ranks without a trace came to their collectives.
+/* absent.c - when ranks without a trace came to their collectives.
  *
  *     rank 0    [ a ]====[ b ]===[ c ]===     =: the transfer; what comes before it is waiting
  *     absent      ?  ====  ?  ===  ?  ===

@@ -1,10 +1,11 @@
-/* critical.h - the critical path across ranks: the chain of work, launches and transfers that decided when the job ended.
+/* critical.h - the critical path across ranks: the chain of work, launches and transfers that decided when the job
+ * ended.
  *
  *     rank 0   [ work ]------>[ transfer ]<== the end: walk back from here
  *     rank 1   [===== work ==]^               the transfer began when rank 1 came; so the path goes on there
  *              <=============
  *
- * The walk goes back over the replay of the unchanged job (whatif.h), at every instant to whatever was waited for last.  Its
+ * The walk goes back over the replay of the unchanged job (replay.h), at every instant to whatever was waited for last.  Its
  * pieces follow on one another without a gap, from the beginning of the rank where it ends to the end of the job.  With the
  * time before that rank's recording began they are the simulated time of the job, to the nanosecond.
  *

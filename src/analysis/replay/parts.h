@@ -23,12 +23,12 @@ int64_t tl_whatif_first_start(const tl_whatif *w);
 /* From ends of steps to their times. */
 void tl_whatif_step_times(const tl_whatif *w, int64_t *step_ns);
 
-/* whatif_absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
+/* absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
  * they come to their collectives.  False when memory is out. */
 bool tl_whatif_give_cells(tl_whatif *w);
 bool tl_whatif_settle(tl_whatif *w);
 
-/* whatif_absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
+/* absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
 void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *stage);
 
 #endif

@@ -1,4 +1,4 @@
-/* path.c - see path.h. */
+/* path.c - the critical path of a job as rows of its table. */
 #include "tlmpi/analysis/replay.h"
 #include "critical.h"
 #include "tlmpi/model/blame_tables.h"

@@ -1,4 +1,4 @@
-/* whatif_replay.c - one replay of all programs: entry by entry, collective by collective. */
+/* replay.c - one replay of all programs: entry by entry, collective by collective. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/stats.h"
 #include "parts.h"

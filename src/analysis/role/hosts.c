@@ -1,4 +1,4 @@
-/* hosts.c - see host_numbers.h. */
+/* hosts.c - which ranks share a host. */
 #include "tlmpi/analysis/role.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>

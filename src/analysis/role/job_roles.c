@@ -1,4 +1,4 @@
-/* job_roles.c - see job_roles.h. */
+/* job_roles.c - which ranks of the job do the same: those of one stage of a pipeline. */
 #include "tlmpi/analysis/role.h"
 #include "roles.h"
 #include "tlmpi/base/mem.h"

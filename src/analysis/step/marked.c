@@ -1,4 +1,4 @@
-/* marked.c - see marked.h.
+/* marked.c - the ranks whose own marks tell their steps.
  *
  *     rank 0   |4  [a].[c] |5  [a].[c]      a: a group of all ranks; c: one of ranks 2 and 3
  *     rank 1   |4  [a]     |5  [a]

@@ -1,4 +1,4 @@
-/* steps.c - see steps.h.
+/* steps.c - the steps of the job, and how long each took.
  *
  *     host      |  mark 1  |  mark 2  |  mark 3  |
  *     device    ......[ work of 1 ][c][ work of 2 ][c][ work of 3 ][c]

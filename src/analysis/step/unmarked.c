@@ -1,4 +1,5 @@
-/* unmarked.c - see unmarked.h.
+/* unmarked.c - steps that are not marked: of a job that nobody marks from the order in which its collectives return,
+ * of ranks that mark none from the collectives in which they meet those that do.
  *
  * Where nobody marks steps:
  *

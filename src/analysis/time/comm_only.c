@@ -1,4 +1,4 @@
-/* comm_only.c - see comm_only.h. */
+/* comm_only.c - when did a device do nothing but communicate? */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -1,4 +1,4 @@
-/* step_done.c - see step_done.h. */
+/* step_done.c - when the device had done with a step. */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"
 

@@ -1,4 +1,4 @@
-/* activity_sweep.h - an activity in the making: work comes in order of its start, and with it the idle time before it.
+/* sweep.h - an activity in the making: work comes in order of its start, and with it the idle time before it.
  */
 #ifndef ANALYSIS_TIME_SWEEP_H
 #define ANALYSIS_TIME_SWEEP_H

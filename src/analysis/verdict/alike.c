@@ -1,4 +1,4 @@
-/* alike.c - see tlmpi/analysis/alike.h. */
+/* alike.c - see alike.h. */
 #include "alike.h"
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* withhold.c - see withhold.h. */
+/* hidden.c - see hidden.h. */
 #include "hidden.h"
 #include "withhold.h"
 #include "tlmpi/base/mem.h"

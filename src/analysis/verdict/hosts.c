@@ -1,4 +1,4 @@
-/* hosts.c - see tlmpi/analysis/hosts.h.
+/* hosts.c - see hosts.h.
  *
  *     rank                  0  1  2  3 | 4  5  6  7 | 8 ...
  *     late by, ms           0  0  1  0 | 9 10  9 10 | 0

@@ -1,4 +1,4 @@
-/* verdict_judge.c - who is a straggler: what the tests have found, against what its repair gains. */
+/* judge.c - who is a straggler: what the tests have found, against what its repair gains. */
 #include "tlmpi/analysis/outlier.h"
 #include "tlmpi/analysis/blame.h"
 #include "judging.h"

@@ -1,4 +1,4 @@
-/* verdict.h - from charges to a verdict on each rank.
+/* judging.h - from charges to a verdict on each rank.
  *
  * A rank's charge in a step as wall time: the ranks q that waited for it waited w(q); what one of them lost, each
  * weighted by its own wait, is
@@ -33,8 +33,8 @@ typedef struct tl_verdict_input {
     const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
     bool waits_known;      /* a replay knows what others waited for: ranks without a trace pass nothing on unseen */
     bool by_gain;          /* test that in place of the charges: a pipeline */
-    bool begun;            /* all recordings had begun long before the first step (standing.h) */
-    bool in_turn;          /* recordings end in turn within the last step (standing.h) */
+    bool begun;            /* all recordings had begun long before the first step (outlier.h) */
+    bool in_turn;          /* recordings end in turn within the last step (outlier.h) */
 } tl_verdict_input;
 
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open

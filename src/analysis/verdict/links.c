@@ -1,4 +1,4 @@
-/* links_judge.c - see links.h: whom a slow link names. */
+/* links.c - see links.h: whom a slow link names. */
 #include "links.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"

@@ -1,4 +1,4 @@
-/* link_verdict.h - whom a slow link names. */
+/* links.h - whom a slow link names. */
 #ifndef ANALYSIS_VERDICT_LINKS_H
 #define ANALYSIS_VERDICT_LINKS_H
 

@@ -1,4 +1,4 @@
-/* verdict_parts.h - what the tests of steps and the verdicts that rest on them share. */
+/* parts.h - what the tests of steps and the verdicts that rest on them share. */
 #ifndef ANALYSIS_VERDICT_PARTS_H
 #define ANALYSIS_VERDICT_PARTS_H
 
@@ -12,7 +12,7 @@ enum { TL_TOO_FEW_STEPS = 2 };
  * of that for communication that nobody matched, and what all are. */
 typedef struct tl_explaining {
     double steps_ns, waited_ns, gain_ns, blame_ns, comm_ns, all_ns;
-    bool waits_known; /* as in verdict.h */
+    bool waits_known; /* as in judging.h */
 } tl_explaining;
 
 /* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that: others without a
@@ -25,7 +25,7 @@ bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p);
 double tl_charged_for_comm(const tl_verdict_input *input, size_t rank, const bool *flagged);
 
 /* What a share is of the step itself, in percent: shares are of the step without the cost, but of half a step at least
- * (standing.c). */
+ * (outlier/standing.c). */
 double tl_percent_of_step(double share);
 
 #endif

@@ -6,7 +6,7 @@
  *               s_first    s_last       e_first
  *
  *     lead      s_last - own start
- *     wait      as wait_state.h has it: lead, but not past the own end
+ *     wait      as wait.h has it: lead, but not past the own end
  *     transfer  e_first - s_last, not below 0; of a collective that ranks may leave before all have come: the shortest
  *               kernel
  *     tail      own end - e_first

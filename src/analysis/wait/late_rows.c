@@ -1,4 +1,5 @@
-/* late_rows.c - see late_rows.h. */
+/* late_rows.c - what proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it
+ * had more time than its peers. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* peers.c - see peers.h. */
+/* peers.c - once ranks are matched: what was waiting for other ranks, and for which. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -1,4 +1,4 @@
-/* wait_state.c - see wait_state.h. */
+/* state.c - how long each rank of a collective waited, and whom for. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,4 +1,4 @@
-/* surplus.c - see surplus.h. */
+/* surplus.c - what one of many did more of than the others: over the median of the other n - 1, part by part. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <string.h>

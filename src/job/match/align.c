@@ -1,4 +1,4 @@
-/* match_align.c - what no other rule has matched, by when it ended: in rounds, until nothing more is found.
+/* align.c - what no other rule has matched, by when it ended: in rounds, until nothing more is found.
  *
  *     every proc   tallies       for each rank and group: how many have a key, how many are open
  *     proc 0       references    for each group the rank that the others are laid beside

@@ -1,4 +1,4 @@
-/* match_groups.c - ranks and process groups of the job: decided on proc 0, known to all. */
+/* groups.c - ranks and process groups of the job: decided on proc 0, known to all. */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"

@@ -1,4 +1,4 @@
-/* match_move.c - participants change procs: to the owner of their key, then to whom their time belongs. */
+/* move.c - participants change procs: to the owner of their key, then to whom their time belongs. */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* match_pairs.c - sends and receives of which nobody says between whom: to proc 0, matched, and back.
+/* pairs.c - sends and receives of which nobody says between whom: to proc 0, matched, and back.
  *
  * They are few jobs' and few rows; where there are none nothing travels.
  */

@@ -1,4 +1,4 @@
-/* match_parts.h - the steps of matching, each a file. */
+/* parts.h - the steps of matching, each a file. */
 #ifndef JOB_MATCH_PARTS_H
 #define JOB_MATCH_PARTS_H
 

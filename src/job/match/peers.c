@@ -1,4 +1,4 @@
-/* match_peers.c - what ranks waited for each other outside of compute, from the procs that know when to the one that
+/* peers.c - what ranks waited for each other outside of compute, from the procs that know when to the one that
  * sums.
  *
  *     procs that have read ranks     candidates: parts of gaps, exposed communication, collectives of hosts

@@ -1,4 +1,4 @@
-/* gather.c - see gather.h. */
+/* gather.c - the rows of whole tables, from all procs to proc 0. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/par/par.h"

@@ -1,4 +1,5 @@
-/* mail.c - see mail.h.  Few letters wait at a time: a list that is searched will do. */
+/* mail.c - letters that have come and have not yet been asked for.  Few letters wait at a time: a list that is
+ * searched will do. */
 #include "tlmpi/job/transport/letters.h"
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* replay.c - see replay.h.  A program is five arrays and a head, and travels so. */
+/* programs.c - the programs of ranks (analysis/graph/program.h), from the procs that have read them to proc 0.  A program
+ * is five arrays and a head, and travels so. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/base/sort.h"

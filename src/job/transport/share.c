@@ -1,4 +1,4 @@
-/* share.c - see share.h. */
+/* share.c - rows that proc 0 has, to all; and what all have, to proc 0. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"

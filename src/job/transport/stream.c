@@ -1,4 +1,4 @@
-/* stream.c - see stream.h.
+/* stream.c - rows of collectives, from the procs that have them to the file.
  *
  *     proc p      desk (proc 0)
  *                 <-  GO            when the rows of the procs before p are in

@@ -28,7 +28,7 @@ typedef struct tl_whatif_input {
     const tl_program *programs;
     const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
     const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
-    const uint32_t *hosts;    /* by rank: its host (hosts.h); NULL: nobody knows */
+    const uint32_t *hosts;    /* by rank: its host (role.h); NULL: nobody knows */
     size_t nranks;
     const uint32_t *stand_in; /* [nabsent]: who stands for the (nranks + i)-th, which has no trace (absent.h) */
     size_t nabsent;           /* their programs and offsets stand behind those of the ranks */

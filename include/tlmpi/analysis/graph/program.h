@@ -11,7 +11,7 @@
  * Two chains, host and work, each a list of entries in order of time, and the rank's communication between them.  Kernels
  * that ran one after the other are one entry: a program grows with collectives, waits and pauses, not with kernels.
  * Replayed with nothing changed it gives the times of the trace; replayed with some entries shorter it tells what would
- * have been (whatif.h).
+ * have been (replay.h).
  *
  * What depended on what a trace does not say.  It is read off the times, and off the order of launches:
  *
@@ -23,7 +23,7 @@
  *     work on comm    the device had nothing of its own to do while a collective ran, and went on within 50 us of its
  *                     end with work that had been launched before; or both are on one stream
  *     work on host    always: a kernel starts after its launch
- *     host on either  the waits that the caller gives (wait.h)
+ *     host on either  the waits that the caller gives (host.h)
  *
  * Time that no such dependency explains stays as it is, before what it delayed.
  *

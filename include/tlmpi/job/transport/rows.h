@@ -1,4 +1,5 @@
-/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file: what is gathered or shared whole. */
+/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file: what is gathered or shared
+ * whole. */
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 
@@ -37,7 +38,7 @@ tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
 
 /* --------------------------------------------------------------------------------------------------------- programs */
 
-/* The programs of ranks (analysis/programs.h), from the procs that have read them to proc 0. */
+/* The programs of ranks (analysis/graph/programs.h), from the procs that have read them to proc 0. */
 
 /* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
  * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
