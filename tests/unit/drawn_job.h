@@ -14,7 +14,7 @@
 #define TLMPI_TESTS_DRAWN_JOB_H
 
 #include "draw.h"
-#include "../../src/analysis/replay/critical.h"
+#include "src/analysis/replay/critical.h"
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"

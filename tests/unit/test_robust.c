@@ -1,5 +1,5 @@
 /* test_robust.c - robust measures, trends, chance, and levels of a series. */
-#include "../../src/analysis/outlier/change.h"
+#include "src/analysis/outlier/change.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
 #include "unit.h"

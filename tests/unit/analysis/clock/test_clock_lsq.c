@@ -1,5 +1,5 @@
 /* test_clock_lsq.c - values of clocks and groups that fit best what lies between them. */
-#include "../../src/analysis/clock/lsq.h"
+#include "src/analysis/clock/lsq.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <string.h>

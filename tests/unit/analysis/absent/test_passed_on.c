@@ -1,5 +1,5 @@
 /* test_passed_on.c - whether ranks without a trace pass on what nobody sees. */
-#include "../unit/unit.h"
+#include "unit.h"
 
 #include "tlmpi/analysis/absent.h"
 #include "tlmpi/model/coll_tables.h"

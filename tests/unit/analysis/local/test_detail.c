@@ -1,5 +1,5 @@
 /* test_detail.c - the names under which a rank's time went, step by step, on drawings. */
-#include "../../src/analysis/local/detail_rows.h"
+#include "src/analysis/local/detail_rows.h"
 #include "draw.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"

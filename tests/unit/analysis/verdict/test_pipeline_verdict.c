@@ -1,5 +1,5 @@
 /* test_pipeline_verdict.c - in a pipeline it is what a repair gains that is tested, not what is charged. */
-#include "../../src/analysis/verdict/judging.h"
+#include "src/analysis/verdict/judging.h"
 #include "unit.h"
 
 enum { RANKS = 4, STEPS = 10 };

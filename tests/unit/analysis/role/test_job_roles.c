@@ -1,7 +1,7 @@
 /* test_job_roles.c - which ranks do the same, where nobody tells who sends to whom.
  *
  * A line for each rank, a letter for each step: what it computes in it. */
-#include "../unit/unit.h"
+#include "unit.h"
 
 #include "tlmpi/analysis/role.h"
 #include "tlmpi/base/mem.h"

@@ -2,7 +2,7 @@
  *
  * Eight ranks of two hosts, whose clocks are 0.3 ms apart, reduce 16 MB in a ring in which the link between 3 and 4 is
  * slow: both are done last, and each behind them 90 us before the one before it.  No trace tells the hosts. */
-#include "../unit/unit.h"
+#include "unit.h"
 
 #include "tlmpi/analysis/link.h"
 #include "tlmpi/model/blame_tables.h"

@@ -3,7 +3,7 @@
  * A line a rank, two characters a collective: the group, a or b, and the step of the rank's own mark; dots: the rank is not
  * in it. */
 #include "tlmpi/analysis/step.h"
-#include "../unit/unit.h"
+#include "unit.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>

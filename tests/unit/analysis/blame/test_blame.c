@@ -1,5 +1,5 @@
 /* test_blame.c - waits, and whom they are charged to. */
-#include "../../src/analysis/blame/blame.h"
+#include "src/analysis/blame/blame.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

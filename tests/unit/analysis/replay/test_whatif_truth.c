@@ -3,7 +3,7 @@
  * Random jobs: data parallel, tensor parallel, both, sharded with parameters gathered ahead, pipelines; with noise, hosts that
  * run ahead, wait, or are held back by a full queue; one fault each. */
 #include "small_job.h"
-#include "../../src/analysis/replay/critical.h"
+#include "src/analysis/replay/critical.h"
 #include "tlmpi/base/robust.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* test_hosts.c - whole hosts that come late, and hosts one of whose ranks does. */
 #include "tlmpi/analysis/role.h"
-#include "../../src/analysis/verdict/hosts.h"
+#include "src/analysis/verdict/hosts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/tables.h"
 #include "unit.h"

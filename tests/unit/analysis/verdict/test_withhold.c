@@ -2,7 +2,7 @@
  *
  * Two ranks over 8 steps of 10 ms; the first costs 600 us of each of its 8 steps.
  */
-#include "../../src/analysis/verdict/withhold.h"
+#include "src/analysis/verdict/withhold.h"
 #include "unit.h"
 #include <string.h>
 

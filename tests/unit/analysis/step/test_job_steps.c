@@ -2,7 +2,7 @@
  *
  * A drawing has a line for each rank, a column a millisecond: digits are collectives of that step, dots nothing, dashes
  * collectives of no step.  The k-th of a line is matched with the k-th of the others. */
-#include "../unit/unit.h"
+#include "unit.h"
 
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/model/tables.h"

@@ -2,7 +2,7 @@
  *
  * A drawing has two lines for each rank and a digit for each step of 100 ms: what others waited for it, and what its
  * repair gains, in ms. */
-#include "../../src/analysis/verdict/judging.h"
+#include "src/analysis/verdict/judging.h"
 #include "tlmpi/analysis/verdict.h"
 #include "unit.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_alike.c - ranks that hide each other.  A digit a rank: how much longer an ideal job takes with it. */
-#include "../../src/analysis/verdict/alike.h"
+#include "src/analysis/verdict/alike.h"
 #include "unit.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * A digit is a collective, and that many kernels before it; all have one size, and one time between them. */
 #include "tlmpi/analysis/step.h"
-#include "../unit/unit.h"
+#include "unit.h"
 #include <string.h>
 
 enum { MOST = 128 };
