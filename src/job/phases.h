@@ -3,7 +3,7 @@
 #define JOB_PHASES_H
 
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/job/transport/post.h"
 #include "tlmpi/model/tables.h"

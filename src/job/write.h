@@ -2,7 +2,7 @@
 #ifndef JOB_WRITE_H
 #define JOB_WRITE_H
 
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"

@@ -8,7 +8,8 @@
  * Whichever collectives are folded together, what reduce makes of all folds must be the same.
  *
  * An analysis sees const views and appends rows.  It knows no file, no process and no terminal, so the same traces give
- * the same rows on any number of procs.  To add one: a file here, a line in registry.c.
+ * the same rows on any number of procs.  To add one: a file in the folder of what it asks, its name in that folder's
+ * header, a line in registry/registry.c.
  */
 #ifndef TLMPI_ANALYSIS_ANALYSIS_H
 #define TLMPI_ANALYSIS_ANALYSIS_H

@@ -6,7 +6,7 @@
 #ifndef TLMPI_JOB_AUGMENT_H
 #define TLMPI_JOB_AUGMENT_H
 
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 
 /* Collective: writes a copy of each trace with tracks added, into the folder options->output. */
 int tl_augment(const tl_options *options);

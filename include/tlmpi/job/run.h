@@ -3,8 +3,8 @@
 #define TLMPI_JOB_RUN_H
 
 #include "tlmpi/base/status.h"
-#include "tlmpi/job/exit.h"
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/exit.h"
+#include "tlmpi/job/call/options.h"
 
 /* Collective: analyses the traces and writes PREFIX.h5.  Returns the exit status, the same on every proc; messages have
  * been printed by proc 0. */

@@ -10,7 +10,7 @@
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/job/augment.h"
-#include "tlmpi/job/exit.h"
+#include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #define JOB_AUGMENT_TRACKS_H
 
 #include "copies.h"
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include "tlmpi/trace_out/splice.h"
 
 typedef struct tl_track_maker {

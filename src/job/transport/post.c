@@ -4,7 +4,7 @@
 #include "event_tables.h"
 #include "tlmpi/job/transport/letters.h"
 #include "parcel.h"
-#include "tlmpi/job/exit.h"
+#include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_READ_PLAN_H
 #define TLMPI_JOB_READ_PLAN_H
 
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/discover.h"
 

@@ -1,5 +1,5 @@
 /* exit.c - see exit.h. */
-#include "tlmpi/job/exit.h"
+#include "tlmpi/job/call/exit.h"
 
 int tl_exit_of_status(tl_status st)
 {

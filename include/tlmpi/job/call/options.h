@@ -1,6 +1,6 @@
 /* options.h - what a run was asked to do. */
-#ifndef TLMPI_JOB_OPTIONS_H
-#define TLMPI_JOB_OPTIONS_H
+#ifndef TLMPI_JOB_CALL_OPTIONS_H
+#define TLMPI_JOB_CALL_OPTIONS_H
 
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/report/fail_on.h"

@@ -1,6 +1,6 @@
 /* exit.h - what the program tells its caller when it ends. */
-#ifndef TLMPI_JOB_EXIT_H
-#define TLMPI_JOB_EXIT_H
+#ifndef TLMPI_JOB_CALL_EXIT_H
+#define TLMPI_JOB_CALL_EXIT_H
 
 #include "tlmpi/base/status.h"
 
