@@ -95,7 +95,8 @@ bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n
 
 /* Asks about one: its flagged steps, or its window; without peers the others, or else all ranks.  *lost_ns: the wall time that
  * they lost.  False when memory is out. */
-bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking, int64_t *lost_ns);
+bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking,
+                    int64_t *lost_ns);
 
 /* What its repair gains; 0, not known, where others hide that: the suspects together, or all hosts if none were late,
  * gain twice as much. */

@@ -1,7 +1,7 @@
 /* gain.h - by how much would the job have been faster with a rank, a host, a link or all of a part repaired?
  *
  * From the programs of all ranks and their collectives, replayed.  Fills whatif and critical_path, and gain_ns in link and
- * straggler.  May use wait, blame, role, step, link, absent and replay.
+ * straggler.  May use wait, graph, blame, role, step, link, absent and replay.
  */
 #ifndef TLMPI_ANALYSIS_GAIN_H
 #define TLMPI_ANALYSIS_GAIN_H

@@ -2,7 +2,7 @@
  *
  * From what ranks were late for in collectives, and what their repair gains: a verdict on each rank, with its reason, on ranks
  * of a host together, and on those at a slow link; withheld where clocks do not carry it.  Fills straggler and blame_step.
- * May use wait, step, role, blame, absent, outlier, link, cause and gain.
+ * May use all that gain may, and outlier, cause and gain.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H

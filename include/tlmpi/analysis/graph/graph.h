@@ -27,8 +27,8 @@ typedef struct tl_whatif_collective {
 typedef struct tl_whatif_input {
     const tl_program *programs;
     const int64_t *offset_ns; /* added to a rank's times to have them on the clock of the job; NULL: nothing */
-    const int32_t *roles;     /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
-    const uint32_t *hosts;    /* by rank: its host (role.h); NULL: nobody knows */
+    const int32_t *roles;  /* ranks of one number do the same: stage of a pipeline, column of tensor parallel ranks */
+    const uint32_t *hosts; /* by rank: its host (role.h); NULL: nobody knows */
     size_t nranks;
     const uint32_t *stand_in; /* [nabsent]: who stands for the (nranks + i)-th, which has no trace (absent.h) */
     size_t nabsent;           /* their programs and offsets stand behind those of the ranks */
@@ -40,21 +40,21 @@ typedef struct tl_whatif_input {
 
 typedef enum tl_whatif_state {
     TL_WHATIF_OK,
-    TL_WHATIF_EMPTY,   /* nothing ran on any device */
-    TL_WHATIF_ORDER,   /* collectives contradict each other: each of several waits for the others */
-    TL_WHATIF_ERROR    /* replayed unchanged, the job takes more than 5 % longer or shorter than it took */
+    TL_WHATIF_EMPTY, /* nothing ran on any device */
+    TL_WHATIF_ORDER, /* collectives contradict each other: each of several waits for the others */
+    TL_WHATIF_ERROR  /* replayed unchanged, the job takes more than 5 % longer or shorter than it took */
 } tl_whatif_state;
 
 typedef struct tl_whatif_facts {
-    tl_whatif_state state;  /* but for TL_WHATIF_OK no replay is to be trusted */
-    int64_t measured_ns;    /* from the first start of a recording to the last end on a device */
-    int64_t simulated_ns;   /* replayed unchanged */
+    tl_whatif_state state; /* but for TL_WHATIF_OK no replay is to be trusted */
+    int64_t measured_ns;   /* from the first start of a recording to the last end on a device */
+    int64_t simulated_ns;  /* replayed unchanged */
     size_t nsteps;
-    const int32_t *steps;   /* numbers of the steps, ascending */
+    const int32_t *steps; /* numbers of the steps, ascending */
     size_t nalone; /* pieces of communication that no collective names, or whose collective is a mistake: it contradicts
                     * others, or all of it sends */
-    size_t by_sums, by_steps, uncompared;       /* rank-steps: see above; uncompared: nothing to compare with */
-    size_t compared;                            /* rank-steps compared segment by segment */
+    size_t by_sums, by_steps, uncompared; /* rank-steps: see above; uncompared: nothing to compare with */
+    size_t compared;                      /* rank-steps compared segment by segment */
 } tl_whatif_facts;
 
 typedef struct tl_whatif tl_whatif;

@@ -27,7 +27,7 @@
  *
  * Time that no such dependency explains stays as it is, before what it delayed.
  *
- * Times are those of the view.
+ * Times are those of the view.  May use time and host.
  */
 #ifndef TLMPI_ANALYSIS_GRAPH_PROGRAM_H
 #define TLMPI_ANALYSIS_GRAPH_PROGRAM_H
