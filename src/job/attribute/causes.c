@@ -18,7 +18,8 @@ static bool pack(const tl_asking *a, int32_t **message, size_t *n)
     *message = tl_malloc((3 + a->nranks + a->nsteps + a->nothers) * sizeof **message);
     for (size_t i = 0; *message != NULL && i < 3; i++) {
         (*message)[i] = (int32_t)lists[i].n;
-        memcpy(*message + *n, lists[i].v, lists[i].n * sizeof **message);
+        if (lists[i].n > 0)
+            memcpy(*message + *n, lists[i].v, lists[i].n * sizeof **message);
         *n += lists[i].n;
     }
     return *message != NULL;
