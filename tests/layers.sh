@@ -36,9 +36,9 @@ violations()
             # A header, as a pattern, and the files that may include it.
             only["^mpi[.]h$"] = "^src/par/par_mpi(_[a-z]+)?[.][ch]$"
             only["^(hdf5|hdf5_hl|H5[A-Za-z]*)[.]h$"] = "^src/store/[^/]*[.][ch]$"
-            only["^yajl/"] = "^src/trace/[^/]*[.][ch]$"
-            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/source|trace_out/sink|store/pack)[.]c$"
-            only["^zlib[.]h$"] = "^src/(trace/source|trace_out/sink|store/pack)[.]c$"
+            only["^yajl/"] = "^src/trace/.*[.][ch]$"
+            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
+            only["^zlib[.]h$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
         }
         function may(layer, target,    words, n, i) {
             n = split(below[layer], words, " ")
@@ -99,10 +99,10 @@ if [ -z "$found" ]; then
     copy=$(scratch)
     trap 'rm -rf "$copy"' EXIT
     check "base may not know of the model" bites src/base/hash.c '#include "tlmpi/model/names.h"'
-    check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/events.h"'
-    check "an analysis may not read traces" bites src/analysis/breakdown.c '  #  include <tlmpi/trace/events.h>'
+    check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/event/events.h"'
+    check "an analysis may not read traces" bites src/analysis/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
     check "an analysis may not know of procs" bites src/analysis/breakdown.c '#include "tlmpi/par/par.h"'
-    check "reading knows nothing of writing" bites src/trace/reader.c '#include "tlmpi/trace_out/splice.h"'
+    check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'
     check "a report may not open the result file" bites src/report/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'
     check "par knows of base alone" bites src/par/par_mpi.c '#include "tlmpi/model/table.h"'
@@ -111,7 +111,7 @@ if [ -z "$found" ]; then
     check "HDF5 stays in store" bites src/app/main.c '#include <hdf5.h>'
     check "HDF5 is in no public header" bites include/tlmpi/store/store.h '#include <H5public.h>'
     check "yajl stays in trace" bites src/compat/hta.c '#include <yajl/yajl_parse.h>'
-    check "zlib stays in three files" bites src/trace/reader.c '#include <zlib.h>'
+    check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'
     check "a new folder is not forgotten" bites src/extra/new.c '#include <stdio.h>'

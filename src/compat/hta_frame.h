@@ -13,7 +13,7 @@
 
 #include "hta_symbols.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 
 #define TL_HTA_NO_STEP (-1)             /* outside of every step */
 #define TL_HTA_STEP_UNKNOWN INT64_MIN   /* HTA gives the row no value at all (NaN) */

@@ -6,7 +6,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/compat/hta.h"
-#include "tlmpi/trace/source.h"
+#include "tlmpi/trace/text/source.h"
 #include <stdlib.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)

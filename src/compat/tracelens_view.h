@@ -8,7 +8,7 @@
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/view.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 #include <math.h>
 
 typedef enum tl_lens_set {

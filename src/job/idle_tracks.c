@@ -1,12 +1,12 @@
 /* idle_tracks.c - the gaps of a rank's devices, as tracks. */
-#include "tracks.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/trace/link.h"
+#include "tlmpi/trace/view/link.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
+#include "tracks.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* team.c - see team.h. */
 #include "team.h"
-#include "tlmpi/trace/join.h"
+#include "tlmpi/trace/read/join.h"
 #include "wire.h"
 #include <stdlib.h>
 

@@ -16,11 +16,11 @@
  * which libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
-#include "tlmpi/analysis/registry.h"
-#include "tlmpi/trace/join.h"
 #include "tlmpi/analysis/participants.h"
-#include "tlmpi/trace/link.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/trace/read/join.h"
+#include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/view/link.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Every text is read in three ways, which must say the same: as a run does, through yajl alone, without the filter.
  */
 #include "scratch.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 #include "unit.h"
 
 static tl_trace read_one(const char *path, bool yajl_only, bool no_filter, tl_status *st)

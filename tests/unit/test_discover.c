@@ -1,7 +1,7 @@
 /* test_discover.c - which file is the trace of which rank, in which run. */
 #include "capture.h"
 #include "scratch.h"
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 
 #include <CUnit/Basic.h>
 #include <time.h>

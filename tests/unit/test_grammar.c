@@ -1,8 +1,8 @@
 /* test_grammar.c - where a text stops being JSON; and that this is what the careful reader of entries says, too. */
-#include "../../src/trace/fields.h"
-#include "../../src/trace/repair.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/grammar.h"
+#include "tlmpi/trace/event/fields.h"
+#include "tlmpi/trace/text/grammar.h"
+#include "tlmpi/trace/text/repair.h"
 #include "unit.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* test_reader.c - text to columns: what is kept, repaired or lost, and that both event readers say the same. */
 #include "scratch.h"
-#include "tlmpi/trace/join.h"
+#include "tlmpi/trace/read/join.h"
 #include "unit.h"
 
 static bool with_more;      /* tl_read_options.more of the next readings */

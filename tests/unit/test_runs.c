@@ -1,5 +1,5 @@
 /* test_runs.c - from files that know their rank, or do not, to the runs of a job. */
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 
 #include <CUnit/Basic.h>
 #include <stdio.h>

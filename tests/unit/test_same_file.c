@@ -3,7 +3,7 @@
 #include "scratch.h"
 #include "unit.h"
 
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 
 static tl_error err;
 

@@ -1,7 +1,7 @@
 /* test_source.c - every byte of a file that can be had, and then one word on what was wrong. */
 #include "scratch.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/source.h"
+#include "tlmpi/trace/text/source.h"
 
 #include <CUnit/Basic.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* test_split.c - entries found in text, whatever the size of the blocks it comes in. */
-#include "tlmpi/trace/split.h"
+#include "tlmpi/trace/text/split.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

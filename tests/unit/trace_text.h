@@ -3,7 +3,7 @@
 #define TESTS_UNIT_TRACE_TEXT_H
 
 #include "scratch.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace_out/sink.h"
 #include "unit.h"
 #include <fcntl.h>

@@ -1,0 +1,55 @@
+/* meta.h - what a trace says about itself outside traceEvents.
+ *
+ * The keys may stand before or after the array, in any order (an on-demand trace has distributedInfo behind it, a 2025
+ * trace baseTimeNanoseconds).
+ */
+#ifndef TLMPI_TRACE_META_META_H
+#define TLMPI_TRACE_META_META_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A process group of distributedInfo.pg_config. */
+typedef struct tl_pg_config {
+    char *name, *desc;          /* owned; NULL where absent */
+    int32_t *ranks;             /* owned */
+    size_t nranks, ranks_cap;
+} tl_pg_config;
+
+/* Start from TL_META_INIT; tl_meta_free ends it. */
+typedef struct tl_meta {
+    int64_t rank, world_size;       /* distributedInfo; -1 where absent */
+    bool has_base;
+    int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
+    bool bad_base;                  /* the last baseTimeNanoseconds is none: no whole number, or none that can be */
+    int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
+    char device[64];                /* name of the first of them, empty where absent */
+    char backend[64];               /* distributedInfo.backend */
+    char host[128];                 /* host_name or the like; empty where absent */
+    char trace_name[256];           /* traceName */
+    bool has_schema, has_nodes;     /* top-level keys of an execution trace, which is no Kineto trace */
+    bool has_trace_keys;            /* top-level keys that nothing but a trace has */
+    TL_VEC(tl_pg_config) groups;
+} tl_meta;
+
+/* A base time from here on (the year 2116) is none: with any ts and dur it would pass the 64 bits. */
+#define TL_BASE_LIMIT (INT64_C(1) << 61)
+
+#define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
+
+/* Reads the document `text` (n bytes; traceEvents may have been emptied) into *meta.  What was read before a fault stays;
+ * TL_EINPUT then names the byte and what was expected. */
+tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err);
+
+/* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
+tl_status tl_meta_parse_distributed(const char *text, size_t n, tl_meta *meta, tl_error *err);
+
+/* Sets the base time from its digits, where they are one. */
+void tl_meta_set_base(tl_meta *meta, tl_text digits);
+
+void tl_meta_free(tl_meta *meta);
+
+#endif
