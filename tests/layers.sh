@@ -110,7 +110,7 @@ if [ -z "$found" ]; then
     check "MPI does not enter the job" bites src/job/run.c '#include <mpi.h>'
     check "HDF5 stays in store" bites src/app/main.c '#include <hdf5.h>'
     check "HDF5 is in no public header" bites include/tlmpi/store/store.h '#include <H5public.h>'
-    check "yajl stays in trace" bites src/compat/hta.c '#include <yajl/yajl_parse.h>'
+    check "yajl stays in trace" bites src/compat/hta/hta.c '#include <yajl/yajl_parse.h>'
     check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'

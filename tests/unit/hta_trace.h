@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_HTA_TRACE_H
 #define TESTS_UNIT_HTA_TRACE_H
 
-#include "../../src/compat/hta_job.h"
 #include "scratch.h"
+#include "src/compat/hta/job.h"
 #include "tlmpi/compat/hta.h"
 #include "unit.h"
 

@@ -2,10 +2,10 @@
 #ifndef TLMPI_TESTS_LENS_RANK_H
 #define TLMPI_TESTS_LENS_RANK_H
 
-#include "../../src/compat/tracelens.h"
-#include "../../src/compat/tracelens_coll.h"
-#include "../../src/compat/tracelens_cover.h"
 #include "scratch.h"
+#include "src/compat/tracelens/idle/cover.h"
+#include "tlmpi/compat/tracelens/coll.h"
+#include "tlmpi/compat/tracelens/rank/tables.h"
 #include "unit.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_hta_spans.c - HTA's sets of spans. */
-#include "../../src/compat/hta_spans.h"
 #include "hta_trace.h"
+#include "src/compat/hta/spans.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 

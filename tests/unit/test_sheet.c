@@ -1,7 +1,7 @@
 /* test_sheet.c - numbers and texts as Python shows them, sums as numpy has them, tables as pandas writes them. */
-#include "../../src/compat/python.h"
-#include "../../src/compat/sheet.h"
 #include "scratch.h"
+#include "tlmpi/compat/python.h"
+#include "tlmpi/compat/sheet.h"
 #include "unit.h"
 #include <math.h>
 
