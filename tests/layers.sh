@@ -103,7 +103,7 @@ if [ -z "$found" ]; then
     check "an analysis may not read traces" bites src/analysis/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
     check "an analysis may not know of procs" bites src/analysis/breakdown.c '#include "tlmpi/par/par.h"'
     check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'
-    check "a report may not open the result file" bites src/report/print.c '#include "tlmpi/store/result.h"'
+    check "a report may not open the result file" bites src/report/format/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'
     check "par knows of base alone" bites src/par/par_mpi.c '#include "tlmpi/model/table.h"'
     check "MPI stays in par_mpi*" bites src/par/par_serial.c '#include <mpi.h>'

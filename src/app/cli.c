@@ -5,7 +5,7 @@
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 
 #include "option_types.h"
 #include "suggest.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

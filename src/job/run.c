@@ -14,14 +14,14 @@
 #include "stream.h"
 #include "team.h"
 #include "tell.h"
-#include "write.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/spare.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/terminal.h"
+#include "tlmpi/report/format/terminal.h"
+#include "write.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* test_fail_on.c - thresholds: what they may say, and what passes them. */
 #include "answer_job.h"
-#include "tlmpi/report/fail_on.h"
+#include "tlmpi/report/answers/fail_on.h"
 
 static void thresholds_are_read_and_written(void)
 {

@@ -1,7 +1,7 @@
 /* test_print.c - rows as text, CSV and JSON, whatever bytes they hold. */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/kind.h"
-#include "tlmpi/report/print.h"
+#include "tlmpi/report/format/print.h"
 #include "unit.h"
 
 #include <float.h>

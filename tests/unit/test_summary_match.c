@@ -1,5 +1,5 @@
 /* test_summary_match.c - what the summary says of collectives, and how far they can be trusted. */
-#include "../../src/report/summary_match.h"
+#include "src/report/summary/match.h"
 #include "summary_job.h"
 #include "tlmpi/model/coll_tables.h"
 

@@ -2,7 +2,7 @@
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H
 
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 #include <stdio.h>
 
 /* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is the

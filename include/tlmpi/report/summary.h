@@ -7,10 +7,10 @@
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
 
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 #include <stdbool.h>
 #include <stdio.h>
 
