@@ -313,7 +313,7 @@ static double strtod_with_comma(const char *text, char **end)
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_int(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_double(const char *text, size_t n, double *out);
-#include "../../src/base/decimal.c"
+#include "src/base/decimal.c"
 #undef strtod
 #undef tl_decimal_us_to_ns
 #undef tl_decimal_to_int

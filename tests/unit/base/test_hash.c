@@ -11,7 +11,7 @@
 #define tl_map_at portable_map_at
 #define tl_map_put portable_map_put
 #define tl_map_free portable_map_free
-#include "../../src/base/hash.c"
+#include "src/base/hash.c"
 #undef tl_hash_bytes
 #undef tl_hash_mix
 #undef tl_map_get
