@@ -13,11 +13,11 @@ void tl_hta_frame_free(tl_hta_frame *frame)
 
 /* HTA keeps whatever has a duration and a category other than "Trace", whatever its ph.  A row without a finite time it
  * could not order either. */
-static bool is_kept(const tl_events *events, size_t i)
+static bool is_kept(const tl_events *events, const tl_verbatim *words, size_t i)
 {
     const tl_category *category = &events->categories.v[events->category[i]];
 
-    return (events->flags[i] & TL_EVENT_HAS_DUR) && isfinite(events->raw_ts[i]) && isfinite(events->raw_dur[i]) &&
+    return (events->flags[i] & TL_EVENT_HAS_DUR) && isfinite(words->ts[i]) && isfinite(words->dur[i]) &&
            category->text != TL_NO_NAME && !tl_text_is(tl_names_text(&events->names, category->text), "Trace");
 }
 
@@ -40,13 +40,13 @@ static void round_inwards(tl_hta_row *row)
     row->dur = floor(end) - row->ts;
 }
 
-static tl_hta_row row_of(const tl_events *events, size_t i, bool round)
+static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size_t i, bool round)
 {
     const tl_lane *lane = &events->lanes.v[events->lane[i]];
     bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
     tl_hta_row row = {
-        .ts = events->raw_ts[i],
-        .dur = events->raw_dur[i],
+        .ts = words->ts[i],
+        .dur = words->dur[i],
         .stream = lane->stream == TL_LANE_ABSENT ? -1 : lane->stream,
         .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
         .index = events->uid[i],
@@ -81,7 +81,8 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symb
                     launches[TL_HTA_MTIA]                      ? TL_HTA_MTIA : TL_HTA_NO_LAUNCH;
 }
 
-tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, bool ns, tl_hta_symbols *symbols, tl_error *err)
+tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                            tl_hta_symbols *symbols, tl_error *err)
 {
     const tl_events *events = &trace->events;
     bool round = trace->report.fractional_ts && !ns, fractions = false;
@@ -96,9 +97,9 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, bool ns,
 
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
-        if (!is_kept(events, i))
+        if (!is_kept(events, words, i))
             continue;
-        tl_hta_row row = row_of(events, i, round);
+        tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
         if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows)) {

@@ -13,6 +13,7 @@
 
 #include "symbols.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/reader.h"
 
 #define TL_HTA_NO_STEP (-1)             /* outside of every step */
@@ -49,9 +50,9 @@ typedef struct tl_hta_frame {
 
 void tl_hta_frame_free(tl_hta_frame *frame);
 
-/* fill: takes over what HTA keeps of a trace that was read with `raw`; `ns` leaves the time stamps as they are. */
-tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, bool ns, tl_hta_symbols *symbols,
-                            tl_error *err);
+/* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as they are. */
+tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                            tl_hta_symbols *symbols, tl_error *err);
 
 /* link and iterate. */
 tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);

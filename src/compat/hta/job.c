@@ -59,7 +59,8 @@ __attribute__((format(printf, 3, 4))) static tl_status warn(tl_hta_job *job, tl_
 }
 
 /* Takes one read trace into the job.  A rank of which nothing is kept is no rank to HTA. */
-static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_trace *trace, bool ns, tl_error *err)
+static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_trace *trace, const tl_verbatim *words,
+                            bool ns, tl_error *err)
 {
     const tl_read_report *report = &trace->report;
     tl_hta_frame frame = { .rank = file->rank, .path = file->path };
@@ -70,7 +71,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     job->incomplete |= report->cut || report->source_fault || report->dropped > 0;
 
     if (st == TL_OK)
-        st = tl_hta_frame_fill(&frame, trace, ns, &job->symbols, err);
+        st = tl_hta_frame_fill(&frame, trace, words, ns, &job->symbols, err);
     if (st == TL_OK && frame.rows.n == 0) {
         tl_hta_frame_free(&frame);
         job->incomplete = true;
@@ -93,13 +94,15 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
 
 static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl_error *err)
 {
-    tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .raw = true };
+    tl_verbatim words = { 0 };
+    const tl_entry_hook hook = tl_verbatim_hook(&words, false);
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
     tl_error why;
     tl_trace trace;
 
     tl_status st = tl_trace_read(file->path, &options, &trace, &why);
     if (st == TL_OK)
-        st = take_trace(job, file, &trace, ns, err);
+        st = take_trace(job, file, &trace, &words, ns, err);
     else if (st == TL_EINPUT) {
         job->incomplete = true;
         st = warn(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
@@ -107,6 +110,7 @@ static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl
         tl_fail(err, st, "%s", why.text);
     }
     tl_trace_free(&trace);
+    tl_verbatim_free(&words);
     return st;
 }
 

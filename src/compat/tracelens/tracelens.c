@@ -120,8 +120,8 @@ static tl_status write_own(const tl_lens *lens, int64_t rank, const char *dir, t
     return st;
 }
 
-static tl_status take_trace(const tl_trace *trace, const char *path, int64_t rank, const char *dir, tl_bytes *to,
-                            tl_bytes *rows, bool *incomplete, tl_error *err)
+static tl_status take_trace(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
+                            const char *dir, tl_bytes *to, tl_bytes *rows, bool *incomplete, tl_error *err)
 {
     const tl_read_report *report = &trace->report;
     tl_lens lens = { 0 };
@@ -132,7 +132,7 @@ static tl_status take_trace(const tl_trace *trace, const char *path, int64_t ran
     if (st == TL_OK && report->first_bad[0] != '\0')
         st = note(to, err, "rank %lld: %s: %s", (long long)rank, path, report->first_bad);
     if (st == TL_OK)
-        st = tl_lens_open(&lens, trace, err);
+        st = tl_lens_open(&lens, trace, words, err);
     if (st == TL_OK)
         st = write_own(&lens, rank, dir, to, err);
     if (st == TL_OK && !tl_colls_pack(&lens, rank, rows))
@@ -143,7 +143,9 @@ static tl_status take_trace(const tl_trace *trace, const char *path, int64_t ran
 
 tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_bytes *share, tl_error *err)
 {
-    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .raw = true, .more = true };
+    tl_verbatim words = { 0 };
+    const tl_entry_hook hook = tl_verbatim_hook(&words, true);
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
     share_head head = { .rank = rank, .incomplete = 1 };
     tl_bytes rows = { 0 };
     tl_bytes lines = { 0 };
@@ -154,13 +156,14 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     tl_status st = tl_trace_read(path, &options, &trace, &why);
     if (st == TL_OK) {
         head.usable = 1;
-        st = take_trace(&trace, path, rank, dir, &lines, &rows, &incomplete, err);
+        st = take_trace(&trace, &words, path, rank, dir, &lines, &rows, &incomplete, err);
     } else if (st == TL_EINPUT) {
         st = note(&lines, err, "rank %lld: left out: %s", (long long)rank, why.text);
     } else {
         tl_fail(err, st, "%s", why.text);
     }
     tl_trace_free(&trace);
+    tl_verbatim_free(&words);
     head.incomplete = incomplete;
     head.nnotes = lines.n;
     head.n = lines.n + rows.n;

@@ -26,7 +26,7 @@ static void find_labelled(const tl_lens *lens, tl_out_process *out)
 {
     const tl_events *e = lens->e;
     for (uint32_t i = 0; i < e->n; i++) {
-        uint32_t labels = e->more[i].labels;
+        uint32_t labels = lens->words->more[i].labels;
         if (labels == TL_NO_NAME || !tl_text_is(tl_lens_name(lens, i, ""), "process_labels") ||
             !tl_text_has(tl_names_text(&e->names, labels), "GPU"))
             continue;
@@ -59,7 +59,9 @@ static tl_status find_process(const tl_lens *lens, tl_out_process *out, tl_error
 
 tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, void **out, tl_error *err)
 {
-    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .raw = true, .more = true };
+    tl_verbatim words = { 0 };
+    const tl_entry_hook hook = tl_verbatim_hook(&words, true);
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
     tl_lens lens = { 0 };
     tl_trace trace;
     lens_tracks *t = tl_calloc(1, sizeof *t);
@@ -71,7 +73,7 @@ tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, voi
     if (st == TL_OK)
         st = tl_out_idle_check_new(path, &trace.events, err);
     if (st == TL_OK)
-        st = tl_lens_open(&lens, &trace, err);
+        st = tl_lens_open(&lens, &trace, &words, err);
     if (st == TL_OK)
         st = find_process(&lens, &t->process, err);
     if (st == TL_OK)
@@ -80,6 +82,7 @@ tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, voi
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
+    tl_verbatim_free(&words);
     if (st == TL_OK)
         *out = t;
     else

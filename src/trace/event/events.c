@@ -1,6 +1,6 @@
 /* events.c - the columns, and the one place that decides what an entry's values mean. */
 #include "tlmpi/trace/event/take.h"
-#include "values.h"
+#include "tlmpi/trace/event/values.h"
 #include <stdlib.h>
 
 /* Times beyond this are no times: base + ts + dur then never overflows. */
@@ -40,12 +40,12 @@ static tl_cat cat_of(tl_text t)
 }
 
 /* Only spellings that are known: whatever else is written is read whole. */
-void tl_events_filter(const tl_read_options *options, tl_filter *filter)
+void tl_events_filter(uint32_t keep, tl_filter *filter)
 {
     *filter = (tl_filter){ .n = 0 };
     for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++) {
         tl_text word = { category_words[i].word, strlen(category_words[i].word) };
-        if (options->keep & TL_CAT_BIT(category_words[i].cat) ||
+        if (keep & TL_CAT_BIT(category_words[i].cat) ||
             filter->n == sizeof filter->unwanted / sizeof filter->unwanted[0])
             continue;
         filter->unwanted[filter->n++] = word;
@@ -168,7 +168,7 @@ static bool grow_column(void *column, size_t cap, size_t need, size_t size)
 }
 
 /* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
-bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
+bool tl_events_reserve(tl_events *e, size_t n)
 {
     if (n <= e->cap)
         return true;
@@ -182,10 +182,7 @@ bool tl_events_reserve(tl_events *e, size_t n, bool raw, bool more)
         !grow_column(&e->track, e->cap, need, sizeof *e->track) ||
         !grow_column(&e->lane, e->cap, need, sizeof *e->lane) || !grow_column(&e->uid, e->cap, need, sizeof *e->uid) ||
         !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
-        !grow_column(&e->flags, e->cap, need, sizeof *e->flags) ||
-        (raw && (!grow_column(&e->raw_ts, e->cap, need, sizeof *e->raw_ts) ||
-                 !grow_column(&e->raw_dur, e->cap, need, sizeof *e->raw_dur))) ||
-        (more && !grow_column(&e->more, e->cap, need, sizeof *e->more)))
+        !grow_column(&e->flags, e->cap, need, sizeof *e->flags))
         return false;
     e->cap = need;
     return true;
@@ -244,10 +241,10 @@ static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complet
 }
 
 /* Adds the event to the columns.  False when memory is out. */
-static bool add_event(tl_events *e, const tl_read_options *options, const tl_fields *f, uint32_t uid, uint16_t category,
+static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
                       const timing *t)
 {
-    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1, options->raw, options->more))
+    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1))
         return false;
     size_t i = e->n;
     const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
@@ -265,12 +262,8 @@ static bool add_event(tl_events *e, const tl_read_options *options, const tl_fie
     e->category[i] = category;
     e->corr[i] = has_corr ? correlation : -1;
     e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
-    if (options->raw) {
-        e->raw_ts[i] = tl_value_double(tl_fields_get(f, TL_KEY_TS));
-        e->raw_dur[i] = tl_value_double(tl_fields_get(f, TL_KEY_DUR));
-    }
-    if (options->more)
-        e->more[i] = tl_events_more_of(e, f);
+    if (hook != NULL && !hook->keep(hook->arg, e, f, (uint32_t)i))
+        return false;
     if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) ||
         e->no_memory)
         return false;
@@ -278,7 +271,7 @@ static bool add_event(tl_events *e, const tl_read_options *options, const tl_fie
     return true;
 }
 
-tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_fields *f, uint32_t uid,
+tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_fields *f, uint32_t uid,
                         bool *fractional, const char **why)
 {
     const tl_value *ts = tl_fields_get(f, TL_KEY_TS), *ph = tl_fields_get(f, TL_KEY_PH);
@@ -295,15 +288,14 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
 
     timing t = { .flags = phase_of(ph) };
     bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
-    /* Other tools take what comes, and have their tables made of that. */
-    if (ph != NULL && !complete && !options->raw && (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
+    if (ph != NULL && !complete && !options->any_ph && (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
         *why = "expected device work as one complete event (ph X), found another ph";
         return TL_TAKEN_BAD;
     }
     tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);
     if (taken == TL_TAKEN_BAD)
         return taken;
-    if (!add_event(e, options, f, uid, category, &t))
+    if (!add_event(e, options->hook, f, uid, category, &t))
         return TL_TAKEN_NO_MEMORY;
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
         *why = "expected a text of 64 KiB at most, cut a longer one";
@@ -315,7 +307,7 @@ tl_taken tl_events_take(tl_events *e, const tl_read_options *options, const tl_f
 void tl_events_free_columns(tl_events *e)
 {
     void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->category,
-                        e->flags, e->raw_ts, e->raw_dur, e->more, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
+                        e->flags, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
                         e->colls.v, e->waits.v, e->grids.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);

@@ -6,8 +6,8 @@
  *
  * It needs no end: every loop stops at a byte that cannot be there, and behind the text stands one (fields.h).
  *
- * It is compiled twice: fast_more.c makes the reader that knows the keys of tl_read_options.more, too, so that this
- * one does not pay for them.
+ * It is compiled twice: fast_hooked.c makes the reader that asks a hook about keys, so that this one does not pay for
+ * that.
  */
 #include "keys.h"
 #include "tlmpi/trace/event/fields.h"
@@ -17,9 +17,8 @@
 
 #define DEEPEST 32
 
-#ifndef TL_READ_MORE
-#define TL_READ_MORE 0
-#define READ_FAST tl_event_read_fast
+#ifndef TL_READ_HOOKED
+#define TL_READ_HOOKED 0
 #endif
 
 /* The readers below return where they stopped, NULL for "not plain". */
@@ -251,19 +250,19 @@ static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
     return p;
 }
 
-static inline tl_key key_of_args(tl_text word)
+static inline tl_key key_of_args(tl_text word, tl_hook_key *key_of)
 {
     tl_key key = tl_key_of_args(word.p, word.n);
-    return TL_READ_MORE && key == TL_KEY_UNKNOWN ? tl_key_of_more(word.p, word.n) : key;
+    return TL_READ_HOOKED && key == TL_KEY_UNKNOWN ? key_of(word.p, word.n) : key;
 }
 
 /* The members of args, p behind its '{'. */
-static const char *read_args(const char *p, tl_fields *f)
+static const char *read_args(const char *p, tl_hook_key *key_of, tl_fields *f)
 {
     tl_text key;
     bool over = false;
 
-#if TL_READ_MORE
+#if TL_READ_HOOKED
     f->seen |= UINT64_C(1) << TL_KEY_ARGS;
 #endif
     p = skip_space(p);
@@ -272,7 +271,7 @@ static const char *read_args(const char *p, tl_fields *f)
     for (;;) {
         p = read_key(p, &key);
         if (p != NULL)
-            p = store_value(p, key_of_args(key), f);
+            p = store_value(p, key_of_args(key, key_of), f);
         if (p != NULL)
             p = next_member(p, &over);
         if (p == NULL || over)
@@ -310,8 +309,14 @@ static const char *skip_members(const char *p)
     }
 }
 
-size_t READ_FAST(const char *start, const tl_filter *filter, tl_fields *f)
+#if TL_READ_HOOKED
+size_t tl_event_read_fast_hooked(const char *start, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f)
 {
+#else
+size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields *f)
+{
+    tl_hook_key *const key_of = NULL;
+#endif
     tl_text text;
     bool over = false;
     const char *p = start;
@@ -327,7 +332,7 @@ size_t READ_FAST(const char *start, const tl_filter *filter, tl_fields *f)
         if (p == NULL)
             return 0;
         tl_key key = tl_key_of_entry(text.p, text.n);
-        p = key == TL_KEY_ARGS && *p == '{' ? read_args(p + 1, f) : store_value(p, key, f);
+        p = key == TL_KEY_ARGS && *p == '{' ? read_args(p + 1, key_of, f) : store_value(p, key, f);
         if (p == NULL)
             return 0;
         if (key == TL_KEY_CAT && filter != NULL && is_unwanted(filter, f->value[TL_KEY_CAT].text)) {

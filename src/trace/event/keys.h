@@ -101,29 +101,6 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     return TL_KEY_UNKNOWN;
 }
 
-/* A key of its args that tl_key_of_args does not know and only `more` asks for. */
-static inline tl_key tl_key_of_more(const char *p, size_t n)
-{
-    switch (n) {
-    case 6:
-        TL_KEY_IF("labels", TL_KEY_LABELS);
-        break;
-    case 10:
-        TL_KEY_IF("Input Dims", TL_KEY_INPUT_DIMS);
-        break;
-    case 11:
-        TL_KEY_IF("External id", TL_KEY_EXTERNAL_ID);
-        break;
-    case 13:
-        TL_KEY_IF("Input Strides", TL_KEY_INPUT_STRIDES);
-        break;
-    case 15:
-        TL_KEY_IF("Concrete Inputs", TL_KEY_CONCRETE_INPUTS);
-        break;
-    }
-    return TL_KEY_UNKNOWN;
-}
-
 /* Whether the value is kept as it is written, whatever it is. */
 static inline bool tl_key_keeps_json(tl_key key)
 {

@@ -1,5 +1,5 @@
 /* values.c - see values.h. */
-#include "values.h"
+#include "tlmpi/trace/event/values.h"
 #include "tlmpi/base/mem.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,56 +121,6 @@ bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
         };
     }
     return true;
-}
-
-static tl_ref ref_of(tl_events *e, const tl_value *v)
-{
-    int64_t x;
-
-    if (v == NULL || v->type == TL_VALUE_OTHER)
-        return TL_REF_NONE;
-    bool number = v->type == TL_VALUE_NUMBER;
-    if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
-        return x;
-    uint32_t text = tl_value_keep(e, v->text, TL_TEXT_MAX);
-    return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
-}
-
-/* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */
-static uint32_t json_of(tl_events *e, const tl_value *v)
-{
-    return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
-                                                                      : tl_value_keep(e, v->text, TL_LIST_MAX);
-}
-
-static bool is_there(const tl_fields *f, tl_key key)
-{
-    const tl_value *v = tl_fields_get(f, key);
-    return v != NULL && v->type != TL_VALUE_OTHER;
-}
-
-static bool is_whole(const tl_fields *f, tl_key key)
-{
-    const tl_value *v = tl_fields_get(f, key);
-    return v != NULL && v->type == TL_VALUE_NUMBER && !tl_value_has_fraction(v->text);
-}
-
-tl_more tl_events_more_of(tl_events *e, const tl_fields *f)
-{
-    return (tl_more){
-        .correlation = ref_of(e, tl_fields_get(f, TL_KEY_CORRELATION)),
-        .external_id = ref_of(e, tl_fields_get(f, TL_KEY_EXTERNAL_ID)),
-        .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
-        .kind = tl_value_name(e, tl_fields_get(f, TL_KEY_KIND)),
-        .labels = json_of(e, tl_fields_get(f, TL_KEY_LABELS)),
-        .input_dims = json_of(e, tl_fields_get(f, TL_KEY_INPUT_DIMS)),
-        .input_strides = json_of(e, tl_fields_get(f, TL_KEY_INPUT_STRIDES)),
-        .concrete_inputs = json_of(e, tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)),
-        .has = (f->seen & BIT(TL_KEY_ARGS) ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
-               (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
-               (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |
-               (is_whole(f, TL_KEY_TS) ? TL_MORE_WHOLE_TS : 0) | (is_whole(f, TL_KEY_DUR) ? TL_MORE_WHOLE_DUR : 0),
-    };
 }
 
 /* ---- looking them up ---- */

@@ -81,8 +81,8 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
              : r->depth == 1 ? tl_key_of_entry(word, n)
              : r->depth == 2 && r->in_args ? tl_key_of_args(word, n)
                                          : TL_KEY_UNKNOWN;
-    if (r->scratch->more && r->key == TL_KEY_UNKNOWN && n > 0 && r->depth == 2 && r->in_args)
-        r->key = tl_key_of_more(word, n);
+    if (r->scratch->key_of != NULL && r->key == TL_KEY_UNKNOWN && n > 0 && r->depth == 2 && r->in_args)
+        r->key = r->scratch->key_of(word, n);
     return 1;
 }
 
@@ -92,7 +92,7 @@ static int on_open(reading *r, bool object)
         return 0;
     if (r->depth == 1)
         r->in_args = object && r->key == TL_KEY_ARGS;
-    if (r->scratch->more && r->depth == 1 && r->in_args)
+    if (r->scratch->key_of != NULL && r->depth == 1 && r->in_args)
         r->f->seen |= UINT64_C(1) << TL_KEY_ARGS;
     if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
         r->json_key = r->key;

@@ -103,17 +103,13 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     size_t at = to->n;
     bool whole = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
                  append_sides(to, from, (uint32_t)at, &r) &&
-                 tl_events_reserve(to, at + from->n, from->raw_ts != NULL, false);
+                 tl_events_reserve(to, at + from->n);
 
     if (whole && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
         memcpy(to->dur_ns + at, from->dur_ns, from->n * sizeof *to->dur_ns);
         memcpy(to->corr + at, from->corr, from->n * sizeof *to->corr);
         memcpy(to->flags + at, from->flags, from->n * sizeof *to->flags);
-        if (from->raw_ts != NULL) {
-            memcpy(to->raw_ts + at, from->raw_ts, from->n * sizeof *to->raw_ts);
-            memcpy(to->raw_dur + at, from->raw_dur, from->n * sizeof *to->raw_dur);
-        }
         for (size_t i = 0; i < from->n; i++) {
             to->name[at + i] = name_in(&r, from->name[i]);
             to->track[at + i] = r.track[from->track[i]];

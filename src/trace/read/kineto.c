@@ -19,6 +19,7 @@
 
 typedef struct reading {
     const tl_read_options *options;
+    tl_take_options take;
     tl_trace *trace;
     tl_split split;
     tl_filter filter;
@@ -44,10 +45,10 @@ static size_t probe(void *arg, const char *p)
     return tl_event_read_fast(p, r->filtering, &r->fields);
 }
 
-static size_t probe_more(void *arg, const char *p)
+static size_t probe_hooked(void *arg, const char *p)
 {
     reading *r = arg;
-    return tl_event_read_fast_more(p, r->filtering, &r->fields);
+    return tl_event_read_fast_hooked(p, r->filtering, r->take.hook->key_of, &r->fields);
 }
 
 /* ------------------------------------------------------------------------------------------------------- one entry */
@@ -149,7 +150,7 @@ static void take_entry(reading *r, const tl_piece *piece)
         return;
     }
     report->entries_end = piece->offset + piece->text.n;
-    tl_taken taken = tl_events_take(&r->trace->events, r->options, &r->fields, piece->uid, &report->fractional_ts, &why);
+    tl_taken taken = tl_events_take(&r->trace->events, &r->take, &r->fields, piece->uid, &report->fractional_ts, &why);
     switch (taken) {
     case TL_TAKEN_KEPT:
     case TL_TAKEN_REPAIRED:
@@ -314,8 +315,8 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
     out->report.base_at = UINT64_MAX;
-    if (options->more && options->range != NULL)        /* pieces are joined without it */
-        return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with all arguments", path);
+    if (options->hook != NULL && options->range != NULL)        /* pieces are joined without it */
+        return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)
         return st;
@@ -332,11 +333,12 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
         tl_source_close(source);
         return st;
     }
-    tl_events_filter(options, &r.filter);
+    r.take = (tl_take_options){ options->keep, options->any_ph, options->hook };
+    tl_events_filter(options->keep, &r.filter);
     r.filtering = options->no_filter ? NULL : &r.filter;
-    r.scratch.more = options->more;
+    r.scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL;
     if (!options->yajl_only) {
-        r.split.probe = options->more ? probe_more : probe;
+        r.split.probe = r.scratch.key_of != NULL ? probe_hooked : probe;
         r.split.probe_arg = &r;
     }
     read_entries(&r, source);

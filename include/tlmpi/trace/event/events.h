@@ -86,29 +86,6 @@ typedef struct tl_wait_args {
     int64_t wait_on_stream, wait_on_corr;               /* -1 where absent */
 } tl_wait_args;
 
-/* A value that is compared and shown, not computed with: an integer of less than 2^61 is itself; anything else is the names
- * id of its text, with the bits TL_REF_TEXT and, where it is a number, TL_REF_NUMBER; TL_REF_NONE where it is absent. */
-typedef int64_t tl_ref;
-#define TL_REF_NONE INT64_MIN
-#define TL_REF_TEXT (INT64_C(1) << 62)
-#define TL_REF_NUMBER (INT64_C(1) << 61)
-
-/* What only the tables of other tools need of an event. */
-typedef struct tl_more {
-    tl_ref correlation, external_id;                    /* of its args */
-    tl_ref id;                                          /* of the entry: a flow's */
-    uint32_t kind, labels;                              /* names ids of args.kind, args.labels */
-    uint32_t input_dims, input_strides, concrete_inputs;/* names ids of the JSON text */
-    uint32_t has;                                       /* TL_MORE_... */
-} tl_more;
-#define TL_MORE_ARGS 1u
-#define TL_MORE_PH 2u
-#define TL_MORE_PID 4u
-#define TL_MORE_TID 8u
-#define TL_MORE_CORRELATION 16u     /* the key is there, be its value null */
-#define TL_MORE_WHOLE_TS 32u        /* written as an integer */
-#define TL_MORE_WHOLE_DUR 64u
-
 /* flags */
 #define TL_EVENT_HAS_DUR 1u         /* the text has a dur */
 #define TL_EVENT_HAS_TS 2u
@@ -130,10 +107,6 @@ typedef struct tl_events {
     uint16_t *category;             /* index into categories */
     uint16_t *flags;
 
-    /* Only where tl_read_options.raw asks: the numbers of the text as doubles, in microseconds; NaN where absent. */
-    double *raw_ts, *raw_dur;
-    tl_more *more;                  /* only where tl_read_options.more asks */
-
     TL_VEC(tl_track) tracks;
     TL_VEC(tl_lane) lanes;
     TL_VEC(tl_category) categories;
@@ -153,7 +126,7 @@ void tl_events_free(tl_events *events);
 
 /* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or lane, a
  * new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is one. */
-bool tl_events_reserve(tl_events *events, size_t n, bool raw, bool more);
+bool tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);
 uint32_t tl_events_lane(tl_events *events, const tl_lane *lane);

@@ -20,12 +20,15 @@ typedef enum tl_key {
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
     TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
-    /* of its args, for tl_read_options.more alone */
-    TL_KEY_EXTERNAL_ID, TL_KEY_LABELS, TL_KEY_INPUT_DIMS, TL_KEY_INPUT_STRIDES, TL_KEY_CONCRETE_INPUTS,
+    TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those behind it */
+    TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
     TL_NKEYS,
-    TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set with `more` alone */
+    TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set for a hook alone */
     TL_KEY_UNKNOWN
 } tl_key;
+
+/* Spelling of a key of args to what it means to a hook. */
+typedef tl_key tl_hook_key(const char *p, size_t n);
 
 typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
 
@@ -69,15 +72,16 @@ static inline unsigned tl_filter_shape(tl_text t)
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
  * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
  * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
- * NULL.  The second one knows the keys of `more`, too: a reader of its own, so that the first does not pay for them. */
+ * NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so that the first does
+ * not pay for them. */
 size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
-size_t tl_event_read_fast_more(const char *p, const tl_filter *filter, tl_fields *f);
+size_t tl_event_read_fast_hooked(const char *p, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {
     char *text;             /* the decoded texts of the entry read last: values point here */
     size_t used, cap;
-    bool more;              /* set it to read the keys of `more`, too */
+    tl_hook_key *key_of;    /* set it to read the keys of a hook, too; NULL without one */
     bool no_memory;
 } tl_yajl_scratch;
 

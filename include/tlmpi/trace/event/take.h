@@ -2,8 +2,7 @@
 #ifndef TLMPI_TRACE_EVENT_TAKE_H
 #define TLMPI_TRACE_EVENT_TAKE_H
 
-#include "tlmpi/trace/event/fields.h"
-#include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/event/hook.h"
 
 typedef enum tl_taken {
     TL_TAKEN_KEPT,
@@ -14,12 +13,19 @@ typedef enum tl_taken {
     TL_TAKEN_NO_MEMORY
 } tl_taken;
 
-/* The filter for what options->keep leaves out. */
-void tl_events_filter(const tl_read_options *options, tl_filter *filter);
+/* What is taken of an entry, and of which. */
+typedef struct tl_take_options {
+    uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
+    bool any_ph;                /* device work is taken whatever its ph, as other programs do */
+    const tl_entry_hook *hook;  /* who keeps more of it; NULL: nobody */
+} tl_take_options;
+
+/* The filter for what `keep` leaves out. */
+void tl_events_filter(uint32_t keep, tl_filter *filter);
 
 /* Appends the entry at position uid to the columns.  Sets *fractional where the rule of tl_read_report.fractional_ts
  * holds. */
-tl_taken tl_events_take(tl_events *events, const tl_read_options *options, const tl_fields *fields, uint32_t uid,
+tl_taken tl_events_take(tl_events *events, const tl_take_options *options, const tl_fields *fields, uint32_t uid,
                         bool *fractional, const char **why);
 
 #endif

@@ -11,7 +11,7 @@
 #define TLMPI_TRACE_READ_READER_H
 
 #include "tlmpi/base/status.h"
-#include "tlmpi/trace/event/events.h"
+#include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta/meta.h"
 
 /* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
@@ -24,8 +24,8 @@ typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event through yajl, the reference reader */
     bool no_filter;             /* every entry is read with all that it says before it may be filtered */
-    bool raw;                   /* keep ts and dur as doubles, too (tl_events.raw_ts, raw_dur) */
-    bool more;                  /* keep what only the tables of other tools need (tl_events.more); whole files only */
+    bool any_ph;                /* device work is taken whatever its ph, as other programs do */
+    const tl_entry_hook *hook;  /* who keeps more of each entry than the columns, of whole files only; NULL: nobody */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
     void *tick_arg;

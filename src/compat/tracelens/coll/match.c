@@ -24,7 +24,7 @@ void tl_colls_free(tl_colls *colls)
 
 static bool is_collective(const tl_lens *lens, uint32_t i)
 {
-    const tl_more *more = &lens->e->more[i];
+    const tl_more *more = &lens->words->more[i];
     return lens->set[i] == TL_LENS_KERNEL && tl_lens_is_gpu(lens, i) && (tl_lens_says(lens, i) & TL_LENS_COMM) &&
            (more->correlation != TL_REF_NONE || more->external_id != TL_REF_NONE);
 }

@@ -222,9 +222,9 @@ tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
     if (!(says & TL_LENS_COPY_CALL))
         return TL_LENS_NO_SYNC;
 
-    tl_text kind = tl_names_text(names, lens->e->more[call].kind);
+    tl_text kind = tl_names_text(names, lens->words->more[call].kind);
     if (kind.n == 0 && prev != TL_NONE)
-        kind = tl_names_text(names, lens->e->more[prev].kind);
+        kind = tl_names_text(names, lens->words->more[prev].kind);
     if (tl_text_is(kind, "2") || tl_text_has(kind, "DtoH") || (says & TL_LENS_DTOH))
         return TL_LENS_SYNC_D2H;
     if (tl_text_is(kind, "1") || tl_text_has(kind, "HtoD") || (says & TL_LENS_HTOD))
@@ -239,7 +239,7 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
         return false;
     return tl_lens_sync_of(lens, i, TL_NONE) != TL_LENS_NO_SYNC ||
            ((tl_lens_says(lens, i) & TL_LENS_COPY_CALL) &&
-            tl_names_text(&lens->e->names, lens->e->more[i].kind).n == 0);
+            tl_names_text(&lens->e->names, lens->words->more[i].kind).n == 0);
 }
 
 /* The latest call that began before the gap and ran up to it, waits for the device, and was over when the next work was

@@ -58,9 +58,9 @@ static void put_sync_call(tl_sheet *sheet, const tl_lens *lens, uint32_t call)
         tl_sheet_blank(sheet);
         return;
     }
-    const tl_more *more = &lens->e->more[call];
+    const tl_more *more = &lens->words->more[call];
     put_ref(sheet, lens, more->external_id != TL_REF_NONE ? more->external_id : more->correlation);
-    tl_sheet_number(sheet, lens->e->raw_dur[call], more->has & TL_MORE_WHOLE_DUR);
+    tl_sheet_number(sheet, lens->words->dur[call], more->has & TL_MORE_WHOLE_DUR);
 }
 
 static bool put_interval(tl_sheet *sheet, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)

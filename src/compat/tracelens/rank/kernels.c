@@ -274,9 +274,10 @@ static bool take_short(summing *s)
             if (op == TL_NONE)
                 continue;
             k.parent = e->name[op];
-            k.dims = e->more[op].input_dims;
-            k.strides = e->more[op].input_strides;
-            k.inputs = e->more[op].concrete_inputs;
+            const tl_more *more = &s->lens->words->more[op];
+            k.dims = more->input_dims;
+            k.strides = more->input_strides;
+            k.inputs = more->concrete_inputs;
             if (k.dims == TL_NO_NAME || k.strides == TL_NO_NAME || k.inputs == TL_NO_NAME)
                 continue;
         }

@@ -23,13 +23,13 @@ static bool links_by_correlation(const tl_lens *lens)
 {
     for (uint32_t i = 0; i < lens->e->n; i++)
         if (lens->set[i] == TL_LENS_RUNTIME && (tl_lens_says(lens, i) & TL_LENS_SAYS_LAUNCH))
-            return lens->e->more[i].has & TL_MORE_CORRELATION;
+            return lens->words->more[i].has & TL_MORE_CORRELATION;
     return false;
 }
 
 static tl_ref key_of(const linking *k, uint32_t i)
 {
-    const tl_more *more = &k->lens->e->more[i];
+    const tl_more *more = &k->lens->words->more[i];
     return k->by_correlation ? more->correlation : more->external_id;
 }
 
@@ -41,11 +41,12 @@ static uint32_t find(const tl_map *map, tl_ref key)
 static bool collect_flows(linking *k)
 {
     const tl_events *e = k->lens->e;
+    const tl_more *more = k->lens->words->more;
     for (uint32_t i = 0; i < e->n; i++) {
-        if (k->lens->set[i] != TL_LENS_FLOW || e->more[i].id == TL_REF_NONE)
+        if (k->lens->set[i] != TL_LENS_FLOW || more[i].id == TL_REF_NONE)
             continue;
         tl_map *map = e->flags[i] & TL_EVENT_PH_START ? &k->starts : e->flags[i] & TL_EVENT_PH_END ? &k->ends : NULL;
-        if (map != NULL && tl_map_put(map, (uint64_t)e->more[i].id, i) != 0)
+        if (map != NULL && tl_map_put(map, (uint64_t)more[i].id, i) != 0)
             return false;
     }
     return true;
@@ -55,13 +56,14 @@ static bool collect_flows(linking *k)
 static void collect_targets(linking *k)
 {
     const tl_events *e = k->lens->e;
+    const tl_more *more = k->lens->words->more;
     const uint32_t placed = TL_MORE_PID | TL_MORE_TID;
 
     for (uint32_t i = 0; i < e->n; i++) {
-        if (k->lens->set[i] == TL_LENS_FLOW || (e->more[i].has & placed) != placed)
+        if (k->lens->set[i] == TL_LENS_FLOW || (more[i].has & placed) != placed)
             continue;
         uint32_t flow = find(&k->ends, key_of(k, i));
-        if (flow != TL_NONE && e->track[flow] == e->track[i] && (e->more[flow].has & placed) == placed)
+        if (flow != TL_NONE && e->track[flow] == e->track[i] && (more[flow].has & placed) == placed)
             k->target[flow] = i;
     }
 }

@@ -124,12 +124,12 @@ static tl_lens_set set_of(const tl_events *e, size_t i)
     return TL_LENS_OTHER;
 }
 
-tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, tl_error *err)
+tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *words, tl_error *err)
 {
     const tl_events *e = &trace->events;
     uint8_t *set_of_category = tl_calloc(e->categories.n + 1, sizeof *set_of_category);
 
-    *lens = (tl_lens){ .trace = trace, .e = e };
+    *lens = (tl_lens){ .trace = trace, .e = e, .words = words };
     lens->set = tl_calloc(e->n + 1, sizeof *lens->set);
     lens->launch = tl_calloc(e->n + 1, sizeof *lens->launch);
     lens->says = tl_calloc(e->names.n + 1, sizeof *lens->says);

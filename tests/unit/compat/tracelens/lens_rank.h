@@ -29,17 +29,19 @@
 /* A trace, what TraceLens sees in it, and its gaps. */
 typedef struct rank {
     tl_trace trace;
+    tl_verbatim words;
     tl_lens lens;
     tl_lens_idle idle;
 } rank;
 
 static inline void load(rank *r, const char *text)
 {
-    const tl_read_options options = { .keep = ~0u, .raw = true, .more = true };
+    const tl_entry_hook hook = tl_verbatim_hook(&r->words, true);
+    const tl_read_options options = { .keep = ~0u, .any_ph = true, .hook = &hook };
     tl_error err;
     *r = (rank){ .lens = { 0 } };
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("rank.json", text), &options, &r->trace, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_lens_open(&r->lens, &r->trace, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_lens_open(&r->lens, &r->trace, &r->words, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(tl_lens_idle_find(&r->idle, &r->lens, &err), TL_OK);
 }
 
@@ -48,6 +50,7 @@ static inline void unload(rank *r)
     tl_lens_idle_free(&r->idle);
     tl_lens_free(&r->lens);
     tl_trace_free(&r->trace);
+    tl_verbatim_free(&r->words);
 }
 
 static inline const char *word(const rank *r, uint32_t id)

@@ -7,6 +7,7 @@
 #define TLMPI_COMPAT_TRACELENS_RANK_VIEW_H
 
 #include "tlmpi/base/status.h"
+#include "tlmpi/compat/verbatim.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace/read/reader.h"
 #include <math.h>
@@ -43,15 +44,16 @@ enum {
 
 /* Zero-initialise; tl_lens_free ends it.  Arrays have an entry for each event. */
 typedef struct tl_lens {
-    const tl_trace *trace; /* borrowed; read with `raw`, `more` and all categories */
+    const tl_trace *trace; /* borrowed; read with all categories, and with the hook of `words` */
     const tl_events *e;    /* its events */
+    const tl_verbatim *words; /* borrowed: what they say to the letter */
     uint8_t *set;          /* tl_lens_set */
     uint32_t *launch;      /* the runtime call that launched it, TL_NONE without one */
     uint16_t *says;        /* by name: what it says; 0 where no event has it */
 } tl_lens;
 
 /* TL_ENOMEM. */
-tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, tl_error *err);
+tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *words, tl_error *err);
 void tl_lens_free(tl_lens *lens);
 
 /* Fills launch; for tl_lens_open.  False: memory is out. */
@@ -59,13 +61,13 @@ bool tl_lens_link(tl_lens *lens);
 
 static inline double tl_lens_ts(const tl_lens *lens, uint32_t i)
 {
-    return lens->e->raw_ts[i];
+    return lens->words->ts[i];
 }
 
 /* 0 where there is none. */
 static inline double tl_lens_dur(const tl_lens *lens, uint32_t i)
 {
-    double dur = lens->e->raw_dur[i];
+    double dur = lens->words->dur[i];
     return isnan(dur) ? 0 : dur;
 }
 
@@ -76,20 +78,20 @@ static inline double tl_lens_end(const tl_lens *lens, uint32_t i)
 
 static inline bool tl_lens_whole(const tl_lens *lens, uint32_t i, uint32_t bits)
 {
-    return (lens->e->more[i].has & bits) == bits;
+    return (lens->words->more[i].has & bits) == bits;
 }
 
 /* Work of the device that has a time: any ph. */
 static inline bool tl_lens_is_gpu(const tl_lens *lens, uint32_t i)
 {
-    return lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET && !isnan(lens->e->raw_ts[i]) &&
-           !isnan(lens->e->raw_dur[i]);
+    return lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET && !isnan(lens->words->ts[i]) &&
+           !isnan(lens->words->dur[i]);
 }
 
 /* Whether its ph is X. */
 static inline bool tl_lens_is_complete(const tl_lens *lens, uint32_t i)
 {
-    return (lens->e->flags[i] & TL_EVENT_PH_X) && (lens->e->more[i].has & TL_MORE_PH) && !isnan(lens->e->raw_ts[i]);
+    return (lens->e->flags[i] & TL_EVENT_PH_X) && (lens->words->more[i].has & TL_MORE_PH) && !isnan(lens->words->ts[i]);
 }
 
 static inline uint16_t tl_lens_says(const tl_lens *lens, uint32_t i)

@@ -1,5 +1,5 @@
 /* values.h - what a value of an entry is as a number, or as a text to keep; and the rare ones, which have tables of
- * their own beside the columns. */
+ * their own beside the columns.  For the columns, and for who hangs a hook into the reading. */
 #ifndef TLMPI_TRACE_EVENT_VALUES_H
 #define TLMPI_TRACE_EVENT_VALUES_H
 
@@ -48,8 +48,5 @@ static inline bool tl_value_has_fraction(tl_text t)
 
 /* Puts the rare arguments into their side tables.  False: memory is out. */
 bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event);
-
-/* What other tools ask for beside. */
-tl_more tl_events_more_of(tl_events *e, const tl_fields *f);
 
 #endif
