@@ -8,6 +8,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/trace/read/reader.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,13 +17,6 @@ typedef enum tl_rank_source {
     TL_RANK_NAME,       /* the file's name */
     TL_RANK_ORDER       /* next free number, in path order */
 } tl_rank_source;
-
-typedef enum tl_input_kind {
-    TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
-    TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
-                          */
-    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
-} tl_input_kind;
 
 /* What a look at one file says, before it is read whole. */
 typedef struct tl_input {

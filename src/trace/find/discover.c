@@ -89,6 +89,16 @@ static bool ends_with(const char *name, const char *ending)
     return n > e && strcasecmp(name + n - e, ending) == 0;
 }
 
+/* Whether some format of traces has files of such a name. */
+static bool may_be_trace(const char *name)
+{
+    for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
+        for (const char *const *ending = (*reader)->endings; *ending != NULL; ending++)
+            if (ends_with(name, *ending))
+                return true;
+    return false;
+}
+
 /* The working directory is left unsaid: "./x" is the file "x", whichever way it was found. */
 static char *join(const char *folder_path, const char *name)
 {
@@ -126,19 +136,19 @@ static tl_status add_no_file(tl_inventory *inventory, char *path, const struct s
 static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
 {
     struct stat st, target;
-    bool json = ends_with(name, ".json") || ends_with(name, ".json.gz");
+    bool trace = may_be_trace(name);
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return json ? add_file(w->inventory, join(in->path, name), NULL, false, w->err) : TL_OK;
+        return trace ? add_file(w->inventory, join(in->path, name), NULL, false, w->err) : TL_OK;
     bool link = S_ISLNK(st.st_mode);
     if (link && fstatat(dir, name, &target, 0) != 0)
-        return json ? add_file(w->inventory, join(in->path, name), NULL, true, w->err) : TL_OK;
+        return trace ? add_file(w->inventory, join(in->path, name), NULL, true, w->err) : TL_OK;
     if (link)
         st = target;
     if (S_ISREG(st.st_mode))
-        return json ? add_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
+        return trace ? add_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
     if (!S_ISDIR(st.st_mode))
-        return json ? add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
+        return trace ? add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
 
     folder below = { join(in->path, name), in->level + 1, link || in->by_link };
     if (below.path == NULL || (link ? !tl_vec_room(&w->links) : !tl_vec_room(&w->folders))) {

@@ -1,5 +1,6 @@
 /* join.c - see join.h. */
 #include "tlmpi/trace/read/join.h"
+#include "report.h"
 #include <stdio.h>
 #include <stdlib.h>
 

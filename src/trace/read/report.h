@@ -18,4 +18,7 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
  * early, TL_OK where nothing did. */
 void tl_report_end(tl_read_report *report, const tl_split *split, const tl_source *source, const tl_error *ended);
 
+/* What is wrong with the document's metadata, though it is JSON. */
+void tl_report_meta(tl_read_report *report, const tl_meta *meta);
+
 #endif

@@ -1,6 +1,10 @@
-/* reader.h - one trace file to its events.
+/* reader.h - one trace file to its events, in whatever format it is written.
  *
- *     bytes -> source -> split -> (fast reader | yajl) -> columns
+ * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is read.  The
+ * table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table; whoever has a tl_trace
+ * need not know which reader made it.  Today there is one:
+ *
+ *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
  *
  * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON but is
  * followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it ends with a
@@ -77,9 +81,50 @@ typedef struct tl_trace {
  * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents; TL_ENOMEM. */
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 
-/* What is wrong with the document's metadata, though it is JSON, to the report. */
-void tl_report_meta(tl_read_report *report, const tl_meta *meta);
-
 void tl_trace_free(tl_trace *trace);
+
+/* --------------------------------------------------------------------------------------------------------- formats */
+
+typedef enum tl_input_kind {
+    TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
+    TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
+                          */
+    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
+} tl_input_kind;
+
+/* What a look at a file says of it. */
+typedef struct tl_look {
+    tl_input_kind kind;
+    char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t rank, world_size;   /* -1 where absent */
+    int64_t begin_ns;           /* Unix ns of the first entry with a time; -1 where that is not known */
+} tl_look;
+
+#define TL_LOOK_INIT { .kind = TL_INPUT_UNREADABLE, .rank = -1, .world_size = -1, .begin_ns = -1 }
+
+typedef struct tl_reader {
+    const char *name;           /* "kineto" */
+    const char *const *endings; /* of the names of its files, ended by NULL: which files of a folder are taken */
+
+    /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe. */
+    bool (*claims)(const char *path, tl_text head);
+
+    /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and `deep`
+     * says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.  Never fails. */
+    void (*look)(const char *path, bool deep, bool should_be, tl_look *out);
+
+    /* As tl_trace_read.  A format whose files cannot be read in pieces refuses options->range with TL_EINTERNAL; the file is
+     * then read in one. */
+    tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
+} tl_reader;
+
+/* All formats, ended by NULL; the last of them takes what nobody claims. */
+extern const tl_reader *const tl_readers[];
+
+/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened. */
+const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
+
+/* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
+void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason);
 
 #endif
