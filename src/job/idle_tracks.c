@@ -3,7 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
 #include "tracks.h"

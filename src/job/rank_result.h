@@ -10,7 +10,7 @@
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/trace/read/reader.h"
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 
 typedef struct tl_rank_result {
     int32_t rank;               /* the item's, or what the text of a file that is alone says */

@@ -21,7 +21,7 @@
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/join.h"
 #include "tlmpi/trace/read/reader.h"
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

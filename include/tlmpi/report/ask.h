@@ -1,4 +1,7 @@
-/* ask.h - the four questions and their answers, for people and for programs. */
+/* ask.h - the four questions and their answers, for people and for programs.
+ *
+ * From answers, which decides what they are, in the words of format.  Nothing is decided here.
+ */
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H
 

@@ -3,6 +3,8 @@
  * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what
  * cannot be trusted or is not there, the files, the next command.  Facts only: every number stands in a table of the
  * result file too.
+ *
+ * From the tables of the result and from answers, which decides what they come to; may use format.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H

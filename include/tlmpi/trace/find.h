@@ -1,5 +1,8 @@
 /* find.h - paths to ranks: which file is the trace of which rank, in which run.
  *
+ * From folders, names of files, and a look at each that its reader takes (read/reader.h).  May use: read, and of text what a
+ * path is.
+ *
  * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else the
  * next free number, in path order.  Several files of one rank are several runs of the job.
  */

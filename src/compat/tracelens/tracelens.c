@@ -3,7 +3,7 @@
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/tracelens/coll.h"
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/idle.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
 #include <stdarg.h>
 #include <stdio.h>

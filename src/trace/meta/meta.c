@@ -14,7 +14,7 @@
  * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head
  * of a file, which is all that most files get before they are read, must find what the reading finds.
  */
-#include "tlmpi/trace/meta/meta.h"
+#include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/repair.h"
 #include "values.h"
 #include <stdlib.h>

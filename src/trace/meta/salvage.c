@@ -10,7 +10,7 @@
  * keys count, too.  Where a closing bracket is missing the text is JSON all the same; then a key of the document shows by its name
  * that it stands too deep.
  */
-#include "tlmpi/trace/meta/salvage.h"
+#include "tlmpi/trace/meta.h"
 #include <stdlib.h>
 
 typedef struct anchor {

@@ -3,7 +3,7 @@
  *     ... {"ph": "X", ..., "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
  *                                   ^ no key of the document: what stands behind it does not close the text
  */
-#include "tlmpi/trace/meta/tail.h"
+#include "tlmpi/trace/meta.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/text/grammar.h"

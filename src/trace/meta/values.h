@@ -3,7 +3,7 @@
 #define TLMPI_TRACE_META_VALUES_H
 
 #include "tlmpi/base/text.h"
-#include "tlmpi/trace/meta/meta.h"
+#include "tlmpi/trace/meta.h"
 #include <string.h>
 
 typedef enum tl_meta_place {

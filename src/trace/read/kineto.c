@@ -6,7 +6,7 @@
 #include "kineto.h"
 #include "report.h"
 #include "tlmpi/trace/event/take.h"
-#include "tlmpi/trace/meta/salvage.h"
+#include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/repair.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"

@@ -8,9 +8,7 @@
 #include "kineto.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/trace/event/fields.h"
-#include "tlmpi/trace/meta/meta.h"
-#include "tlmpi/trace/meta/salvage.h"
-#include "tlmpi/trace/meta/tail.h"
+#include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has them. */
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 
 #define CONTAINS TL_MATCH_CONTAINS
 #define STARTS TL_MATCH_STARTS

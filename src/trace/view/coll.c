@@ -11,7 +11,7 @@
 #include "peer.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 #include <stdlib.h>
 
 static const tl_coll_args no_args = {

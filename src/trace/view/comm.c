@@ -9,7 +9,7 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 #include <stdlib.h>
 #include <string.h>
 

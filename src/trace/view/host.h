@@ -2,7 +2,7 @@
 #ifndef TLMPI_TRACE_VIEW_HOST_H
 #define TLMPI_TRACE_VIEW_HOST_H
 
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 
 /* Fills out->host, of which calls and ops are there in file order, and its part of the view.  The names of the events
  * become more by those that only keys have.  False when memory is out. */

@@ -10,7 +10,7 @@
  * The order is one of memory.  What the host did is most of a trace, and has less to keep once it is in its own
  * columns; so it goes first, and the rows of kernels, which are the largest, come last.
  */
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include "coll.h"
 #include "group.h"
 #include "host.h"

@@ -12,7 +12,7 @@
 #ifndef TLMPI_TRACE_VIEW_PART_H
 #define TLMPI_TRACE_VIEW_PART_H
 
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 
 typedef enum tl_link_set { TL_LINK_OPS, TL_LINK_CALLS, TL_LINK_WORK, TL_LINK_WAITS, TL_LINK_SETS } tl_link_set;
 

@@ -2,7 +2,7 @@
 #ifndef TLMPI_TRACE_VIEW_PLACE_H
 #define TLMPI_TRACE_VIEW_PLACE_H
 
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 
 /* An integer that is a small number of something; -1 for any other. */
 int32_t tl_small_int(int64_t x);

@@ -8,7 +8,7 @@
  * A file of rules is written by hand, so what is wrong in it is refused with its line, and so is what has no meaning: a
  * rule that would never be asked is a mistake, not a wish.
  */
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

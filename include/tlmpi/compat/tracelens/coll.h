@@ -4,14 +4,17 @@
  *     rank 1     [ A ]  [ B ]       [ C ]
  *                 0_0    0_1         0_2       group "0", position among the rank's kernels of that group
  *
+ * Answers what TraceLens' tables of collectives ask: how long each took, who was waited for, what was exchanged.  From the
+ * kernels that each rank packs into bytes.  May use: rank.h and the common files of compat.
+ *
  * Kernels with one id are taken for one collective, whatever they are.
  */
 #ifndef TLMPI_COMPAT_TRACELENS_COLL_H
 #define TLMPI_COMPAT_TRACELENS_COLL_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/compat/sheet.h"
-#include "tlmpi/compat/tracelens/rank/view.h"
-#include "tlmpi/compat/tracelens/tracelens.h"
+#include "tlmpi/compat/tracelens/rank.h"
 
 /* What is absent. */
 #define TL_COLL_NO_NUMBER INT64_MIN

@@ -4,15 +4,16 @@
  *              [ D ]
  *                     [---- gap ----- )   [ gap )
  *
+ * Answers why the device was idle, in TraceLens' words and by its rules.  From rank.h, which with the common files of compat
+ * is all that it may use.
+ *
  * All devices and streams are one.  A gap shorter than 5 us is noise, and nothing more is said about it; the others are
  * macro gaps.
  */
 #ifndef TLMPI_COMPAT_TRACELENS_IDLE_H
 #define TLMPI_COMPAT_TRACELENS_IDLE_H
 
-#include "tlmpi/compat/tracelens/rank/view.h"
-
-#define TL_LENS_NOISE_US 5.0
+#include "tlmpi/compat/tracelens/rank.h"
 
 typedef enum tl_lens_sync {
     TL_LENS_NO_SYNC,
@@ -99,5 +100,11 @@ void tl_lens_host_free(tl_lens_host *host);
 
 /* The value in thousandths, half to even: two times are equal when these are. */
 int64_t tl_lens_thousandths(double us);
+
+/* idle_intervals, and idle_noise, which TraceLens has no sheet for. */
+tl_status tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, const char *dir, tl_error *err);
+
+/* idle_overview, idle_summary. */
+tl_status tl_lens_write_gap_groups(const tl_lens_idle *idle, const char *dir, tl_error *err);
 
 #endif

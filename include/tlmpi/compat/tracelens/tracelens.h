@@ -4,6 +4,9 @@
  * tables and its tables of collectives, in its arithmetic of doubles.  Nothing of that enters the tables of tlmpi
  * itself.
  *
+ * From traces that it reads itself, with all categories and to the letter (tlmpi/compat/verbatim.h).  May use: its rooms rank,
+ * idle and coll, the common files of compat, and trace.
+ *
  * A rank's own tables need its trace alone, so each proc may do its share of the ranks.  What the ranks have to say to
  * each other travels as bytes:
  *

@@ -1,5 +1,7 @@
 /* tracks.h - the tracks that TraceLens adds to a trace: idle time by its reasons, in its numbers and words.
  *
+ * Beside tracelens.h because only this uses trace_out.
+ *
  * All devices are one, and shown in the process in which most device work is.
  */
 #ifndef TLMPI_COMPAT_TRACELENS_TRACKS_H

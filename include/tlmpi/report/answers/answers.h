@@ -5,6 +5,9 @@
  *     do others wait for it?              who, and how long
  *     always, or only for a while?        their pattern
  *
+ * The room has them as facts (this header), as words and sentences (words.h, say.h), and as an exit status (fail_on.h).  It may
+ * use the model, and of format what words need.
+ *
  * Each answer has a confidence, and the doubts that it comes from: no doubt is high, one or two are medium; three, or
  * one that is grave, are low.
  */

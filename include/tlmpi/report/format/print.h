@@ -1,5 +1,9 @@
 /* print.h - rows to people: aligned text, CSV, JSON.
  *
+ * The first step of the room format: how rows (print.h), values of a program (json_writer.h), lines of 80 columns (wrap.h),
+ * numbers and lists in a sentence (words.h) are written, and for whom (terminal.h).  It knows no table; it may use base and
+ * model alone.
+ *
  * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
  *
  *     tl_printer p = { .out = stdout, .schema = s, .format = TL_FORMAT_CSV, .name = lookup, .name_arg = result };

@@ -1,5 +1,9 @@
 /* events.h - the events of one trace, in columns.
  *
+ * The room behind it turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
+ * they mean (take.h, values.h), and who needs more of an entry than the columns have hangs in a hook (hook.h).  It knows
+ * nothing of files, nor of the text around an entry; it may use base and model alone.
+ *
  * 10^7 of them a rank; passes touch two or three columns.  44 bytes each, the text itself is never held.  Rare arguments
  * sit in side tables that name their event.
  */

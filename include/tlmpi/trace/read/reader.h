@@ -16,7 +16,7 @@
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/trace/event/hook.h"
-#include "tlmpi/trace/meta/meta.h"
+#include "tlmpi/trace/meta.h"
 
 /* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
  * at 0, the last ends at UINT64_MAX. */

@@ -1,5 +1,9 @@
 /* source.h - the bytes of a trace file, plain or gzip, in blocks.
  *
+ * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its entries
+ * (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape of a trace, but
+ * nothing of what an entry says; it may use base alone.
+ *
  * A gzip file is recognised by its first two bytes, not by its name.  All members are read, their checksums verified.
  * Never holds more than a small constant of the file.
  *

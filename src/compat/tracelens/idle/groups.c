@@ -2,7 +2,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/idle.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* intervals.c - the tables of single gaps. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/sheet.h"
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/idle.h"
 #include <math.h>
 #include <stdlib.h>
 

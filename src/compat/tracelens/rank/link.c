@@ -7,7 +7,7 @@
  * Both ends of the flow must be there; equal numbers alone link nothing.  A graph launch is the launch of all device
  * work with its number, no flow needed.  Where several calls claim an event, the last in the file has it.
  */
-#include "tlmpi/compat/tracelens/rank/view.h"
+#include "tlmpi/compat/tracelens/rank.h"
 #include <stdlib.h>
 
 typedef struct linking {

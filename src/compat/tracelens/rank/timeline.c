@@ -8,7 +8,7 @@
  * A memset is computation.  All devices and streams are one; runs that touch are one.
  */
 #include "tlmpi/compat/sheet.h"
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/rank.h"
 #include <stdlib.h>
 
 typedef enum class { COMPUTATION = 1, COMMUNICATION = 2, COPY = 4, ANY = 7 } class;

@@ -8,7 +8,7 @@
  * than the top is left out; where the top ends less than 1 us after its start, and is not the only one, the top goes
  * instead. Frames of Python take no part.
  */
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/rank.h"
 #include <stdlib.h>
 
 #define OVERRUN_US 1.0

@@ -1,5 +1,5 @@
 /* view.c - which events TraceLens looks at, and what it reads out of their names. */
-#include "tlmpi/compat/tracelens/rank/view.h"
+#include "tlmpi/compat/tracelens/rank.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

@@ -5,7 +5,8 @@
 #include "scratch.h"
 #include "src/compat/tracelens/idle/cover.h"
 #include "tlmpi/compat/tracelens/coll.h"
-#include "tlmpi/compat/tracelens/rank/tables.h"
+#include "tlmpi/compat/tracelens/idle.h"
+#include "tlmpi/compat/tracelens/tracelens.h"
 #include "unit.h"
 #include <math.h>
 

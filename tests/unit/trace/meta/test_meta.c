@@ -1,6 +1,6 @@
 /* test_meta.c - what a trace says about itself, in every spelling that has been met. */
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/meta/meta.h"
+#include "tlmpi/trace/meta.h"
 
 #include <CUnit/Basic.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_classify.c - the rule table, and a user's own rules. */
 #include "scratch.h"
-#include "tlmpi/trace/view/classify.h"
+#include "tlmpi/trace/view.h"
 #include "unit.h"
 
 /* A rule that an earlier one hides cannot stay. */

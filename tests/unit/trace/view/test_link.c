@@ -1,6 +1,6 @@
 /* test_link.c - events to views: what is device work, which launch and step it belongs to, what kind it is. */
 #include "scratch.h"
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include "unit.h"
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* test_link_coll.c - what communication carries and between whom: from arguments, operators, annotations and names. */
 #include "scratch.h"
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include "unit.h"
 
 static tl_trace trace;

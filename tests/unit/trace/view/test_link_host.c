@@ -2,7 +2,7 @@
  */
 #include "scratch.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/view/link.h"
+#include "tlmpi/trace/view.h"
 #include "unit.h"
 
 static tl_trace trace;

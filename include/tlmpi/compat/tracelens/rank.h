@@ -1,10 +1,12 @@
-/* view.h - one rank's trace as TraceLens looks at it.
+/* rank.h - one rank's trace as TraceLens looks at it, its timeline and its kernels.
+ *
+ * From the columns of the trace and what they say to the letter.  May use: trace, and the common files of compat.
  *
  * Events are sorted into sets by the exact text of their category; old spellings are in none.  Times are doubles of
  * microseconds, as the text gives them.  An event's UID is its position in traceEvents.
  */
-#ifndef TLMPI_COMPAT_TRACELENS_RANK_VIEW_H
-#define TLMPI_COMPAT_TRACELENS_RANK_VIEW_H
+#ifndef TLMPI_COMPAT_TRACELENS_RANK_H
+#define TLMPI_COMPAT_TRACELENS_RANK_H
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/compat/verbatim.h"
@@ -109,5 +111,29 @@ static inline tl_text tl_lens_name(const tl_lens *lens, uint32_t i, const char *
 /* A new array of the events that `is` picks, by ts; those of one ts in file order, or the longest first and then in
  * file order.  NULL: memory is out.  The caller frees it. */
 uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), bool longest_first, size_t *n);
+
+/* A gap of the device that is shorter is noise, us. */
+#define TL_LENS_NOISE_US 5.0
+
+/* Where the time of the device went; us.  NaN where there was no event. */
+typedef struct tl_lens_timeline {
+    bool any; /* an event was there */
+    double computation, exposed_comm, exposed_memcpy, busy, idle, micro_idle, macro_idle, total, comm, memcpy;
+} tl_lens_timeline;
+
+/* The timeline of all device work, or of what is linked to a launch alone.  TL_ENOMEM. */
+tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool linked_only, tl_error *err);
+
+/* gpu_timeline, gpu_timeline_micro5 (linked) and the two of all events; a timeline without an event has no tables. */
+tl_status tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, const char *dir,
+                                  tl_error *err);
+
+/* For each event the operator that it belongs to: the nearest one above it in the call tree of the host; TL_NONE where
+ * there is none.  NULL: memory is out.  The caller frees it. */
+uint32_t *tl_lens_parent_ops(const tl_lens *lens);
+
+/* kernel_summary, short_kernel_histogram, short_kernels_summary; a table without a row is not written.  total: of the
+ * linked timeline, us; NaN where there is none. */
+tl_status tl_lens_write_kernels(const tl_lens *lens, double total, const char *dir, tl_error *err);
 
 #endif
