@@ -41,7 +41,7 @@ typedef struct way {
     const char *label;
     tl_read_options options;
     route route;
-    bool verbatim;      /* with the hook of compat/verbatim.h */
+    bool verbatim; /* with the hook of compat/verbatim.h */
 } way;
 
 static const way every_category[] = {

@@ -22,11 +22,11 @@
 typedef enum tl_match { TL_MATCH_CONTAINS, TL_MATCH_STARTS, TL_MATCH_EQUALS } tl_match;
 
 typedef struct tl_rule {
-    const char *needle;             /* case counts */
+    const char *needle; /* case counts */
     tl_match match;
-    uint8_t kind;                   /* tl_kind: compute, comm, memcpy, memset */
-    uint8_t collective;             /* tl_collective, for comm */
-    const char *seen;               /* a name it must catch; NULL in a user's rule */
+    uint8_t kind;       /* tl_kind: compute, comm, memcpy, memset */
+    uint8_t collective; /* tl_collective, for comm */
+    const char *seen;   /* a name it must catch; NULL in a user's rule */
 } tl_rule;
 
 /* Ours, ended by a rule with needle NULL. */
@@ -34,7 +34,7 @@ extern const tl_rule tl_default_rules[];
 
 /* A user's rules and then ours.  Zero-initialised it holds ours alone; tl_rules_free ends it. */
 typedef struct tl_rules {
-    TL_VEC(tl_rule) user;           /* needles are owned */
+    TL_VEC(tl_rule) user; /* needles are owned */
 } tl_rules;
 
 /* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm perhaps a
@@ -54,8 +54,8 @@ tl_collective tl_collective_of(tl_text name);
 /* -------------------------------------------------------------------------------------------------- the view itself */
 
 /* The categories that tl_link looks at: what a run asks the reader to keep. */
-#define TL_LINK_KEEP                                                                                                     \
-    (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |                \
+#define TL_LINK_KEEP                                                                                                   \
+    (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |              \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
 
 /* The device of an event, as a view has it: what its args say, else, of device work, the number of its process; -1 for
@@ -69,10 +69,10 @@ bool tl_has_gpu_work(const tl_events *events);
 typedef struct tl_columns {
     size_t n;
     int64_t *start_ns, *dur_ns;
-    int64_t *corr;              /* -1 when absent */
+    int64_t *corr; /* -1 when absent */
     uint32_t *name, *uid, *track, *lane;
-    uint32_t *event;            /* of a device: number in the trace's columns, by which the side tables know it */
-    uint8_t *kind;              /* ops: tl_op_kind; calls: the kind of a copy + 1, 0 for none; of a device: tl_cat */
+    uint32_t *event; /* of a device: number in the trace's columns, by which the side tables know it */
+    uint8_t *kind;   /* ops: tl_op_kind; calls: the kind of a copy + 1, 0 for none; of a device: tl_cat */
 } tl_columns;
 
 void tl_columns_free(tl_columns *columns);
@@ -84,14 +84,14 @@ typedef struct tl_linked {
     tl_sync *syncs;
     tl_launch *launches;
     tl_step_window *steps;
-    struct tl_linked_host {             /* what the host did */
+    struct tl_linked_host { /* what the host did */
         tl_columns calls, ops;
         tl_thread *call_threads, *op_threads;
         tl_place *places;
         uint32_t *name_key;
     } host;
     tl_coll *colls;
-    tl_group *groups;           /* and the members of each */
+    tl_group *groups; /* and the members of each */
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there is

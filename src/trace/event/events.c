@@ -178,7 +178,8 @@ bool tl_events_reserve(tl_events *e, size_t n)
         return false;
     if (!grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns) ||
         !grow_column(&e->dur_ns, e->cap, need, sizeof *e->dur_ns) ||
-        !grow_column(&e->corr, e->cap, need, sizeof *e->corr) || !grow_column(&e->name, e->cap, need, sizeof *e->name) ||
+        !grow_column(&e->corr, e->cap, need, sizeof *e->corr) ||
+        !grow_column(&e->name, e->cap, need, sizeof *e->name) ||
         !grow_column(&e->track, e->cap, need, sizeof *e->track) ||
         !grow_column(&e->lane, e->cap, need, sizeof *e->lane) || !grow_column(&e->uid, e->cap, need, sizeof *e->uid) ||
         !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
@@ -306,9 +307,9 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
 
 void tl_events_free_columns(tl_events *e)
 {
-    void *columns[] = { e->ts_ns, e->dur_ns, e->corr, e->name, e->track, e->lane, e->uid, e->category,
-                        e->flags, e->tracks.v, e->lanes.v, e->categories.v, e->copies.v,
-                        e->colls.v, e->waits.v, e->grids.v };
+    void *columns[] = { e->ts_ns,    e->dur_ns,   e->corr,    e->name,     e->track,   e->lane,
+                        e->uid,      e->category, e->flags,   e->tracks.v, e->lanes.v, e->categories.v,
+                        e->copies.v, e->colls.v,  e->waits.v, e->grids.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
     tl_map_free(&e->track_map);

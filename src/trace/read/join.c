@@ -103,8 +103,7 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     renumbering r = { 0 };
     size_t at = to->n;
     bool whole = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
-                 append_sides(to, from, (uint32_t)at, &r) &&
-                 tl_events_reserve(to, at + from->n);
+                 append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n);
 
     if (whole && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);

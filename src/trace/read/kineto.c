@@ -315,7 +315,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
     out->report.base_at = UINT64_MAX;
-    if (options->hook != NULL && options->range != NULL)        /* pieces are joined without it */
+    if (options->hook != NULL && options->range != NULL) /* pieces are joined without it */
         return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)

@@ -17,14 +17,14 @@
 #define HEAD_MAX ((uint64_t)64 << 20)
 #define HEAD_ENTRIES_MAX 10000u
 #define BLOCK ((size_t)64 << 10)
-#define NO_JSON_MAX ((uint64_t)1 << 20)     /* so far a text that begins as no JSON is searched for traceEvents */
+#define NO_JSON_MAX      ((uint64_t)1 << 20) /* so far a text that begins as no JSON is searched for traceEvents */
 
 /* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
 #define UNIX_TIME_NS INT64_C(1000000000000000000)
 
 typedef struct look {
     const char *path;
-    bool should_be;             /* a trace, by its name */
+    bool should_be; /* a trace, by its name */
     tl_look *out;
     tl_source *source;
     tl_split split;
@@ -194,7 +194,7 @@ static void judge(look *l)
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected UTF-8, found UTF-16");
     } else if (begins_as_no_json(l)) {
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
-                "expected '{' or '[' at byte 0 of the text, found no JSON");
+            "expected '{' or '[' at byte 0 of the text, found no JSON");
     } else if (is_execution_trace(l)) {
         say(l, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
     } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
@@ -204,8 +204,7 @@ static void judge(look *l)
             snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
         else if (!s->complete)
             snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
-        say(l, !s->complete && (l->should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
-                         reason);
+        say(l, !s->complete && (l->should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else {
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
                  (unsigned long long)tl_source_text_bytes(l->source));

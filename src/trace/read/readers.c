@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 const tl_reader *const tl_readers[] = {
-    &tl_kineto_reader,          /* the last: it takes what nobody claims, and says what is wrong with it */
+    &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
     NULL,
 };
 

@@ -63,7 +63,8 @@ static void times_may_be_kept_alone(void)
 {
     tl_verbatim words = { 0 };
     const tl_entry_hook hook = tl_verbatim_hook(&words, false);
-    tl_trace t = read_with(&hook, "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":0.1,\"dur\":3,\"args\":{\"Input Dims\":[ ]}}]", false);
+    tl_trace t =
+        read_with(&hook, "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":0.1,\"dur\":3,\"args\":{\"Input Dims\":[ ]}}]", false);
 
     CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
     CU_ASSERT_EQUAL(words.ts[0], 0.1);

@@ -95,12 +95,15 @@ typedef enum tl_input_kind {
 /* What a look at a file says of it. */
 typedef struct tl_look {
     tl_input_kind kind;
-    char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
-    int64_t rank, world_size;   /* -1 where absent */
-    int64_t begin_ns;           /* Unix ns of the first entry with a time; -1 where that is not known */
+    char why[256];            /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t rank, world_size; /* -1 where absent */
+    int64_t begin_ns;         /* Unix ns of the first entry with a time; -1 where that is not known */
 } tl_look;
 
-#define TL_LOOK_INIT { .kind = TL_INPUT_UNREADABLE, .rank = -1, .world_size = -1, .begin_ns = -1 }
+#define TL_LOOK_INIT                                                                                                   \
+    {                                                                                                                  \
+        .kind = TL_INPUT_UNREADABLE, .rank = -1, .world_size = -1, .begin_ns = -1                                      \
+    }
 
 typedef struct tl_reader {
     const char *name;           /* "kineto" */

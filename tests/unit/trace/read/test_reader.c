@@ -3,8 +3,8 @@
 #include "tlmpi/trace/read/join.h"
 #include "unit.h"
 
-static bool hooked;             /* the next readings have the hook below */
-static uint64_t heard[64];      /* what it was told of each event of the last reading, as a hash */
+static bool hooked;        /* the next readings have the hook below */
+static uint64_t heard[64]; /* what it was told of each event of the last reading, as a hash */
 
 static tl_key key_of(const char *p, size_t n)
 {
@@ -35,8 +35,9 @@ static bool hear(void *arg, tl_events *events, const tl_fields *f, uint32_t i)
 static tl_trace read_text(const char *text, size_t n, bool yajl_only)
 {
     const tl_entry_hook hook = { .key_of = key_of, .keep = hear };
-    const tl_read_options options = { .keep = ~0u, .yajl_only = yajl_only, .any_ph = true,
-                                      .hook = hooked ? &hook : NULL };
+    const tl_read_options options = {
+        .keep = ~0u, .yajl_only = yajl_only, .any_ph = true, .hook = hooked ? &hook : NULL
+    };
     tl_trace trace;
     tl_error err = { 0 };
     tl_trace_read(scratch_write("reader.json", text, n), &options, &trace, &err);
@@ -490,7 +491,8 @@ static void without_memory_it_fails_and_says_so(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(a_kernel_becomes_columns), TEST(grids_are_blocks_by_either_parser),
+        TEST(a_kernel_becomes_columns),
+        TEST(grids_are_blocks_by_either_parser),
         TEST(the_last_of_equal_keys_counts),
         TEST(times_may_be_texts),
         TEST(a_negative_or_missing_dur_is_zero_and_counted),

@@ -4,7 +4,7 @@
 #include "unit.h"
 #include <sys/stat.h>
 
-static size_t nasked, nhead;    /* how often `claims_lines` was asked, and what it was shown last */
+static size_t nasked, nhead; /* how often `claims_lines` was asked, and what it was shown last */
 
 /* A format of lines, known by its first word. */
 static bool claims_lines(const char *path, tl_text head)
@@ -85,8 +85,8 @@ static void the_table_ends_with_one_that_takes_all(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(the_first_that_claims_it_has_it),   TEST(no_more_than_a_head_is_shown),
-        TEST(what_has_no_head_goes_by_its_name), TEST(where_there_is_one_nothing_is_asked),
+        TEST(the_first_that_claims_it_has_it),        TEST(no_more_than_a_head_is_shown),
+        TEST(what_has_no_head_goes_by_its_name),      TEST(where_there_is_one_nothing_is_asked),
         TEST(the_table_ends_with_one_that_takes_all),
     };
     int failed = scratch_make() || unit_main("readers", tests, COUNT(tests));
