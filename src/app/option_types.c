@@ -1,4 +1,3 @@
-/* option_types.c - see option_types.h. */
 #include "option_types.h"
 
 #include "cli.h"

@@ -1,4 +1,3 @@
-/* python.c - see python.h. */
 #include "tlmpi/compat/python.h"
 #include "tlmpi/base/robust.h"
 #include <float.h>

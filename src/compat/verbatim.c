@@ -1,4 +1,3 @@
-/* verbatim.c - see verbatim.h. */
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/event/values.h"
 #include <stdlib.h>

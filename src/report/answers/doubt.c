@@ -1,4 +1,3 @@
-/* doubt.c - see doubt.h. */
 #include "doubt.h"
 #include "tlmpi/base/stats.h"
 

@@ -1,4 +1,3 @@
-/* fail_on.c - see fail_on.h. */
 #include "tlmpi/report/answers/fail_on.h"
 #include "tlmpi/report/answers/answers.h"
 

@@ -1,4 +1,3 @@
-/* say.c - see say.h. */
 #include "tlmpi/report/answers/say.h"
 
 #include "tlmpi/report/format/words.h"

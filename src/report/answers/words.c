@@ -1,4 +1,3 @@
-/* words.c - see words.h. */
 #include "tlmpi/report/answers/words.h"
 
 #include "tlmpi/report/format/words.h"

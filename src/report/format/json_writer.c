@@ -1,4 +1,3 @@
-/* json_writer.c - see json_writer.h. */
 #include "tlmpi/report/format/json_writer.h"
 #include "cell.h"
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* values.c - see values.h. */
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/base/mem.h"
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* values.c - see values.h. */
 #include "values.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"

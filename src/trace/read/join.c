@@ -1,4 +1,3 @@
-/* join.c - see join.h. */
 #include "tlmpi/trace/read/join.h"
 #include "report.h"
 #include <stdio.h>

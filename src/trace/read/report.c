@@ -1,4 +1,3 @@
-/* report.c - see report.h. */
 #include "report.h"
 #include <stdio.h>
 

@@ -1,4 +1,3 @@
-/* grammar.c - see grammar.h. */
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* opening.c - see opening.h. */
 #include "opening.h"
 #include "tlmpi/trace/text/source.h"
 #include <errno.h>

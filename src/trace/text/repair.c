@@ -1,4 +1,3 @@
-/* repair.c - see repair.h. */
 #include "tlmpi/trace/text/repair.h"
 #include "tlmpi/base/text.h"
 

@@ -1,4 +1,3 @@
-/* part.c - see part.h. */
 #include "part.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* self.c - see self.h. */
 #include "self.h"
 #include "cover.h"
 #include <math.h>
