@@ -48,14 +48,16 @@ size_t tl_text_columns(tl_text text);
 /* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
 bool tl_char_shows(uint32_t code);
 
-/* The formats: each is fed rows between its begin and end. */
-bool tl_text_begin(tl_printer *printer);
-bool tl_text_rows(tl_printer *printer, const unsigned char *rows, size_t n);
-bool tl_text_end(tl_printer *printer);
-void tl_csv_begin(tl_printer *printer);
-void tl_csv_row(tl_printer *printer, const unsigned char *row);
-void tl_json_begin(tl_printer *printer);
-void tl_json_row(tl_printer *printer, const unsigned char *row);
-void tl_json_end(tl_printer *printer);
+/* How a format is written: fed rows between its begin and end, of which end is called also where begin failed.  False: memory
+ * is out; a stream that failed is seen by the caller. */
+typedef struct tl_row_writer {
+    bool (*begin)(tl_printer *printer);
+    bool (*row)(tl_printer *printer, const unsigned char *row);
+    bool (*end)(tl_printer *printer);
+} tl_row_writer;
+
+/* tl_table_format ...: each defined in the file of its format. */
+#define TL_FORMAT_WRITER(NAME, word) extern const tl_row_writer tl_##word##_format;
+TL_FORMATS(TL_FORMAT_WRITER)
 
 #endif

@@ -34,7 +34,7 @@ static void put_text(FILE *out, tl_text text)
         fputc('"', out);
 }
 
-void tl_csv_begin(tl_printer *printer)
+static bool begin(tl_printer *printer)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         const char *name = tl_print_column(printer, i)->name;
@@ -43,9 +43,10 @@ void tl_csv_begin(tl_printer *printer)
         put_text(printer->out, (tl_text){ name, strlen(name) });
     }
     fputc('\n', printer->out);
+    return true;
 }
 
-void tl_csv_row(tl_printer *printer, const unsigned char *row)
+static bool put_row(tl_printer *printer, const unsigned char *row)
 {
     size_t n = tl_print_ncolumns(printer);
     for (size_t i = 0; i < n; i++) {
@@ -60,4 +61,13 @@ void tl_csv_row(tl_printer *printer, const unsigned char *row)
             put_text(printer->out, cell.text);
     }
     fputc('\n', printer->out);
+    return true;
 }
+
+static bool end(tl_printer *printer)
+{
+    (void)printer;
+    return true;
+}
+
+const tl_row_writer tl_csv_format = { begin, put_row, end };

@@ -25,12 +25,13 @@ void tl_json_text(FILE *out, tl_text text)
     fputc('"', out);
 }
 
-void tl_json_begin(tl_printer *printer)
+static bool begin(tl_printer *printer)
 {
     fputc('[', printer->out);
+    return true;
 }
 
-void tl_json_row(tl_printer *printer, const unsigned char *row)
+static bool put_row(tl_printer *printer, const unsigned char *row)
 {
     fputs(printer->any ? ",\n{" : "\n{", printer->out);
     printer->any = true;
@@ -56,9 +57,13 @@ void tl_json_row(tl_printer *printer, const unsigned char *row)
         }
     }
     fputc('}', printer->out);
+    return true;
 }
 
-void tl_json_end(tl_printer *printer)
+static bool end(tl_printer *printer)
 {
     fputs(printer->any ? "\n]\n" : "]\n", printer->out);
+    return true;
 }
+
+const tl_row_writer tl_json_format = { begin, put_row, end };

@@ -102,7 +102,7 @@ static bool put_header(tl_printer *printer)
     return true;
 }
 
-bool tl_text_begin(tl_printer *printer)
+static bool begin(tl_printer *printer)
 {
     size_t ncolumns = tl_print_ncolumns(printer);
     struct tl_print_wait *wait = tl_calloc(1, sizeof *wait);
@@ -126,18 +126,17 @@ static bool put_row(tl_printer *printer, const unsigned char *row)
     return true;
 }
 
-bool tl_text_rows(tl_printer *printer, const unsigned char *rows, size_t n)
+/* Widths are decided for so many rows at a time. */
+static bool take_row(tl_printer *printer, const unsigned char *row)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!put_row(printer, rows + i * printer->schema->row_size))
-            return false;
-        if (printer->wait->nrows >= ROWS_AT_ONCE)
-            flush_rows(printer);
-    }
+    if (!put_row(printer, row))
+        return false;
+    if (printer->wait->nrows >= ROWS_AT_ONCE)
+        flush_rows(printer);
     return true;
 }
 
-bool tl_text_end(tl_printer *printer)
+static bool end(tl_printer *printer)
 {
     struct tl_print_wait *wait = printer->wait;
     if (wait == NULL)
@@ -150,3 +149,5 @@ bool tl_text_end(tl_printer *printer)
     printer->wait = NULL;
     return true;
 }
+
+const tl_row_writer tl_table_format = { begin, take_row, end };

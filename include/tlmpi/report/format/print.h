@@ -22,7 +22,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum tl_format { TL_FORMAT_TABLE, TL_FORMAT_CSV, TL_FORMAT_JSON } tl_format;
+/* The formats, in a list.  One more is an entry here and a file that defines its tl_<word>_format (cell.h). */
+#define TL_FORMATS(F)   F(TABLE, table) F(CSV, csv) F(JSON, json)
+#define TL_FORMAT_WORDS "table, csv or json"
+
+#define TL_FORMAT_NUMBER(NAME, word) TL_FORMAT_##NAME,
+typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
+
+/* Its word on the command line. */
+const char *tl_format_word(tl_format format);
 
 typedef struct tl_printer {
     FILE *out;
