@@ -6,7 +6,7 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

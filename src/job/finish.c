@@ -5,7 +5,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/terminal.h"
+#include "tlmpi/report/format/terminal.h"
 #include <stdio.h>
 #include <time.h>
 

@@ -4,7 +4,7 @@
 
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 
 /* The runs of the folder, oldest first. */
 void tl_tell_runs(const tl_inventory *inventory);

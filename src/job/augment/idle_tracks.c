@@ -5,9 +5,10 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/trace/link.h"
+#include "tlmpi/trace/view.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
+#include "tracks.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* tracelens_tracks.c - TraceLens' idle tracks, for augment. */
+#include "tlmpi/compat/tracelens/tracks.h"
 #include "tracks.h"
-#include "tlmpi/compat/tracelens_tracks.h"
 
 static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, void **out,
                              tl_error *err)

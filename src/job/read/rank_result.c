@@ -5,7 +5,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/trace/link.h"
+#include "tlmpi/trace/view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

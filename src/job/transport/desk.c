@@ -3,7 +3,7 @@
 #include "event_tables.h"
 #include "tlmpi/job/transport/letters.h"
 #include "tlmpi/par/par.h"
-#include "tlmpi/report/terminal.h"
+#include "tlmpi/report/format/terminal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

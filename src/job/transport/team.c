@@ -1,6 +1,6 @@
 /* team.c - see team.h. */
 #include "tlmpi/job/transport/team.h"
-#include "tlmpi/trace/join.h"
+#include "tlmpi/trace/read/join.h"
 #include "wire.h"
 #include <stdlib.h>
 

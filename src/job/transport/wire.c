@@ -59,7 +59,6 @@ static void *get_array(wire *w, size_t n, size_t size)
 typedef struct wire_head {
     tl_read_report report;
     uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids;
-    int32_t raw, padding;
 } wire_head;
 
 void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
@@ -67,7 +66,7 @@ void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
     wire w = { .post = post, .peer = to };
     const tl_events *e = &piece->events;
     wire_head head = { piece->report, piece->ndoc, e->n, e->names.n, e->tracks.n, e->lanes.n, e->categories.n,
-                       e->copies.n, e->colls.n, e->waits.n, e->grids.n, e->raw_ts != NULL, 0 };
+                       e->copies.n, e->colls.n, e->waits.n, e->grids.n };
 
     put(&w, &head, sizeof head);
     put(&w, piece->doc, piece->ndoc);
@@ -93,10 +92,6 @@ void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
     put(&w, e->uid, e->n * sizeof *e->uid);
     put(&w, e->category, e->n * sizeof *e->category);
     put(&w, e->flags, e->n * sizeof *e->flags);
-    if (head.raw) {
-        put(&w, e->raw_ts, e->n * sizeof *e->raw_ts);
-        put(&w, e->raw_dur, e->n * sizeof *e->raw_dur);
-    }
     if (w.letter.n > 0)
         flush(&w);
     free(w.letter.v);
@@ -143,9 +138,5 @@ void tl_wire_receive(tl_post *post, int from, tl_trace *piece)
     e->uid = get_array(&w, e->n, sizeof *e->uid);
     e->category = get_array(&w, e->n, sizeof *e->category);
     e->flags = get_array(&w, e->n, sizeof *e->flags);
-    if (head.raw) {
-        e->raw_ts = get_array(&w, e->n, sizeof *e->raw_ts);
-        e->raw_dur = get_array(&w, e->n, sizeof *e->raw_dur);
-    }
     free(w.letter.v);
 }

@@ -3,7 +3,7 @@
 #define JOB_TRANSPORT_WIRE_H
 
 #include "tlmpi/job/transport/post.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 
 void tl_wire_send(tl_post *post, int to, const tl_trace *piece);
 

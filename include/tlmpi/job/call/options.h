@@ -3,7 +3,7 @@
 #define TLMPI_JOB_CALL_OPTIONS_H
 
 #include "tlmpi/analysis/config.h"
-#include "tlmpi/report/fail_on.h"
+#include "tlmpi/report/answers/fail_on.h"
 #include <stdbool.h>
 #include <stddef.h>
 

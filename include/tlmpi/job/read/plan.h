@@ -4,7 +4,7 @@
 
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 
 /* One trace to read. */
 typedef struct tl_plan_item {

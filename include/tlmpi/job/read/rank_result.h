@@ -9,8 +9,8 @@
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/trace/classify.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/view.h"
 
 typedef struct tl_rank_result {
     int32_t rank;               /* the item's, or what the text of a file that is alone says */
