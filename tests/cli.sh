@@ -140,7 +140,7 @@ for gates in straggler 'straggler>5' 'waiting>5%' 'straggler>5%,straggler>6%'; d
     status 2 "$tlmpi" traces --fail-on "$gates"
     says err "--fail-on takes NAME>PERCENT%,... with straggler, link, idle or comm for NAME"
 done
-sed -n 's/.*(j, "\([a-z_]*\)".*/\1/p' "$here/../src/report/ask_json.c" | sort -u > keys
+sed -n 's/.*(j, "\([a-z_]*\)".*/\1/p' "$here/../src/report/ask/json.c" | sort -u > keys
 while read -r key; do
     check "ask.h explains the key $key" grep -qw "$key" "$here/../include/tlmpi/report/ask.h"
 done < keys

@@ -1,11 +1,14 @@
 #!/bin/sh
-# layers.sh - the include rules: an include only goes down, and each library is met in its own files alone.
+# layers.sh - the include rules: an include only goes down, and each library is met in its own files alone; that transport
+# alone sends; and that no folder and no file grows too large.
 #
 #     base <- model <- trace <- trace_out       analysis, report, store: base, model
 #     compat: base, model, trace, trace_out     par: base                job: all of these; app: all
 #
-# A file may include its own layer and those named for it.  Each line printed is a violation, with its place.  That the
-# rules bite is shown on copies with one violation planted in each.
+# A folder of src is a layer or a room of one.  A file may include what its own folder has and what is named for that in the
+# table below: a folder, with its rooms where it is none above.  The headers of include/tlmpi/A/B.h and include/tlmpi/A/B/
+# are those of the room A/B.  What a folder does not have there is private to it.  Each line printed is a violation, with its
+# place.  That the rules bite is shown on copies with one violation planted in each.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -16,36 +19,118 @@ includes()
         sed -nE 's@^((src|include/tlmpi)/([^/:]+)/?[^:]*:[0-9]+): *# *include *[<"]([^>"]*)[>"].*@\3 \1:\4@p'
 }
 
-# violations TREE - prints what breaks the rules; silence is good
+# violations TREE [FOLDER FOLDER] - prints what breaks the rules; silence is good.  Two folders: the first may use the second.
 violations()
 {
-    includes "$1" | awk '
+    includes "$1" | awk -v folders="$(cd "$1" && find src -type d)" -v user="${2:-}" -v used="${3:-}" '
         BEGIN {
             below["base"] = "base"
             below["model"] = "base model"
-            below["trace"] = "base model trace"
+            below["trace"] = "base model"
+            below["trace/text"] = "base"
+            below["trace/event"] = "base model"
+            below["trace/meta"] = "base trace/text"
+            below["trace/read"] = "base trace/text trace/event trace/meta"
+            below["trace/find"] = "base trace/read trace/text"
+            below["trace/view"] = "base model trace/event trace/read"
             below["trace_out"] = "base model trace trace_out"
-            below["analysis"] = "base model analysis"
-            below["report"] = "base model report"
+
+            # Of one rank.
+            below["analysis"] = "base model"
+            below["analysis/time"] = "base model analysis"
+            below["analysis/host"] = below["analysis/local"] = "base model analysis/time"
+            below["analysis/idle"] = "base model analysis analysis/time"
+            below["analysis/graph"] = "base model analysis/time analysis/host"
+            # Of the collectives of all ranks: what is measured.
+            below["analysis/match"] = "base model analysis"
+            below["analysis/clock"] = "base model analysis/match"
+            below["analysis/wait"] = "base model analysis analysis/time analysis/match analysis/clock"
+            below["analysis/blame"] = "base model analysis/wait"
+            below["analysis/step"] = below["analysis/role"] = "base model analysis/wait analysis/graph"
+            # What would have been, and who holds the job up: what is judged.
+            below["analysis/baseline"] = below["analysis/absent"] = "base model analysis/graph"
+            below["analysis/replay"] = "base model analysis/graph analysis/baseline"
+            below["analysis/outlier"] = "base model"
+            below["analysis/link"] = "base model analysis/wait analysis/step analysis/outlier"
+            below["analysis/cause"] = "base model analysis/local"
+            below["analysis/gain"] = below["analysis/step"] " analysis/step analysis/role analysis/blame analysis/link analysis/absent analysis/replay"
+            below["analysis/verdict"] = below["analysis/gain"] " analysis/gain analysis/outlier analysis/cause"
+            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait"
+
+            below["report"] = "base model"
+            below["report/format"] = "base model"
+            below["report/answers"] = "base model report/format"
+            below["report/ask"] = below["report/summary"] = "base model report/format report/answers"
             below["store"] = "base model store"
-            below["compat"] = "base model trace trace_out compat"
+            below["compat"] = "base model trace"
+            below["compat/hta"] = below["compat/tracelens/rank"] = "base model trace compat"
+            below["compat/tracelens/idle"] = below["compat/tracelens/coll"] = "base model compat compat/tracelens/rank"
+            below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
             below["par"] = "base par"
-            below["job"] = "base model trace trace_out analysis report store compat par job"
-            below["app"] = below["job"] " app"
+            below["job/call"] = "base analysis report"
+            below["job/read"] = "base model trace par analysis analysis/registry analysis/time analysis/host analysis/local analysis/match analysis/graph job/call"
+            below["job/transport"] = "base model trace store report par analysis/registry analysis/graph job/call job/read"
+            below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
+            below["job/attribute"] = "base model par analysis/wait analysis/graph analysis/local analysis/cause analysis/verdict job/transport"
+            below["job/augment"] = "base model trace trace_out compat par analysis/registry analysis/idle job/call job/read"
+            below["job"] = "base model trace store report par analysis/registry analysis/wait job/call job/read job/transport job/match job/attribute"
+            below["app"] = "base model trace trace_out analysis report store compat par job app"
 
             # A header, as a pattern, and the files that may include it.
             only["^mpi[.]h$"] = "^src/par/par_mpi(_[a-z]+)?[.][ch]$"
             only["^(hdf5|hdf5_hl|H5[A-Za-z]*)[.]h$"] = "^src/store/[^/]*[.][ch]$"
-            only["^yajl/"] = "^src/trace/[^/]*[.][ch]$"
-            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/source|trace_out/sink|store/pack)[.]c$"
-            only["^zlib[.]h$"] = "^src/(trace/source|trace_out/sink|store/pack)[.]c$"
+            only["^yajl/"] = "^src/trace/(event/yajl|meta/meta|view/rules)[.]c$"
+            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
+            only["^zlib[.]h$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
         }
-        function may(layer, target,    words, n, i) {
-            n = split(below[layer], words, " ")
+        BEGIN {
+            n = split(folders, part, "\n")
             for (i = 1; i <= n; i++)
-                if (words[i] == target)
+                is_folder[substr(part[i], length("src/") + 1)] = 1
+            if (user != "")
+                below[user] = below[user] " " used
+            find_circle()
+        }
+        # The folder of a path less src/ or include/tlmpi/: of a header that is the door of a room, the room.
+        function folder_of(path, header,    dir) {
+            dir = path
+            sub("/[^/]*$", "", dir)
+            sub("[.]h$", "", path)
+            return header && path in is_folder ? path : dir
+        }
+        # Whether the word for a folder stands for the target, too: its rooms, where it is not above the folder itself.
+        function means(word, target, folder) {
+            return target == word || (index(target, word "/") == 1 && index(folder "/", word "/") != 1)
+        }
+        function may(folder, target,    words, n, i, rule) {
+            for (rule = folder; !(rule in below); )
+                sub("/[^/]*$", "", rule)
+            n = split(below[rule] " " folder, words, " ")
+            for (i = 1; i <= n; i++)
+                if (means(words[i], target, folder))
                     return 1
             return 0
+        }
+        # Takes away each folder that uses none of those that are left, but itself: what stays uses itself in a circle.
+        function find_circle(    left, folder, other, words, n, i, free, some) {
+            for (folder in below)
+                left[folder] = 1
+            for (some = 1; some; ) {
+                some = 0
+                for (folder in left) {
+                    n = split(below[folder], words, " ")
+                    free = 1
+                    for (i = 1; i <= n; i++)
+                        for (other in left)
+                            free = free && (other == folder || !means(words[i], other, folder))
+                    if (free) {
+                        delete left[folder]
+                        some = 1
+                    }
+                }
+            }
+            for (folder in left)
+                print "tests/layers.sh:0: " folder " stands in, or above, a circle"
         }
         {
             layer = $1
@@ -53,16 +138,19 @@ violations()
             file = part[1]
             header = substr($2, length(part[1]) + length(part[2]) + 3)
             at = part[1] ":" part[2] ": "
+            folder = file
+            sub("^(src|include/tlmpi)/", "", folder)
+            folder = folder_of(folder, file ~ "^include/")
 
             if (!(layer in below)) {
                 print at layer " is no layer"
                 next
             }
             if (header ~ /^tlmpi\//) {
-                split(header, part, "/")
-                if (!may(layer, part[2]))
-                    print at layer " includes " header
-            } else if (header ~ /\.\.\// || header ~ /^src\// || (split(header, part, "/") > 1 && part[1] in below)) {
+                if (!may(folder, folder_of(substr(header, length("tlmpi/") + 1), 1)))
+                    print at folder " includes " header
+            } else if (header ~ /\.\.\// || header ~ /^src\// || (split(header, part, "/") > 1 &&
+                       (part[1] in below || folder "/" part[1] in is_folder))) {
                 print at header " goes around include/tlmpi"
             }
             for (pattern in only)
@@ -90,28 +178,132 @@ bites()
     return 1
 }
 
+# crowds TREE - prints each folder of src with more than 16 .c files of its own, and each .c file of more than 400 lines
+crowds()
+{
+    (cd "$1" && find src -name '*.c' -exec wc -l {} +) | awk '
+        $2 == "total" { next }
+        { folder = $2; sub("/[^/]*$", "", folder); n[folder]++ }
+        $1 > 400 { print $2 ": " $1 " lines" }
+        END { for (f in n) if (n[f] > 16) print f ": " n[f] " files" }'
+}
+
+# senders TREE - prints each line outside of src/par and src/job/transport that sends to one proc, or takes from one
+senders()
+{
+    (cd "$1" && grep -rnE '\<tl_par_(send|probe|take)[a-z_]* *\(' src --include='*.[ch]') |
+        grep -vE '^src/(par|job/transport)/'
+}
+
+# sends FILE LINE - whether a copy in which LINE stands at the end of FILE sends where it may not
+sends()
+{
+    cp -R "$top/src" "$copy" || return 1
+    echo "$2" >> "$copy/$1"
+    found=$(senders "$copy")
+    rm -rf "${copy:?}/src"
+    case $found in
+    "$1:"[0-9]*) return 0 ;;
+    esac
+    echo "found: ${found:-nothing}"
+    return 1
+}
+
+# long FILE - whether a copy in which the file is 401 lines longer has exactly that one as too long
+long()
+{
+    cp -R "$top/src" "$copy" || return 1
+    awk 'BEGIN { for (i = 0; i < 401; i++) print "" }' >> "$copy/$1"
+    found=$(crowds "$copy")
+    rm -rf "${copy:?}/src"
+    case $found in
+    "$1: "[0-9]*" lines") return 0 ;;
+    esac
+    echo "found: ${found:-nothing}"
+    return 1
+}
+
+# filled FOLDER N - whether a copy with N more files in the folder is too large there
+filled()
+{
+    cp -R "$top/src" "$copy" || return 1
+    for i in $(seq "$2"); do
+        : > "$copy/$1/more_$i.c"
+    done
+    found=$(crowds "$copy")
+    rm -rf "${copy:?}/src"
+    case $found in
+    "$1: "[0-9]*" files") return 0 ;;
+    esac
+    echo "found: ${found:-nothing}"
+    return 1
+}
+
 found=$(violations "$top")
 [ -z "$found" ] || echo "$found"
 check "no file breaks a rule" test -z "$found"
+senders "$top"
+check "transport alone sends" test -z "$(senders "$top")"
+crowd=$(crowds "$top")
+[ -z "$crowd" ] || echo "$crowd"
+check "no folder holds more than 16 files, and no file more than 400 lines" test -z "$crowd"
 check "there are includes to judge" test "$(includes "$top" | wc -l)" -gt 100
 
 if [ -z "$found" ]; then
     copy=$(scratch)
     trap 'rm -rf "$copy"' EXIT
     check "base may not know of the model" bites src/base/hash.c '#include "tlmpi/model/names.h"'
-    check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/events.h"'
-    check "an analysis may not read traces" bites src/analysis/breakdown.c '  #  include <tlmpi/trace/events.h>'
-    check "an analysis may not know of procs" bites src/analysis/breakdown.c '#include "tlmpi/par/par.h"'
-    check "reading knows nothing of writing" bites src/trace/reader.c '#include "tlmpi/trace_out/splice.h"'
-    check "a report may not open the result file" bites src/report/print.c '#include "tlmpi/store/result.h"'
+    check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/event/events.h"'
+    check "an entry knows nothing of files" bites src/trace/event/events.c '#include "tlmpi/trace/text/source.h"'
+    check "a text knows nothing of its meaning" bites src/trace/text/split.c '#include "tlmpi/trace/event/fields.h"'
+    check "the door of a room is judged like its files" bites include/tlmpi/trace/meta.h '#include "tlmpi/trace/read/reader.h"'
+    check "a reader does not look for files" bites src/trace/read/kineto.c '#include "tlmpi/trace/find.h"'
+    check "a view knows nothing of text" bites src/trace/view/link.c '#include "tlmpi/trace/text/split.h"'
+    check "a file is found without its events" bites src/trace/find/runs.c '#include "tlmpi/trace/event/events.h"'
+    check "the core knows no emulator" bites src/trace/event/events.c '#include "tlmpi/compat/verbatim.h"'
+    check "one emulator does not know the other" bites src/compat/hta/hta.c '#include "tlmpi/compat/tracelens/rank.h"'
+    check "what emulators share knows none" bites src/compat/sheet.c '#include "tlmpi/compat/hta.h"'
+    check "gaps know nothing of collectives" bites src/compat/tracelens/idle/gap.c '#include "tlmpi/compat/tracelens/coll.h"'
+    check "what a room keeps to itself stays there" bites src/compat/tracelens/tracelens.c '#include "idle/self.h"'
+    check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'
+    check "an answer knows no screen" bites src/report/answers/find.c '#include "tlmpi/report/summary.h"'
+    check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'
+    check "a circle in the table is found" test -n "$(violations "$top" trace/text trace/view)"
+    check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
+    check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
+    check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
+    check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph/graph.h"'
+    check "matching knows no clock" bites src/analysis/match/align.c '#include "tlmpi/analysis/clock.h"'
+    check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
+    check "who waits knows nobody to blame" bites src/analysis/wait/state.c '#include "tlmpi/analysis/blame.h"'
+    check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'
+    check "what is expected is not replayed" bites src/analysis/baseline/cells.c '#include "tlmpi/analysis/replay.h"'
+    check "a replay judges nobody" bites src/analysis/replay/replay.c '#include "tlmpi/analysis/verdict.h"'
+    check "a link is slow whoever is to blame" bites src/analysis/link/expect.c '#include "tlmpi/analysis/gain.h"'
+    check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/replay.h"'
+    check "what a repair gains is no verdict" bites src/analysis/gain/gains.c '#include "tlmpi/analysis/verdict.h"'
+    check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
+    check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
+    check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/parts.h"'
+    check "nor is there a way up and down again" bites src/analysis/verdict/units.c '#include "../gain/parts.h"'
+    check "a trace is read without letters" bites src/job/read/plan.c '#include "tlmpi/job/transport/post.h"'
+    check "transport knows no collectives" bites src/job/transport/desk.c '#include "tlmpi/job/match.h"'
+    check "matching judges nobody" bites src/job/match/move.c '#include "tlmpi/job/attribute.h"'
+    check "only the run knows its phases" bites src/job/attribute/attribute.c '#include "tlmpi/job/run.h"'
+    check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/match.h"'
+    check "a letter that is sent elsewhere is found" sends src/job/match/move.c 'tl_par_send(0, 0, NULL, 0);'
+    check "a long file is found" long src/job/run.c
+    check "a full folder is found" filled src/analysis/idle 1
+    check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'
+    check "a report may not open the result file" bites src/report/format/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'
     check "par knows of base alone" bites src/par/par_mpi.c '#include "tlmpi/model/table.h"'
     check "MPI stays in par_mpi*" bites src/par/par_serial.c '#include <mpi.h>'
     check "MPI does not enter the job" bites src/job/run.c '#include <mpi.h>'
     check "HDF5 stays in store" bites src/app/main.c '#include <hdf5.h>'
     check "HDF5 is in no public header" bites include/tlmpi/store/store.h '#include <H5public.h>'
-    check "yajl stays in trace" bites src/compat/hta.c '#include <yajl/yajl_parse.h>'
-    check "zlib stays in three files" bites src/trace/reader.c '#include <zlib.h>'
+    check "yajl stays in three files" bites src/compat/hta/hta.c '#include <yajl/yajl_parse.h>'
+    check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'
     check "a new folder is not forgotten" bites src/extra/new.c '#include <stdio.h>'

@@ -4,8 +4,9 @@
 #include "options.h"
 #include "suggest.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/job/augment.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 
 #include "ranges.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include <stdio.h>
 
 typedef struct tl_cli tl_cli;

@@ -3,7 +3,7 @@
 #define TLMPI_APP_COMPAT_CMD_H
 
 #include "cli.h"
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 
 /* Local.  A folder that holds tables is another job's, or an older result: TL_EOUTPUT, unless force says so. */
 tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err);

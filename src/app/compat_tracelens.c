@@ -3,7 +3,7 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/compat/tracelens.h"
+#include "tlmpi/compat/tracelens/tracelens.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 

@@ -5,7 +5,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* option_types.c - see option_types.h. */
 #include "option_types.h"
 
 #include "cli.h"
+#include "tlmpi/report/format/print.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -98,13 +98,11 @@ static void recall_compat_run(const void *at, char *out, size_t n)
         recall_run(at, out, n);
 }
 
-static const char *const format_words[] = { "table", "csv", "json" };
-
 static bool store_format(const char *text, void *at)
 {
-    for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
-        if (strcmp(text, format_words[i]) == 0) {
-            *(int *)at = (int)i;
+    for (int i = 0; i < TL_NFORMATS; i++)
+        if (strcmp(text, tl_format_word((tl_format)i)) == 0) {
+            *(int *)at = i;
             return true;
         }
     return false;
@@ -112,7 +110,7 @@ static bool store_format(const char *text, void *at)
 
 static void recall_format(const void *at, char *out, size_t n)
 {
-    snprintf(out, n, "%s", format_words[*(const int *)at]);
+    snprintf(out, n, "%s", tl_format_word((tl_format) * (const int *)at));
 }
 
 /* In the order of tl_clock_mode. */
@@ -192,7 +190,7 @@ const tl_option_type tl_option_width = { store_width, recall_int, "a number or '
 const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
 const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_run,
                                               "a number from 1, 'newest', 'list' or 'all'" };
-const tl_option_type tl_option_format = { store_format, recall_format, "table, csv or json" };
+const tl_option_type tl_option_format = { store_format, recall_format, TL_FORMAT_WORDS };
 const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl" };
 const tl_option_type tl_option_idle = { store_idle, recall_idle,
                                         "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };

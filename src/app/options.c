@@ -3,7 +3,8 @@
 
 #include "option_types.h"
 #include "suggest.h"
-#include "tlmpi/report/wrap.h"
+#include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &tl_option_parser, AT(run.yajl_only) },
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &tl_option_switch, AT(run.no_filter) },
-    { "format", 0, "FORMAT", "table", "table, csv or json", TL_FOR_SHOW, &tl_option_format, AT(format) },
+    { "format", 0, "FORMAT", "table", TL_FORMAT_WORDS, TL_FOR_SHOW, &tl_option_format, AT(format) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
       &tl_option_ranges, AT(ranks) },

@@ -4,8 +4,8 @@
 #include "select.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/report/print.h"
-#include "tlmpi/report/terminal.h"
+#include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/terminal.h"
 #include "tlmpi/store/result.h"
 #include "top.h"
 

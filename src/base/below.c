@@ -1,4 +1,3 @@
-/* below.c - see below.h. */
 #include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 

@@ -1,4 +1,3 @@
-/* leftover.c - see leftover.h. */
 #include "tlmpi/base/leftover.h"
 
 #include <signal.h>

@@ -1,4 +1,3 @@
-/* sort.c - see sort.h. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* spare.c - see spare.h. */
 #include "tlmpi/base/spare.h"
 #include <stdio.h>
 #include <sys/stat.h>

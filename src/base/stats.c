@@ -1,4 +1,3 @@
-/* stats.c - see stats.h. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* python.c - see python.h. */
-#include "python.h"
+#include "tlmpi/compat/python.h"
 #include "tlmpi/base/robust.h"
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* sheet.c - cells, and a file that is whole or not there. */
-#include "sheet.h"
-#include "python.h"
+#include "tlmpi/compat/sheet.h"
 #include "tlmpi/base/leftover.h"
+#include "tlmpi/compat/python.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

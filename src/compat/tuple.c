@@ -1,6 +1,6 @@
 /* tuple.c - a JSON array as Python shows the tuple that is made of it. */
-#include "python.h"
 #include "tlmpi/base/decimal.h"
+#include "tlmpi/compat/python.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

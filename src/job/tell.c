@@ -3,11 +3,11 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
-#include "tlmpi/report/print.h"
+#include "tlmpi/report/format/print.h"
 #include "tlmpi/report/summary.h"
 #include <inttypes.h>
 #include <stdio.h>

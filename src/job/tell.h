@@ -1,10 +1,10 @@
 /* tell.h - what proc 0 says when it is done. */
-#ifndef TLMPI_JOB_TELL_H
-#define TLMPI_JOB_TELL_H
+#ifndef JOB_TELL_H
+#define JOB_TELL_H
 
-#include "plan.h"
+#include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 
 /* The runs of the folder, oldest first. */
 void tl_tell_runs(const tl_inventory *inventory);

@@ -3,7 +3,7 @@
 #include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/discover.h"
+#include "tlmpi/trace/find.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

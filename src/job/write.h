@@ -1,8 +1,8 @@
 /* write.h - what proc 0 writes when all ranks have been read. */
-#ifndef TLMPI_JOB_WRITE_H
-#define TLMPI_JOB_WRITE_H
+#ifndef JOB_WRITE_H
+#define JOB_WRITE_H
 
-#include "tlmpi/job/options.h"
+#include "tlmpi/job/call/options.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"

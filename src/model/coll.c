@@ -1,4 +1,3 @@
-/* coll.c - see coll.h. */
 #include "tlmpi/model/coll.h"
 
 int64_t tl_dtype_bytes(tl_text name)

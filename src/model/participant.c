@@ -1,4 +1,3 @@
-/* participant.c - see participant.h. */
 #include "tlmpi/model/participant.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* par_mpi_tree.c - see par_mpi_tree.h. */
 #include "par_mpi_tree.h"
 
 #include "par_mpi_wait.h"

@@ -1,4 +1,3 @@
-/* par_mpi_wait.c - see par_mpi_wait.h. */
 #include "par_mpi_wait.h"
 
 #include "local.h"

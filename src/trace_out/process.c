@@ -2,7 +2,7 @@
 #include "tlmpi/trace_out/process.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/trace/link.h"
+#include "tlmpi/trace/view.h"
 #include <stdlib.h>
 
 /* Work of a device that is shown in one process. */

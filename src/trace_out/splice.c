@@ -1,7 +1,7 @@
 /* splice.c - a copy of a trace with more events in it. */
 #include "tlmpi/trace_out/splice.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/source.h"
+#include "tlmpi/trace/text/source.h"
 #include <stdio.h>
 #include <stdlib.h>
 

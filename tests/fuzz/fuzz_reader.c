@@ -16,11 +16,12 @@
  * which libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/trace/join.h"
-#include "tlmpi/analysis/participants.h"
-#include "tlmpi/trace/link.h"
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/compat/verbatim.h"
+#include "tlmpi/trace/read/join.h"
+#include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/view.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,28 +41,30 @@ typedef struct way {
     const char *label;
     tl_read_options options;
     route route;
+    bool verbatim; /* with the hook of compat/verbatim.h */
 } way;
 
 static const way every_category[] = {
-    { "fast", { .keep = ~0u, .raw = true }, WHOLE },
-    { "yajl", { .keep = ~0u, .raw = true, .yajl_only = true }, WHOLE },
-    { "piped", { .keep = ~0u, .raw = true }, PIPED },
-    { "joined", { .keep = ~0u, .raw = true }, JOINED },
+    { "fast", { .keep = ~0u, .any_ph = true }, WHOLE, false },
+    { "yajl", { .keep = ~0u, .any_ph = true, .yajl_only = true }, WHOLE, false },
+    { "piped", { .keep = ~0u, .any_ph = true }, PIPED, false },
+    { "joined", { .keep = ~0u, .any_ph = true }, JOINED, false },
 };
 static const way with_more[] = {
-    { "fast, more", { .keep = ~0u, .more = true, .raw = true }, WHOLE },
-    { "yajl, more", { .keep = ~0u, .more = true, .raw = true, .yajl_only = true }, WHOLE },
-    { "piped, more", { .keep = ~0u, .more = true, .raw = true }, PIPED },
+    { "fast, more", { .keep = ~0u, .any_ph = true }, WHOLE, true },
+    { "yajl, more", { .keep = ~0u, .any_ph = true, .yajl_only = true }, WHOLE, true },
+    { "piped, more", { .keep = ~0u, .any_ph = true }, PIPED, true },
 };
 static const way asked_for[] = {
-    { "filtered", { .keep = TL_LINK_KEEP }, WHOLE },
-    { "not filtered", { .keep = TL_LINK_KEEP, .no_filter = true }, WHOLE },
+    { "filtered", { .keep = TL_LINK_KEEP }, WHOLE, false },
+    { "not filtered", { .keep = TL_LINK_KEEP, .no_filter = true }, WHOLE, false },
 };
 
 typedef struct reading {
     const char *label;
     tl_status status;
     tl_trace trace;
+    tl_verbatim words;
 } reading;
 
 static _Noreturn void broken(const char *what)
@@ -276,7 +279,7 @@ static void same_ref(const reading *a, const reading *b, const char *what, size_
 
 static void same_more(const reading *a, const reading *b, size_t i)
 {
-    const tl_more *x = &a->trace.events.more[i], *y = &b->trace.events.more[i];
+    const tl_more *x = &a->words.more[i], *y = &b->words.more[i];
 
     same_ref(a, b, "correlation", i, x->correlation, y->correlation);
     same_ref(a, b, "external_id", i, x->external_id, y->external_id);
@@ -288,7 +291,7 @@ static void same_more(const reading *a, const reading *b, size_t i)
     INT(has);
 }
 
-static void same_columns(const reading *a, const reading *b, bool raw)
+static void same_columns(const reading *a, const reading *b, bool verbatim)
 {
     const tl_events *x = &a->trace.events, *y = &b->trace.events;
     size_t i = 0;
@@ -301,12 +304,11 @@ static void same_columns(const reading *a, const reading *b, bool raw)
         INT(uid[i]);
         INT(flags[i]);
         NAME(name[i]);
-        if (raw) {
-            DOUBLE(raw_ts[i]);
-            DOUBLE(raw_dur[i]);
-        }
-        if (x->more != NULL)
+        if (verbatim) {
+            same_double(a, b, "words.ts", i, a->words.ts[i], b->words.ts[i]);
+            same_double(a, b, "words.dur", i, a->words.dur[i], b->words.dur[i]);
             same_more(a, b, i);
+        }
         same_place(a, b, i);
     }
 }
@@ -389,19 +391,28 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
     tl_error err = { 0 };
 
     *r = (reading){ .label = how->label };
+    const tl_entry_hook hook = tl_verbatim_hook(&r->words, true);
+    tl_read_options options = how->options;
+    options.hook = how->verbatim ? &hook : NULL;
     switch (how->route) {
     case WHOLE:
-        r->status = tl_trace_read(file_of(data, n), &how->options, &r->trace, &err);
+        r->status = tl_trace_read(file_of(data, n), &options, &r->trace, &err);
         return true;
     case PIPED:                 /* inflating reads on without a tick; an empty pipe is waited for */
         if (gzip || n == 0 || n > LONGEST_PIPED)
             return false;
-        r->status = read_piped(data, n, how->options, &r->trace, &err);
+        r->status = read_piped(data, n, options, &r->trace, &err);
         return true;
     case JOINED:
-        return !gzip && n >= 3 && read_joined(file_of(data, n), n, how->options, &r->trace);
+        return !gzip && n >= 3 && read_joined(file_of(data, n), n, options, &r->trace);
     }
     return false;
+}
+
+static void free_reading(reading *r)
+{
+    tl_trace_free(&r->trace);
+    tl_verbatim_free(&r->words);
 }
 
 /* Reads in all ways, compares each with the first, which stays. */
@@ -415,10 +426,10 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
             same_int(&first, &other, "status", 0, first.status, other.status);
             same_report(&first, &other);
             same_meta(&first, &other);
-            same_columns(&first, &other, ways[0].options.raw);
+            same_columns(&first, &other, ways[0].verbatim);
             same_sides(&first, &other);
         }
-        tl_trace_free(&other.trace);
+        free_reading(&other);
     }
     return first;
 }
@@ -478,8 +489,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     same_int(&all, &some, "entries", 0, (int64_t)all.trace.report.entries, (int64_t)some.trace.report.entries);
     if (some.status == TL_OK)
         link_and_analyse(&some.trace);
-    tl_trace_free(&some.trace);
-    tl_trace_free(&more.trace);
-    tl_trace_free(&all.trace);
+    free_reading(&some);
+    free_reading(&more);
+    free_reading(&all);
     return 0;
 }

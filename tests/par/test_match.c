@@ -2,8 +2,8 @@
  * out over the procs; memory that runs out somewhere; and participants that no trace should have. */
 #include "../unit/unit.h"
 
-#include "../../src/job/match.h"
-#include "../../src/job/share.h"
+#include "tlmpi/job/match.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"

@@ -3,7 +3,7 @@
 #define TESTS_UNIT_ANSWER_JOB_H
 
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 #include "unit.h"
 
 #include <math.h>

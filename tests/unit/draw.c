@@ -1,6 +1,6 @@
 /* draw.c - see draw.h. */
 #include "draw.h"
-#include "../../src/analysis/activity_sweep.h"
+#include "src/analysis/time/sweep.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -5,7 +5,7 @@
 #ifndef TLMPI_TESTS_DRAWN_LINKS_H
 #define TLMPI_TESTS_DRAWN_LINKS_H
 
-#include "tlmpi/analysis/slow_link.h"
+#include "src/analysis/link/slow_link.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/coll_tables.h"

@@ -3,6 +3,7 @@
 #define TLMPI_TESTS_IDLE_DRAWN_H
 
 #include "draw.h"
+#include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/idle_tables.h"
 #include "unit.h"

@@ -9,11 +9,14 @@
  * the program of one of them stands for it, its comms in the collectives of the absent rank's groups, the k-th of a step
  * in place of the k-th.  In steps in which recordings begin or end some of them may be missing, and which is the k-th is a
  * guess.
+ *
+ * May use graph.
  */
 #ifndef TLMPI_ANALYSIS_ABSENT_H
 #define TLMPI_ANALYSIS_ABSENT_H
 
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/graph/graph.h"
+#include "tlmpi/model/table.h"
 
 /* One collective, as those that have a trace saw it; times on the job's clock. */
 typedef struct tl_meeting {
@@ -71,5 +74,19 @@ enum { TL_ABSENT_MORE = 64 };
 /* Fills *out.  TL_ENOMEM. */
 tl_status tl_absent_find(const tl_absent_input *input, tl_absent *out, tl_error *err);
 void tl_absent_free(tl_absent *absent);
+
+/* -------------------------------------------------------------------------------------------------------- passed on */
+
+/* Whether ranks without a trace pass on delays that no replay sees.
+ *
+ *     ranks   0  1  2  3     one group, 1 and 2 have no trace: what they are late for when they have waited, all others are
+ *                            late for, too.  Nothing is hidden.
+ *
+ *     ranks   0  1           two groups, rows, and two, columns; 1 has no trace: it waits for 0, and then 3 waits for it.
+ *             2  3           That 3 waits for 0 nobody sees.
+ */
+
+/* Whether they may: they are met in several groups, or in messages between two ranks.  groups: table group. */
+bool tl_passed_on_unseen(const tl_table *groups);
 
 #endif

@@ -8,16 +8,19 @@
  * Whichever collectives are folded together, what reduce makes of all folds must be the same.
  *
  * An analysis sees const views and appends rows.  It knows no file, no process and no terminal, so the same traces give
- * the same rows on any number of procs.  To add one: a file here, a line in registry.c.
+ * the same rows on any number of procs.  To add one: a file in the folder of what it asks, its name in that folder's
+ * header, a line in registry/registry.c.
  */
 #ifndef TLMPI_ANALYSIS_ANALYSIS_H
 #define TLMPI_ANALYSIS_ANALYSIS_H
 
-#include "tlmpi/analysis/collectives.h"
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
+
+/* One matched collective: see match.h. */
+typedef struct tl_collective_view tl_collective_view;
 
 /* What the view must hold beside device work, launches and steps. */
 enum {
@@ -35,8 +38,5 @@ typedef struct tl_analysis {
     tl_status (*fold)(tl_tables *out, tl_error *err);
     tl_status (*reduce)(tl_tables *job, tl_error *err);
 } tl_analysis;
-
-extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_arrival_analysis,
-    tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis, tl_idle_analysis, tl_stream_idle_analysis;
 
 #endif

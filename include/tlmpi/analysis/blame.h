@@ -1,78 +1,36 @@
-/* blame.h - who made whom wait: every nanosecond of waiting in collectives is charged to the ranks that came late, and
- * on from them to the ranks that they themselves had to wait for.
+/* blame.h - who made whom wait?
  *
- *     rank 0   [ x ]wwwwwwww|====|              w: 0 waits for 1 and 2, then for 2 alone
- *     rank 1   [   x    ]www|====|              the slice in which 0 alone waits is charged to 1 and 2, half each;
- *     rank 2   [    x      ]|====|              the next, in which 0 and 1 wait, to 2
- *              slices  |1 | 2 |
- *
- * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, part by part
- * (activity.h); its charge is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
- * waiting in collectives of other groups: it is passed on to those who were late there, and so on backwards in time; at
- * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
- * indirect: passed on.
- *
- * Of which step is a charge?  Of that in which the late rank had its surplus: what it did behind the last collective of
- * a step is waited for in the next, and charged to the one in which it was done.
- *
- * The sum of all charges is the sum of all waits, to the nanosecond.
+ * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to ranks that came late, and on
+ * to those that these had waited for.  Fills table blame.  May use wait.
  */
 #ifndef TLMPI_ANALYSIS_BLAME_H
 #define TLMPI_ANALYSIS_BLAME_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/table.h"
 
-/* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
-enum { TL_SHARE_ONE = 10000 };
+/* ---------------------------------------------------------------------------------------------------------- charges */
 
-/* One rank in one collective.  Times on the clock of the job. */
-typedef struct tl_blame_arrival {
-    int64_t start_ns, end_ns;
-    uint32_t rank;     /* index, not number */
-    uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
-    uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
-    uint16_t share[TL_NPARTS];
-    uint16_t behind; /* so much of its surplus it had in the step before the collective's */
-} tl_blame_arrival;
+/* What ranks waited for in matched collectives, charged to those who came late. */
 
-typedef enum tl_blame_how {
-    TL_BLAME_IGNORED, /* nothing rests on it */
-    TL_BLAME_PASSES, /* its own waits are nobody's charge (the bubbles of a pipeline), but who waited in it passes on */
-    TL_BLAME_CHARGES
-} tl_blame_how;
-
-/* One matched collective: arrivals[first .. first + n). */
-typedef struct tl_blame_collective {
-    uint32_t first, n;
-    int32_t step;
-    uint8_t how;   /* tl_blame_how */
-    uint8_t loose; /* ranks may leave before all have come: they waited for the last who came until then */
-} tl_blame_collective;
-
-/* In larger groups the ranks that wait are not told apart. */
-enum { TL_BLAME_PAIRS_MAX = 32 };
-
-/* Where a charge ends; part is TL_NPARTS for unknown. */
-typedef struct tl_charge {
-    uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
-    uint32_t waiters;  /* 1, or how many the several are */
-    int32_t step;      /* in which `to` had what made it late: of the collective in which it came late, or the one before */
-    int part;
-    int64_t direct_ns, indirect_ns;
-} tl_charge;
-
-typedef struct tl_blame_input {
-    const tl_blame_arrival *arrivals;
-    size_t narrivals;
-    const tl_blame_collective *collectives;
-    size_t ncollectives;
+typedef struct tl_charge_input {
+    const tl_late_row *rows; /* in the order of collectives */
+    size_t nrows;
+    const int32_t *ranks; /* ascending; those of the rows are among them */
     size_t nranks;
-} tl_blame_input;
+} tl_charge_input;
 
-/* Calls take(arg, charge) for every charge that is not 0, in an order that depends on the input alone; take returns
- * false to stop.  TL_ENOMEM when memory is out or take stopped. */
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
-                          tl_error *err);
+/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.  TL_ENOMEM. */
+tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
+
+/* --------------------------------------------------------------------------------------------------------- suspects */
+
+/* Whose charges are worth a question. */
+
+/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
+ * rank is. */
+bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
 
 #endif

@@ -5,11 +5,13 @@
  *
  * And step by step, the names under which most of its time went: kernels and copies by device time, operators, frames,
  * annotations and calls by the idle time that they cover.
+ *
+ * From the view of one rank.  May use time.
  */
 #ifndef TLMPI_ANALYSIS_LOCAL_H
 #define TLMPI_ANALYSIS_LOCAL_H
 
-#include "tlmpi/analysis/activity.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/participant.h"
 

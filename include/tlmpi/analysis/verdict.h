@@ -1,72 +1,36 @@
-/* verdict.h - from charges to a verdict on each rank.
+/* verdict.h - who holds the job up?
  *
- * A rank's charge in a step as wall time: the ranks q that waited for it waited w(q); what one of them lost, each
- * weighted by its own wait, is
- *
- *     sum of w(q)^2 / sum of w(q)
- *
- * so that one large wait in a small group counts as what it cost there, and a thousand ranks that wait for the same
- * delay do not make it longer.
- *
- * In a pipeline much of all waiting is the schedule's, and falls on whoever the schedule makes come last; there it is
- * what the step would have gained without the rank's lateness that is tested.
+ * From what ranks were late for in collectives, and what their repair gains: a verdict on each rank, with its reason, on ranks
+ * of a host together, and on those at a slow link; withheld where clocks do not carry it.  Fills straggler and blame_step.
+ * May use all that gain may, and outlier, cause and gain.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
+#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/role.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
-/* A step of the job. */
-typedef struct tl_job_step {
-    int32_t number;
-    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
-} tl_job_step;
-
-/* Where the step stands among n whose numbers ascend; n: it is none of them. */
-size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
-
-typedef struct tl_verdict_input {
-    const tl_table *blame;      /* in order of its keys */
-    const int32_t *ranks;       /* ascending */
-    const int32_t *roles;       /* of each rank: those of one role are compared */
-    const int64_t *late_counts; /* of each rank */
+/* Who has been judged.  Zero-initialise; tl_judged_free ends it. */
+typedef struct tl_judged {
+    int32_t *ranks; /* ascending */
     size_t nranks;
-    const tl_job_step *steps; /* ascending */
-    size_t nsteps;
-    const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
-                            * known, then the charges as wall time stand for it */
-    const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
-    bool waits_known;      /* a replay knows what others waited for: ranks without a trace pass nothing on unseen */
-    bool by_gain;          /* test that in place of the charges: a pipeline */
-    bool begun;            /* all recordings had begun long before the first step (standing.h) */
-    bool in_turn;          /* recordings end in turn within the last step (standing.h) */
-} tl_verdict_input;
+    tl_job_roles roles;
+} tl_judged;
 
-/* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open
- * (ok), place is empty, gain_ns 0.  TL_ENOMEM. */
-tl_status tl_verdict_make(const tl_verdict_input *input, tl_table *blame_step, tl_table *straggler, tl_error *err);
+/* rows: of all collectives of the job, in order; programs: of all ranks; where ranks mark no steps, both get numbers of
+ * steps.  `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
+ * TL_ENOMEM; TL_EINPUT. */
+tl_status tl_job_judge(tl_late_row *rows, size_t nrows, tl_programs *programs, tl_tables *tables, tl_judged *out,
+                       tl_error *err);
+void tl_judged_free(tl_judged *judged);
 
-/* What repairs would gain, as replayed. */
-typedef struct tl_verdict_gains {
-    bool simulated;      /* gain_ns of the rows has been found */
-    int64_t together_ns; /* of all ranks that stand out, repaired together */
-} tl_verdict_gains;
-
-/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
- * rank is. */
-bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
-
-/* Whether a gain is enough for a verdict, of the steps [first, last] that what costs it lies in. */
-bool tl_gain_matters(const tl_verdict_input *input, int32_t first_step, int32_t last_step, int64_t gain_ns);
-
-/* Then: verdict and reason, from what stands in the rows of both tables, which are those of tl_verdict_make.
- * TL_ENOMEM. */
-tl_status tl_verdict_judge(const tl_verdict_input *input, const tl_verdict_gains *gains, const tl_table *blame_step,
-                           tl_table *straggler, tl_error *err);
-
-/* Last: blame_ns of each row with what others waited for the rank outside of steps, too, of which no verdict is made. */
+/* Then: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no verdict is made. */
 void tl_verdict_sum_all(const tl_table *blame, tl_table *straggler);
+
+/* Last: ranks whose trace shows no device work get a row in straggler each, of which nothing is known.  TL_ENOMEM. */
+tl_status tl_verdict_add_workless(tl_tables *tables, tl_error *err);
 
 #endif

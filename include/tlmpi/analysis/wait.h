@@ -1,59 +1,187 @@
-/* wait.h - when the host stood still because it waited for its device.
+/* wait.h - who waited for whom in a matched collective, how long, and what had the last one done more than the others?
  *
- *     host     [launch a][launch b][ synchronize        ][launch c]
- *     device      [    a    ][        b         ]           [  c ]
- *                                  |<--- the wait ---->|
- *
- * A host that waits is as late as its device; a host that thinks is late by itself.  Everything that asks what would have
- * been needs to know which of the two a piece of host time was.
+ * From collectives on the job's clock.  Fills arrival, and what of gap_peer, idle and idle_summary was waiting.  May use time,
+ * match and clock.
  */
 #ifndef TLMPI_ANALYSIS_WAIT_H
 #define TLMPI_ANALYSIS_WAIT_H
 
-#include "tlmpi/base/status.h"
+#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/parts.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>
+#include <stddef.h>
 
-typedef enum tl_wait_kind {
-    TL_WAIT_DEVICE, /* for everything on the device */
-    TL_WAIT_STREAM, /* for what is queued on one stream */
-    TL_WAIT_EVENT,  /* for some piece of work: whichever ended last before the wait did */
-    TL_WAIT_COPY,   /* as for a stream: a copy to the device whose call comes back when it is done */
-    TL_WAIT_FREE,   /* as for the device: nothing may use the memory any more */
-    TL_WAIT_QUEUE   /* for room in the queue: a launch that the driver held back */
-} tl_wait_kind;
+/* ------------------------------------------------------------------------------------------------------- wait state */
 
-/* One wait; [start_ns, end_ns) is the call. */
-typedef struct tl_host_wait {
-    int64_t start_ns, end_ns;
-    int32_t device, stream; /* -1: all, or unknown */
-    tl_wait_kind kind;
-} tl_host_wait;
+/* How long each rank of a collective waited, and whom for.
+ *
+ *     all-reduce   rank 0   [wwwwwwwwwwww|===]        all wait for the last to come
+ *                  rank 1        [wwwwwww|===]
+ *                  rank 2                [===]
+ *
+ *     all-to-all   rank 0   [wwww|==]                 0 gets nothing of 2 and leaves before it comes: it waited for 1
+ *                  rank 1        [wwwwwww|===]
+ *                  rank 2                [===]
+ *
+ * Nobody waits past the end of its own kernel: where clocks disagree the last can seem to come later than that.
+ */
 
-/* Zero-initialise; tl_host_waits_free ends it. */
-typedef struct tl_host_waits {
-    tl_host_wait *v;
-    size_t n, cap;
-} tl_host_waits;
+/* Whom the waits of a collective are for. */
+tl_wait_state tl_wait_state_of(const tl_collective_view *c);
 
-void tl_host_waits_free(tl_host_waits *waits);
+/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it by more
+ * than the clock error, but no longer than to its end; to its end where all are.  The starts are those of all ranks where
+ * each may leave before all have come, else the last one alone. */
+int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 
-/* What a runtime or driver call, or a recorded wait, of this name waits for; false for one that does not wait. */
-bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
+/* waits_ns[i]: what by_rank[i] waited, from its own start.  False when memory is out. */
+bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
-/* Appends what the view shows: calls that wait, on threads that launch; recorded waits; copies that held the host until they
- * were done; and what the two calls below find.  TL_ENOMEM. */
-tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err);
+/* Whether its clocks hide who came last: arrivals [first, last] lie within twice what they leave open, unless it is a
+ * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
+bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
 
-/* Appends launches that the driver held back because the queue was full.  False when memory is out. */
-bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits);
+/* ---------------------------------------------------------------------------------------------------------- surplus */
 
-/* Appends waits that no call tells of: profilers leave some calls out (cudaEventSynchronize among them), and record none that
- * began before they did.  False when memory is out. */
-bool tl_host_waits_infer(const tl_rank_view *view, tl_host_waits *waits);
+/* What one of many did more of than the others: over the median of the other n - 1, part by part.
+ *
+ * The n are sorted once; the median of all but one is one of the three in their middle, or between two of them.
+ */
 
-/* Puts the waits in order of time, drops empty ones and makes one of those that overlap: a call, and what was recorded of
- * it.  To be called last. */
-void tl_host_waits_sort(tl_host_waits *waits);
+/* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
+enum { TL_SHARE_ONE = 10000 };
+
+/* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one behind; those that are not there are 0. */
+typedef struct tl_middle {
+    size_t n;
+    int64_t ns[3];
+} tl_middle;
+
+typedef struct tl_middles {
+    size_t n;
+    int64_t ns[TL_NPARTS][3];
+} tl_middles;
+
+/* The same of one number each, `stride` bytes apart; and what one of the n is over the median of the others, else 0. */
+void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
+int64_t tl_surplus_over(const tl_middle *middle, int64_t own);
+
+/* scratch has room for n numbers.  tl_parts are `stride` bytes apart. */
+void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);
+
+/* The shares of one's surplus (tl_blame_arrival.share); returns that surplus, all positive ones together.  `own` is one of
+ * the n. */
+int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
+
+/* -------------------------------------------------------------------------------------------------------- late rows */
+
+/* What proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it
+ * had more time than its peers. */
+
+/* One rank in one collective. */
+typedef struct tl_late_row {
+    int64_t collective;
+    int64_t start_ns, end_ns; /* on the job's clock */
+    int32_t rank, step;
+    int32_t own_step;       /* that of the rank's own marks; step: that of the collective */
+    uint32_t uid, previous; /* of its kernel; of that of its previous collective with the same ranks */
+    int64_t bytes;          /* size of the message, -1 when unknown */
+    int64_t done_ns; /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
+    uint16_t share[TL_NPARTS];
+    uint16_t behind; /* how much of what these are shares of it had behind the last collective of the step before own_step */
+    uint8_t kind;    /* tl_collective, of the collective */
+    uint8_t fits;    /* two ranks or more, and nothing suspect */
+    uint8_t charged; /* its collective may carry a verdict */
+    uint8_t pair;    /* a send and its receive */
+    int32_t group;
+    int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
+    int64_t uncertainty_ns; /* of the clocks of its collective */
+    int32_t hidden;         /* 1: they hide who came last to it */
+    int32_t padding;
+} tl_late_row;
+
+typedef TL_VEC(tl_late_row) tl_late_rows;
+
+/* Appends the rows of one collective.  False when memory is out. */
+bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
+
+/* ------------------------------------------------------------------------------------------------------------ peers */
+
+/* Once ranks are matched: what was waiting for other ranks, and for which.
+ *
+ *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel
+ *     rank 1                  [ transfer ]      to |; rank 1 for nobody
+ *
+ * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (time.h).
+ * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
+ */
+
+/* How long a rank waited in a kernel or operator of its own. */
+typedef struct tl_peer_answer {
+    int64_t wait_ns;    /* from its start */
+    int64_t collective; /* number; -1: of hosts */
+    int32_t rank, late_rank;
+    uint32_t uid;
+    uint32_t padding;
+} tl_peer_answer;
+
+typedef TL_VEC(tl_peer_answer) tl_peer_answers;
+
+/* By rank and uid, as the calls below want them. */
+void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
+
+/* -------------------------------------------------------------------------------------------- collectives of hosts */
+
+/* One rank in one of them. */
+typedef struct tl_host_meeting {
+    uint64_t key;             /* of the name, the step, and how many-eth of that name it is there */
+    int64_t start_ns, end_ns; /* on the job's clock */
+    int32_t rank;
+    uint32_t uid;
+} tl_host_meeting;
+
+typedef TL_VEC(tl_host_meeting) tl_host_meetings;
+
+/* Takes the rows of collectives of hosts (idle_id -1) out of gap_peer.  All of a rank are there.  False when memory is
+ * out. */
+bool tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out);
+
+/* Appends the answers of meetings that are all of some keys.  Ranks have met where none left before the last had come;
+ * where one did they are not matched, and there is no answer.  False when memory is out. */
+bool tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
+
+/* --------------------------------------------------------------------------------------------------------- cutting */
+
+/* Leaves of the rows of gap_peer what was waiting.  What nobody answers for is dropped, unless its evidence is of
+ * hosts. Rows are then in order of their keys.  False when memory is out. */
+bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
+
+/* What goes into one row of idle, or of idle_summary. */
+typedef struct tl_peer_sum {
+    int64_t peer_ns, waiting_ns;
+    int32_t rank, device;
+    int32_t late_rank;
+    uint8_t drain_type, cpu_during_gap;
+    uint8_t of_class; /* 1: of idle_summary */
+    uint8_t padding;
+    char dominant_op[sizeof((tl_gap_peer *)0)->dominant_op];
+} tl_peer_sum;
+
+typedef TL_VEC(tl_peer_sum) tl_peer_sums;
+
+/* Appends the sums of rows that are cut, and of exposures, both all of some ranks.  False when memory is out. */
+bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers,
+                  size_t nanswers, tl_peer_sums *out);
+
+/* Enters them into the rows of the ranks, which are in order of their keys. */
+void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table *summary);
+
+extern const tl_analysis tl_arrival_analysis;
 
 #endif

@@ -1,7 +1,8 @@
 /* hta.h - the tables of Holistic Trace Analysis (HTA), from the same traces, with its numbers.
  *
  * For people who come from HTA, and for checking against it: its rounding to microseconds, its choice of the rows, its
- * classes of kernels and its arithmetic in doubles.  Nothing of that enters the tables of tlmpi itself.
+ * classes of kernels and its arithmetic in doubles.  Nothing of that enters the tables of tlmpi itself.  From traces
+ * that it reads itself, with all categories.  May use: trace and the common files of compat.
  *
  *     tl_hta_file files[] = { { "rank-0.json.gz", 0 }, { "rank-1.json.gz", 1 } };
  *     tl_hta_options options = { .files = files, .nfiles = 2, .out_dir = "out" };

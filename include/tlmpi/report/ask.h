@@ -1,8 +1,11 @@
-/* ask.h - the four questions and their answers, for people and for programs. */
+/* ask.h - the four questions and their answers, for people and for programs.
+ *
+ * From answers, which decides what they are, in the words of format.  Nothing is decided here.
+ */
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H
 
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 #include <stdio.h>
 
 /* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is the

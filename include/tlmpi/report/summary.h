@@ -3,14 +3,16 @@
  * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what
  * cannot be trusted or is not there, the files, the next command.  Facts only: every number stands in a table of the
  * result file too.
+ *
+ * From the tables of the result and from answers, which decides what they come to; may use format.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
 
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/report/answers.h"
+#include "tlmpi/report/answers/answers.h"
 #include <stdbool.h>
 #include <stdio.h>
 

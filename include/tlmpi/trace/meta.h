@@ -1,4 +1,6 @@
-/* meta.h - what a trace says about itself outside traceEvents.
+/* meta.h - what a trace says about itself outside traceEvents: rank, base time, devices, groups.
+ *
+ * From the text around the array, whole or damaged, or from the last bytes of a file alone.  May use: text.
  *
  * The keys may stand before or after the array, in any order (an on-demand trace has distributedInfo behind it, a 2025
  * trace baseTimeNanoseconds).
@@ -9,6 +11,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/base/text.h"
+#include "tlmpi/trace/text/source.h"
+#include "tlmpi/trace/text/split.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,5 +55,14 @@ tl_status tl_meta_parse_distributed(const char *text, size_t n, tl_meta *meta, t
 void tl_meta_set_base(tl_meta *meta, tl_text digits);
 
 void tl_meta_free(tl_meta *meta);
+
+/* Reads the text around the array into *meta: as it is, or, where the splitter has found a fault in it, what can be made of it.
+ * TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays.  TL_ENOMEM. */
+tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
+
+/* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a compressed one is
+ * inflated to it from where the source stands, `behind` being the text that it has given last.  Where there is nothing, or memory
+ * is out, *meta stays as it is. */
+void tl_tail_read(const char *path, tl_source *source, tl_text behind, tl_meta *meta);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
 
-#include "tlmpi/trace/events.h"
+#include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
 /* The category of these events: no analysis asks for it, so that an augmented trace says what its original says. */

@@ -4,7 +4,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/trace/events.h"
+#include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
 typedef struct tl_out_process {

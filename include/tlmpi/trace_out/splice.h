@@ -10,7 +10,7 @@
 #ifndef TLMPI_TRACE_OUT_SPLICE_H
 #define TLMPI_TRACE_OUT_SPLICE_H
 
-#include "tlmpi/trace/reader.h"
+#include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace_out/track.h"
 
 /* What stands around the new events. */

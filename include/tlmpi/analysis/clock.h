@@ -1,0 +1,75 @@
+/* clock.h - what recorded clocks must be off by: only what is impossible is corrected.
+ *
+ *     meeting   rank 0   [           ]        all-reduce, all-gather, reduce-scatter, barrier: nobody leaves before the
+ *               rank 1          [    ]        last has come, so for any two x, y:  end_y - o_y >= start_x - o_x
+ *     message   sender   [     ]
+ *               receiver     [       ]        nothing is received before it is sent:  end_r - o_r >= start_s - o_s
+ *
+ * o is how far a clock is ahead.  Each line bounds the difference of two unknowns; waiting both ways bounds it from both
+ * sides.  Offsets that keep all lines (to TL_CLOCK_ERROR_NS) are feasible:
+ *
+ *     none is needed        the clocks stay as they are recorded
+ *     an offset a host      the ranks of a host read one clock
+ *     an offset a rank      where hosts are unknown, or their ranks disagree
+ *     ... and a drift       where no offset is feasible over all the time
+ *
+ * The first of these that breaks nothing is taken, in the middle of what is feasible; else the one that breaks least, if it
+ * breaks fewer than the clocks as recorded.  That ends of a collective differ is no evidence of an offset: members differ
+ * in their own transfers.  That they agree is evidence of none: what they differ by bounds what is left in doubt.
+ *
+ * Who uses it: the job, once collectives are matched; it brings all times to the corrected clocks.  May use: match.
+ */
+#ifndef TLMPI_ANALYSIS_CLOCK_H
+#define TLMPI_ANALYSIS_CLOCK_H
+
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/model/table.h"
+
+/* What is done with the clocks that are found. */
+typedef enum tl_clock_mode {
+    TL_CLOCK_AUTO, /* what is impossible is corrected */
+    TL_CLOCK_NONE, /* times stay as recorded; what was found is told */
+    TL_CLOCK_FORCE /* clocks go to the middle of what is feasible, also where they are possible as recorded */
+} tl_clock_mode;
+
+/* How several procs that each have some of the job's collectives agree: each call leaves the same n values with all. */
+typedef struct tl_clock_procs {
+    tl_status (*least)(int64_t *values, size_t n, tl_error *err); /* the least of each */
+    tl_status (*sum)(int64_t *values, size_t n, tl_error *err);
+} tl_clock_procs;
+
+/* Of `parts`, in the order of tl_participants_sort: finds the clocks of the job, the same on every proc.  Fills clock,
+ * component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the constraints leave
+ * the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
+tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
+                         tl_rank_place *places, size_t nplaces, tl_error *err);
+
+/* The time on the job's clock of an instant on the rank's. */
+int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns);
+
+/* What one rank's end of one collective says: how far behind the middle end of all it lies, on corrected clocks. */
+typedef struct tl_clock_end {
+    int64_t apart_ns; /* not below 0 */
+    int32_t rank, padding;
+} tl_clock_end;
+
+/* The ends of one synchronising collective, one a participant, into out (room for n); *nout: how many, none where they say
+ * nothing of clocks.  False when memory is out. */
+bool tl_clock_ends(const tl_participant *by_rank, size_t n, tl_clock_end *out, size_t *nout);
+
+/* How many ends of a rank there are, and what they are apart by: 1.4826 times the median, a standard deviation where they
+ * scatter normally around 0. */
+typedef struct tl_clock_scatter {
+    int64_t ends, sigma_ns;
+    int32_t rank, padding;
+} tl_clock_scatter;
+
+/* Of n > 0 ends of one rank; puts them in order. */
+tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n);
+
+/* Lowers the sigma of the places to what ends leave open, each clock to the median of its ranks, and fills the rows of table
+ * clock, one a place.  `scatter` ascends by rank.  TL_ENOMEM. */
+tl_status tl_clocks_fill(const tl_clock_scatter *scatter, size_t n, tl_rank_place *places, size_t nplaces,
+                         tl_table *table, tl_error *err);
+
+#endif

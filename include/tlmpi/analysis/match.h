@@ -1,0 +1,236 @@
+/* match.h - which communication kernels of which ranks are one collective?
+ *
+ * From what each rank says of its own: groups are decided once for the job, each participant gets a key, those of one key are
+ * a collective; what has no key is matched by when it ended.  What speaks against a match is told, and the tables group,
+ * bandwidth and quality are filled.  Uses no other folder, and no process but its own.
+ */
+#ifndef TLMPI_ANALYSIS_MATCH_H
+#define TLMPI_ANALYSIS_MATCH_H
+
+#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/participant.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/model/view.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ----------------------------------------------------------------------------------------------------- participants */
+
+/* The collectives that one rank takes part in. */
+
+/* Appends the rank's participants and memberships.  TL_ENOMEM; the set then holds part of them. */
+tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------------- groups */
+
+/* The process groups of a job, from what its ranks say of them.
+ *
+ * Decided once, for all ranks: which memberships are of one group, the group's number, and by what rule its collectives
+ * are matched.  It takes rows per rank and group, and no events.
+ */
+
+/* A rank's k-th collective of an inferred group: some of them, to see which ranks end together. */
+typedef struct tl_sighting {
+    uint64_t item; /* equal for what should be one collective, were all ranks one group */
+    int64_t start_ns, end_ns;
+    int32_t membership; /* index among those of the job */
+    int32_t loose;      /* its kind does not make ranks end together */
+} tl_sighting;
+
+/* How many of each membership, from all of the recording. */
+#define TL_SIGHTINGS 64
+
+/* What is decided for one membership. */
+typedef struct tl_fate {
+    uint64_t group_key;
+    int32_t group;           /* number in the job */
+    uint8_t by_seq;          /* all its ranks have sequence numbers */
+    uint8_t by_loose_launch; /* what was launched outside any step counts alike on all its ranks */
+    uint8_t padding[2];
+} tl_fate;
+
+/* What owners need to know of a group, in order of its number. */
+typedef struct tl_group_fact {
+    int32_t size, seen;
+    uint32_t most;          /* participants of the rank that has most */
+    uint8_t inferred, span; /* tl_node_span */
+    uint8_t padding[2];
+} tl_group_fact;
+
+/* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
+ * frees), in order of their numbers.  hosts: the host of each membership's rank, -1 when unknown.  sightings: ascending
+ * by membership and item.  TL_ENOMEM. */
+tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
+                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
+                           tl_group_fact **facts, tl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------ collectives */
+
+/* Participants that lie together, as collectives: who is there, what fits, when.
+ *
+ * An owner has all participants of some keys.  In order they are collectives, one behind the other.
+ */
+
+/* What the job knows of a rank, in rank order. */
+typedef struct tl_rank_place {
+    int32_t rank;
+    int32_t host;    /* number, -1 when unknown */
+    int32_t clock;   /* number: ranks of one clock need no correction between them */
+    int32_t applied; /* 1: offset and drift are taken off the rank's times */
+    int64_t offset_ns, drift_ppb;
+    int64_t sigma_ns;  /* how far the clock may still be off; INT64_MAX: nothing tells */
+    int64_t middle_ns; /* when the offset holds; the drift counts from there */
+    int32_t component; /* clocks of one number can be compared */
+    int32_t padding;
+} tl_rank_place;
+
+/* What is known about everybody; borrowed. */
+typedef struct tl_job_facts {
+    const tl_group_fact *groups;
+    size_t ngroups;
+    const tl_rank_place *ranks;
+    size_t nranks; /* ranks that have a trace */
+} tl_job_facts;
+
+/* One matched collective, as hooks see it. */
+typedef struct tl_collective_view {
+    int64_t number;
+    const tl_participant *by_rank; /* [n] ascending by rank; times on the job's clock */
+    size_t n;
+    int32_t group;
+    int32_t size;     /* ranks that take part, -1 when unknown */
+    int32_t expected; /* those of them with a trace */
+    int32_t step;     /* ProfilerStep in which most ranks launched it, else the lowest that tells one; -1: none does */
+    uint8_t kind;     /* tl_collective */
+    uint8_t rule;     /* tl_match_rule */
+    uint8_t state;    /* tl_coll_state */
+    uint8_t suspect;  /* tl_suspicion */
+    uint8_t span;     /* tl_node_span */
+    int64_t uncertainty_ns; /* of its clocks together */
+} tl_collective_view;
+
+/* The uncertainty where nothing compares clocks of several hosts: larger than any wait. */
+#define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
+
+/* A collective's place among the participants. */
+typedef struct tl_collective_run {
+    size_t first, n;
+    int64_t s_first_ns;
+} tl_collective_run;
+
+/* Puts participants in the order of (group, key, rank, start, uid).  False when memory is out. */
+bool tl_participants_sort(tl_participant *parts, size_t n);
+
+/* The collectives in sorted participants, in their order; the caller frees *runs.  False when memory is out. */
+bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns);
+
+/* In order of (first arrival, group, key).  False when memory is out. */
+bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n);
+
+/* Looks at one collective; its number is left 0. */
+tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
+                                        const tl_job_facts *facts);
+
+/* The rank's place, or NULL: it has no trace. */
+const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
+
+/* -------------------------------------------------------------------------------------------------------- match key */
+
+/* Which participants belong together: those of one key. */
+
+/* Sets key and rule of a participant by the first rule that applies to it; key 0 and no rule where only its end can
+ * tell. */
+void tl_match_key(tl_participant *p, const tl_fate *fate);
+
+/* A key that no other participant has; its group must be the number in the job. */
+uint64_t tl_lone_key(const tl_participant *p);
+
+/* What stands for the participant among the sightings of its membership (match.h), or 0: its launch is not known. */
+uint64_t tl_sighting_item(const tl_participant *p);
+
+/* ------------------------------------------------------------------------------------------------------------ align */
+
+/* Which collectives of two ranks of one group are the same, by when they ended.
+ *
+ *     reference   [A ]..[B ]....[C]..[D ]...[E ]
+ *     mine          .....[b]....[c]..[d ]...[e ]      open: b, which was launched before the window; c, d, e have keys
+ *
+ * What both have keys for tells how far the clocks are apart; where nothing does, the shift of one row against the
+ * other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones are matched in
+ * order, so that matched ends lie close together.
+ */
+
+typedef struct tl_align_item {
+    int64_t end_ns;
+    int64_t bytes;  /* -1 when unknown */
+    uint64_t key;   /* 0: open */
+    uint64_t dtype; /* 0 when unknown */
+    uint32_t kind;  /* tl_collective */
+    uint32_t padding;
+} tl_align_item;
+
+/* match[i] = the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no partner.  Both
+ * ascending by end_ns; all of ref have keys.  False when memory is out. */
+bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
+
+/* ------------------------------------------------------------------------------------------------------- pair align */
+
+/* Sends and receives of which nobody says between whom: matched by when they ended.
+ *
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
+ *     2   ......[?].........[?]...     with the next
+ *
+ * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
+ * the group are.  A pure function of its input.
+ */
+
+/* One rank's part in a send, a receive or both. */
+typedef struct tl_pair_item {
+    uint64_t key;  /* 0: open; of what has a partner the same on both sides */
+    uint64_t lone; /* the key that it gets alone */
+    int64_t end_ns;
+    int32_t group, rank;
+    int32_t peer; /* -2: unknown */
+    int32_t padding;
+} tl_pair_item;
+
+/* Gives every open item a key, and those for which one is found a peer.  No neighbours are guessed in groups that
+ * guess[group] is false for.  False when memory is out. */
+bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
+
+/* -------------------------------------------------------------------------------------------------------- suspicion */
+
+/* What speaks against a matched collective: that its parts do not belong together. */
+
+/* The first check that fails of those that need no clock: kind, dtype, size, a rank twice. */
+tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
+
+/* The checks of time: nobody is done before all have come, and all end together; where the collective makes them.  Its
+ * uncertainty_ns is known by now. */
+tl_suspicion tl_collective_suspect_times(const tl_collective_view *c);
+
+/* ------------------------------------------------------------------------------------------------------ clock doubt */
+
+/* How far the clocks of some ranks may be apart, a rank at a time. */
+
+/* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
+ * which is its sigma, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of
+ * several hosts and nothing compares these.  { .clock = -1 } begins; a rank NULL adds nothing. */
+typedef struct tl_clock_doubt {
+    int64_t worst_ns;
+    int32_t clock, component, host; /* of the last rank that was added */
+    bool several;
+    bool apart;  /* nothing tells how far they are apart */
+    bool untied; /* ... and there is no reason to think that it is one clock */
+} tl_clock_doubt;
+
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank);
+int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt);
+
+extern const tl_analysis tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis;
+
+#endif

@@ -1,0 +1,161 @@
+/* time.h - what did the devices of one rank do, and when?
+ *
+ * From the view of one rank: its work as sets of instants, and as one activity after the other; the pieces in which it does
+ * nothing but communicate; its steps; and the tables step, breakdown, stream_idle and interval.  Uses no other folder.
+ */
+#ifndef TLMPI_ANALYSIS_TIME_H
+#define TLMPI_ANALYSIS_TIME_H
+
+#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/parts.h"
+#include "tlmpi/model/view.h"
+#include <stdbool.h>
+
+/* --------------------------------------------------------------------------------------------------------- activity */
+
+/* What a rank's devices were doing, instant by instant, one thing at a time.
+ *
+ *     compute    ...[=====]........[====]......
+ *     comm       ......[=======]...............
+ *     copy       .[==].................[===]...
+ *     activity   .hhcccccccxxxxx...ccccccooo...      h: to the device, c: compute, x: exposed comm,
+ *                                                    o: other copy, .: idle
+ *
+ * Where several run at once the first of compute, copy to the device, other copies, comm counts: what is left for comm
+ * is what nothing of the rank's own hid.  Idle time is divided by why it was idle, as the caller says.  So any stretch
+ * of a rank's time is a sum of parts, to the nanosecond, and two ranks can be compared part by part.
+ */
+
+/* A stretch of idle time and its reason. */
+typedef struct tl_idle_span {
+    int64_t start_ns, end_ns;
+    tl_part part;
+} tl_idle_span;
+
+/* COMPUTE, H2D, COPY or COMM. */
+tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *kernel);
+
+/* Stretches of one activity each, in columns: there are more of them than kernels.  They are disjoint, in order, and
+ * touch: i lasts up to the start of i + 1.  Number n is the end, of part TL_NPARTS.  Zero-initialise; tl_activity_free
+ * ends it. */
+typedef struct tl_activity {
+    int64_t *start_ns;
+    uint8_t *part; /* tl_part */
+    size_t n, cap;
+    tl_parts *sums; /* of all before stretch i * TL_ACTIVITY_BLOCK, for each such i */
+} tl_activity;
+
+enum { TL_ACTIVITY_BLOCK = 32 };
+
+void tl_activity_free(tl_activity *activity);
+
+/* A place in an activity, from which sums go forward.  Start with { 0 }. */
+typedef struct tl_activity_cursor {
+    size_t at;
+} tl_activity_cursor;
+
+/* Puts the cursor where t_ns is, wherever it was; O(log n). */
+void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, int64_t t_ns);
+
+/* Adds the parts of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor come in
+ * order of from_ns; one costs what its cursor passes over and O(log n), however long the stretch of time. */
+void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
+                     tl_parts *sum);
+
+/* -------------------------------------------------------------------------------------------------------- idle part */
+
+/* Idle time of a rank's devices, cut by what the host did instead of feeding them.
+ *
+ *     host    ..[launch a][synchronize   ]....[launch b][ gc.collect        ]..[launch c]...
+ *     device  ............[    a     ]..............[ b ].......................[ c ]
+ *                                    |ssssssssssssss|   |ggggggggggggggggggggggh|
+ *
+ * For comparing ranks: a coarse cut of all idle time, to the nanosecond, by the first that holds
+ *
+ *     device       the work that ends the gap was launched before the gap: nothing was late on the host; so, too,
+ *                  without any launch
+ *     gc           a garbage collection on a thread that launches
+ *     input        such a thread waits for the data loader
+ *     allocator    it allocates or frees device memory
+ *     sync         it waits for the device; and then the short gaps until launches are ahead of the device again
+ *     host         all else
+ */
+
+/* The activity of a view, all its devices together, its idle time divided so; needs what the host did.  False when
+ * memory is out. */
+bool tl_activity_find(tl_activity *activity, const tl_rank_view *view);
+
+/* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
+ * others. */
+tl_part tl_idle_part_of_call(tl_text name);
+tl_part tl_idle_part_of_op(tl_text name);
+
+/* -------------------------------------------------------------------------------------------------------- comm only */
+
+/* When did a device do nothing but communicate?
+ *
+ *     stream 7     [ A  ]..............[ B ]
+ *     stream 20    ....[ 1    ]....[ 2    ]
+ *     pieces            |  1 |     |2|
+ *
+ * What the device waits in a collective shows as work: the kernel runs until the last rank has come.  How much of a
+ * piece was waiting is known when ranks are matched.
+ */
+
+/* Communication without compute beside it. */
+typedef struct tl_comm_piece {
+    int64_t start_ns, end_ns;
+    uint32_t kernel; /* of the communication that runs the one that ends last: index into the kernels */
+} tl_comm_piece;
+
+typedef TL_VEC(tl_comm_piece) tl_comm_pieces;
+
+/* The pieces of the kernels order[0, n), which are in order of start, behind those that *out has; they are disjoint,
+ * and in order of time.  False when memory is out. */
+bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out);
+
+/* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
+ * kernel into any number of pieces; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
+ * which the pieces are taken to be spread evenly. */
+enum { TL_EXPOSURES_MOST = 16 };
+
+typedef struct tl_exposure {
+    int64_t from_ns, to_ns;
+    int64_t ns; /* of a piece: all of it */
+    int32_t rank, device;
+    uint32_t uid; /* of the kernel */
+    uint32_t padding;
+} tl_exposure;
+
+/* How much of it lies in the first wait_ns of the kernel. */
+int64_t tl_exposure_within(const tl_exposure *exposure, int64_t wait_ns);
+
+/* Of all ranks that a proc has read.  Zero-initialise; free(v) ends it. */
+typedef TL_VEC(tl_exposure) tl_exposures;
+
+/* Appends those of each device of the rank.  False when memory is out. */
+bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
+
+/* -------------------------------------------------------------------------------------------------------- step done */
+
+/* When the device had done with a step.
+ *
+ *     host     | step 4          | step 5          |
+ *     device       [ a ][ b ]-----[ c ]  [ d ][ e ]-----[ f ]      -: a collective; c, f: behind the step's last one
+ *     done                           ^4                    ^5
+ *
+ * What was launched in a step is its work, whenever it runs.  What the device is idle for behind it is of the next step, as
+ * in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of this one.
+ */
+
+/* Fills done_ns[view->nsteps]: the last end of compute, and of copies on its streams, launched in the step or one before it;
+ * TL_TIME_UNKNOWN where there is none. */
+void tl_steps_done(const tl_rank_view *view, int64_t *done_ns);
+
+/* Where the step of this number stands among the windows, looked for from `from` on and round; view->nsteps: there is none. */
+size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number);
+
+extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_stream_idle_analysis;
+
+#endif

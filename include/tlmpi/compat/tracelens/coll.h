@@ -1,0 +1,118 @@
+/* coll.h - collective kernels of all ranks, matched by group and order.
+ *
+ *     rank 0    [ A ]   [ B ]      [ C ]
+ *     rank 1     [ A ]  [ B ]       [ C ]
+ *                 0_0    0_1         0_2       group "0", position among the rank's kernels of that group
+ *
+ * Answers what TraceLens' tables of collectives ask: how long each took, who was waited for, what was exchanged.  From the
+ * kernels that each rank packs into bytes.  May use: rank.h and the common files of compat.
+ *
+ * Kernels with one id are taken for one collective, whatever they are.
+ */
+#ifndef TLMPI_COMPAT_TRACELENS_COLL_H
+#define TLMPI_COMPAT_TRACELENS_COLL_H
+
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/compat/sheet.h"
+#include "tlmpi/compat/tracelens/rank.h"
+
+/* What is absent. */
+#define TL_COLL_NO_NUMBER INT64_MIN
+
+/* A collective kernel.  Times in us, sizes in 2^20 bytes. */
+typedef struct tl_coll_row {
+    int64_t rank;
+    double ts, dur;
+    int64_t group_size, in_nelems, out_nelems, stream; /* TL_COLL_NO_NUMBER where absent */
+    uint32_t group, ranks, name, dtype;                /* ids of texts; TL_NO_NAME where absent */
+    uint32_t in_split, out_split;
+    uint32_t whole_ts, whole_dur; /* written as integers */
+    uint32_t index;               /* in the group, of the rank's kernels */
+    uint32_t collective;          /* in order of first appearance; its id is group and index */
+} tl_coll_row;
+
+/* Zero-initialise; tl_colls_free ends it. */
+typedef struct tl_colls {
+    TL_VEC(tl_coll_row) rows; /* ascending rank, of one rank in file order */
+    tl_names texts;
+    int64_t gpus_per_node; /* 0: nothing is said of nodes */
+    bool plain;            /* no groups, one stream a rank: ids are positions alone */
+
+    /* Rows of collective c, ascending rank: by_collective[first[c]] up to that of c + 1. */
+    uint32_t *by_collective, *first;
+    size_t ncollectives;
+
+    /* Whether columns of all rows are integers to pandas. */
+    bool whole_ts, whole_dur, whole_group_size, whole_in, whole_out, whole_stream;
+} tl_colls;
+
+void tl_colls_free(tl_colls *colls);
+
+/* Adds the collective kernels of a rank as bytes: the number of rows, rows, the number of texts, texts. */
+bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
+
+/* Takes such bytes, adding the rows; *at moves behind them.  Ranks may come in any order.  False: memory is out. */
+bool tl_colls_unpack(tl_colls *colls, const char **at);
+
+/* When all rows are in: sorts and matches them.  False: memory is out. */
+bool tl_colls_match(tl_colls *colls);
+
+/* Size in 2^20 bytes of so many elements; NaN where the type is unknown or there is no number. */
+double tl_coll_mb(const tl_colls *colls, const tl_coll_row *row, int64_t nelems);
+static inline double tl_coll_in_mb(const tl_colls *colls, const tl_coll_row *row)
+{
+    return tl_coll_mb(colls, row, row->in_nelems);
+}
+
+/* The out size is unknown where the in size is. */
+static inline double tl_coll_out_mb(const tl_colls *colls, const tl_coll_row *row)
+{
+    return row->in_nelems == TL_COLL_NO_NUMBER ? NAN : tl_coll_mb(colls, row, row->out_nelems);
+}
+
+static inline const tl_coll_row *tl_coll_nth(const tl_colls *colls, size_t collective, size_t k)
+{
+    return &colls->rows.v[colls->by_collective[colls->first[collective] + k]];
+}
+
+static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
+{
+    return colls->first[collective + 1] - colls->first[collective];
+}
+
+/* The ranks of some collectives: add those of each, then keep each once, ascending.  Zero-initialise; free(ranks.v)
+ * ends it.  False: memory is out. */
+typedef TL_VEC(int64_t) tl_coll_ranks;
+bool tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
+void tl_coll_ranks_distinct(tl_coll_ranks *ranks);
+
+/* The row of a rank in a collective, NULL where it takes no part.  Ranks are asked for in ascending order: *k, at first
+ * 0, counts those that do. */
+const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k);
+
+/* Cells: of an id; a text; a number that may be absent, of a column that is whole or not. */
+void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row);
+void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);
+void tl_coll_put_number(tl_sheet *sheet, int64_t number, bool whole);
+
+/* The columns of nodes, where gpus_per_node is known, behind all others: the node of a rank; whether the ranks of a
+ * group share one.  Their names; their cells. */
+void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names);
+void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank);
+void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks);
+
+/* nccl_long; a table without a row is not written. */
+tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *err);
+
+/* nccl_summary_long, or the same as coll_analysis of one rank. */
+tl_status tl_coll_write_summary_long(const tl_colls *colls, const char *dir, const char *name, tl_error *err);
+
+/* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a
+ * collective is, none of them is written and *differ tells the collective; else it is TL_NONE. */
+tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *differ, tl_error *err);
+
+/* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */
+tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err);
+tl_status tl_coll_write_heat(const tl_colls *colls, const char *dir, tl_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* attribute.h - from matched collectives to who holds the job up.
+ *
+ *     owners     a row a rank and collective: when it came, and in what it had more time than its peers
+ *     proc 0     charges, from the last collective to the first; then a verdict on each rank
+ *     all        what proc 0 asks about the suspects: the names that took most of their time, and of their peers'
+ *
+ * Proc 0 sees ranks times collectives, never their events.
+ */
+#ifndef TLMPI_JOB_ATTRIBUTE_H
+#define TLMPI_JOB_ATTRIBUTE_H
+
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/model/table.h"
+
+/* Collective.  rows: of this proc's collectives, in order; freed.  programs and details: of the ranks that this proc
+ * has read.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status
+ * and message on every proc. */
+tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
+                       tl_error *err);
+
+#endif

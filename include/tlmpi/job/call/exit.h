@@ -1,0 +1,21 @@
+/* exit.h - what the program tells its caller when it ends. */
+#ifndef TLMPI_JOB_CALL_EXIT_H
+#define TLMPI_JOB_CALL_EXIT_H
+
+#include "tlmpi/base/status.h"
+
+/* Exit statuses of the program. */
+enum {
+    TL_EXIT_DONE = 0,
+    TL_EXIT_PARTIAL = 1, /* done, but some input was unusable or incomplete */
+    TL_EXIT_USAGE = 2,
+    TL_EXIT_NOTHING = 3, /* nothing usable */
+    TL_EXIT_OUTPUT = 4,  /* output cannot be written */
+    TL_EXIT_FAIL_ON = 5,
+    TL_EXIT_FAULT = 70 /* a fault of ours, or memory is out */
+};
+
+/* The exit status for a failure. */
+int tl_exit_of_status(tl_status status);
+
+#endif

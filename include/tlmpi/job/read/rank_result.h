@@ -1,0 +1,47 @@
+/* rank_result.h - one trace file to the rows of its rank. */
+#ifndef TLMPI_JOB_READ_RANK_RESULT_H
+#define TLMPI_JOB_READ_RANK_RESULT_H
+
+#include "tlmpi/job/read/plan.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/model/names.h"
+#include "tlmpi/model/participant.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/view.h"
+
+typedef struct tl_rank_result {
+    int32_t rank;               /* the item's, or what the text of a file that is alone says */
+    tl_tables tables;           /* one for each schema of the registry */
+    tl_names names;             /* of the NAME cells */
+    int64_t first_ns;           /* first start in the interval table, TL_TIME_UNKNOWN without rows */
+} tl_rank_result;
+
+/* How to read; the same for every rank of a run. */
+typedef struct tl_rank_reading {
+    const tl_options *options;
+    const tl_rules *rules;
+    bool analyse;               /* false: read and count only */
+    tl_participants *participants;      /* gets the rank's parts in collectives */
+    tl_exposures *exposures;            /* gets when it did nothing but communicate */
+    tl_programs *programs;              /* gets the rank's program */
+    tl_details *details;                /* gets the names that took most of its time */
+    /* Reads the trace: tl_trace_read, or a team does it together. */
+    tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
+    void *read_arg;
+    void (*tick)(void *);
+    void *tick_arg;
+} tl_rank_reading;
+
+/* How the traces of a run are read. */
+tl_read_options tl_rank_read_options(const tl_rank_reading *how);
+
+/* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.
+ * TL_ENOMEM alone fails.  tl_rank_result_free ends *out in any case. */
+tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err);
+
+void tl_rank_result_free(tl_rank_result *result);
+
+#endif

@@ -1,0 +1,60 @@
+/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file: what is gathered or shared
+ * whole. */
+#ifndef TLMPI_JOB_TRANSPORT_ROWS_H
+#define TLMPI_JOB_TRANSPORT_ROWS_H
+
+#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/store/store.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------------------------------------------ share */
+
+/* Rows that proc 0 has, to all; and what all have, to proc 0. */
+
+/* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own. The
+ * caller frees *rows.  TL_ENOMEM everywhere. */
+tl_status tl_share_rows(void **rows, size_t *n, size_t size, tl_error *err);
+
+/* Collective.  Every proc's n rows, in the order of procs, to proc 0: *out (the caller frees) and *nout there, NULL and
+ * 0 elsewhere.  counts: room for as many as there are procs, gets each one's n on proc 0; or NULL.  TL_ENOMEM
+ * everywhere. */
+tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts,
+                          tl_error *err);
+
+/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM everywhere. */
+tl_status tl_share_least(int64_t *values, size_t n, tl_error *err);
+tl_status tl_share_sum(int64_t *values, size_t n, tl_error *err);
+
+/* Collective.  How many the procs before this one have, when each has n; *total: how many all have.  TL_ENOMEM
+ * everywhere. */
+tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------------- gather */
+
+/* The rows of whole tables, from all procs to proc 0. */
+
+/* Collective.  The rows of the scope's tables, of all procs, to proc 0, in the order of their keys; elsewhere these tables
+ * are empty then.  All tables go at once: each round of all procs takes its time, however little is in it.  The same status
+ * and message on every proc. */
+tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
+
+/* --------------------------------------------------------------------------------------------------------- programs */
+
+/* The programs of ranks (analysis/graph/programs.h), from the procs that have read them to proc 0. */
+
+/* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
+ * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
+tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------------- stream */
+
+/* Rows of collectives, from the procs that have them to the file. */
+
+/* Collective.  Writes the tables of scope COLLECTIVE, proc after proc, and empties them.  store and epoch_ns: on proc
+ * 0.  The same status and message on every proc. */
+tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables, tl_error *err);
+
+#endif

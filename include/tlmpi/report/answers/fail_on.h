@@ -1,0 +1,43 @@
+/* fail_on.h - thresholds under which a job is good enough: `--fail-on 'straggler>5%,idle>20%'`.
+ *
+ *     straggler   what the job loses to ranks that hold it up, as a share of its wall time: the largest gain of one, or of all
+ *                 that stand out together; where nothing could be simulated, or the simulation gains nothing, what others
+ *                 waited in the steps concerned
+ *     link        the same of slow links
+ *     idle        devices without work, of the time of all ranks
+ *     comm        exposed communication, likewise
+ *
+ * Where there is no verdict (one rank, nothing matched, inconclusive, nobody named where ranks have no steps ...),
+ * straggler and link are not judged: such a threshold is not met, and that is told.
+ */
+#ifndef TLMPI_REPORT_ANSWERS_FAIL_ON_H
+#define TLMPI_REPORT_ANSWERS_FAIL_ON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct tl_answers; /* answers.h */
+
+typedef enum tl_gate_kind { TL_GATE_STRAGGLER, TL_GATE_LINK, TL_GATE_IDLE, TL_GATE_COMM, TL_NGATES } tl_gate_kind;
+
+/* One threshold for each kind at most; above it is too much. */
+typedef struct tl_gates {
+    bool set[TL_NGATES];
+    double most[TL_NGATES]; /* shares */
+} tl_gates;
+
+/* What tl_gates_read takes, for messages. */
+#define TL_GATES_SYNTAX "NAME>PERCENT%,... with straggler, link, idle or comm for NAME, as 'straggler>5%,idle>20%'"
+
+/* "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is none, or names one twice;
+ * *gates is then as it was.  The empty text is no threshold. */
+bool tl_gates_read(const char *text, tl_gates *gates);
+
+/* The same text again, 0-terminated. */
+void tl_gates_write(const tl_gates *gates, char *out, size_t n);
+
+/* Whether any threshold is met.  Says which on `err`, and which were not judged, a line each. */
+bool tl_gates_judge(const tl_gates *gates, const struct tl_answers *answers, FILE *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* print.h - rows to people: aligned text, CSV, JSON.
+ *
+ * The first step of the room format: how rows (print.h), values of a program (json_writer.h), lines of 80 columns (wrap.h),
+ * numbers and lists in a sentence (words.h) are written, and for whom (terminal.h).  It knows no table; it may use base and
+ * model alone.
+ *
+ * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
+ *
+ *     tl_printer p = { .out = stdout, .schema = s, .format = TL_FORMAT_CSV, .name = lookup, .name_arg = result };
+ *     bool ok = tl_print_begin(&p) && tl_print_rows(&p, rows, n) && ...;
+ *     ok = tl_print_end(&p) && ok;
+ *
+ * Texts come from traces and are not trusted.  TABLE and CSV hold no control bytes (but for line ends and tabs inside a
+ * quoted CSV cell), JSON escapes them; bytes that are no UTF-8 become U+FFFD (in TABLE '?').
+ */
+#ifndef TLMPI_REPORT_FORMAT_PRINT_H
+#define TLMPI_REPORT_FORMAT_PRINT_H
+
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/schema.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The formats, in a list.  One more is an entry here and a file that defines its tl_<word>_format (cell.h). */
+#define TL_FORMATS(F)   F(TABLE, table) F(CSV, csv) F(JSON, json)
+#define TL_FORMAT_WORDS "table, csv or json"
+
+#define TL_FORMAT_NUMBER(NAME, word) TL_FORMAT_##NAME,
+typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
+
+/* Its word on the command line. */
+const char *tl_format_word(tl_format format);
+
+typedef struct tl_printer {
+    FILE *out;
+    const tl_schema *schema;
+    tl_format format;
+    const uint32_t *columns;            /* field numbers in the order to print; NULL for all */
+    size_t ncolumns;
+    tl_text (*name)(void *arg, uint32_t id);    /* text of a NAME cell; NULL prints the id */
+    void *name_arg;
+    size_t text_width;                  /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
+    /* private: */
+    bool any;                           /* JSON: a row has been printed */
+    struct tl_print_wait *wait;         /* TABLE: rows that wait until the widths are known */
+} tl_printer;
+
+/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits, in
+ * CSV and JSON with as many as read back as the same.  Columns are as wide as their widest cell so far, of 1,000 rows at a
+ * time: memory does not grow with the table.
+ * CSV: RFC 4180 with a header and "\n" line ends, no value is an empty cell.
+ * JSON: an array of row objects, no value and infinities are null, enums their labels.
+ * No value: a NaN, an unknown time, no name.
+ * False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case; it frees what is
+ * held. */
+bool tl_print_begin(tl_printer *printer);
+bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
+bool tl_print_end(tl_printer *printer);
+
+#endif

@@ -1,0 +1,27 @@
+/* words.h - numbers and lists as the summary says them. */
+#ifndef TLMPI_REPORT_FORMAT_WORDS_H
+#define TLMPI_REPORT_FORMAT_WORDS_H
+
+#include "tlmpi/report/format/wrap.h"
+#include <stdint.h>
+
+typedef struct tl_digits {
+    char text[32];
+} tl_digits;
+
+/* 13702 -> "13 702"; four digits stay together. */
+tl_digits tl_grouped(int64_t value);
+
+/* 3000000 -> "3.0 MB". */
+tl_digits tl_bytes_in_words(int64_t value);
+
+/* What makes a word that stands behind n the plural: "s", or nothing. */
+const char *tl_plural(int64_t n);
+
+/* The path as a word for a shell, 0-terminated. */
+void tl_shell_word(char *out, size_t n, const char *path);
+
+/* "1-3, 7 and 5 more": so many runs of the listed ranks (ascending) as fit a line or two; there are `all` of them. */
+void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all);
+
+#endif

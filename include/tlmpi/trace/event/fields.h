@@ -1,0 +1,94 @@
+/* fields.h - what one entry says, before it becomes columns: the common ground of both event readers.
+ *
+ * A reader fills in the values it finds, as text; what the text means is decided in one place (events.c), so the two
+ * readers can differ only in which bytes they find.
+ */
+#ifndef TLMPI_TRACE_EVENT_FIELDS_H
+#define TLMPI_TRACE_EVENT_FIELDS_H
+
+#include "tlmpi/base/text.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_key {
+    /* of the entry itself */
+    TL_KEY_PH, TL_KEY_CAT, TL_KEY_NAME, TL_KEY_PID, TL_KEY_TID, TL_KEY_TS, TL_KEY_DUR, TL_KEY_ID,
+    /* of its args */
+    TL_KEY_CORRELATION, TL_KEY_STREAM, TL_KEY_DEVICE, TL_KEY_BYTES, TL_KEY_BANDWIDTH, TL_KEY_KIND,
+    TL_KEY_WAIT_ON_STREAM, TL_KEY_WAIT_ON_CORR,
+    TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
+    TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
+    TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
+    TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
+    TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those behind it */
+    TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
+    TL_NKEYS,
+    TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set for a hook alone */
+    TL_KEY_UNKNOWN
+} tl_key;
+
+/* Spelling of a key of args to what it means to a hook. */
+typedef tl_key tl_hook_key(const char *p, size_t n);
+
+typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
+
+typedef struct tl_value {
+    tl_text text;           /* a string without its quotes, escapes resolved; a number as it is written; else empty, but
+                             * for arrays and objects, which under the keys from TL_KEY_GRID on stand here as they are
+                             * written, and under the others may */
+    tl_value_type type;
+} tl_value;
+
+typedef struct tl_fields {
+    uint64_t seen;          /* bit k: value[k] is there; of equal keys the last counts */
+    tl_value value[TL_NKEYS];
+} tl_fields;
+
+static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)
+{
+    f->seen |= UINT64_C(1) << key;
+    f->value[key] = (tl_value){ { p, n }, type };
+}
+
+static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
+{
+    return f->seen >> key & 1 ? &f->value[key] : NULL;
+}
+
+/* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what stands
+ * behind its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
+typedef struct tl_filter {
+    tl_text unwanted[16];
+    size_t n;
+    uint64_t shapes;        /* bit tl_filter_shape(t): one of them looks like t */
+} tl_filter;
+
+/* Of texts that are equal equal, of others mostly not: few categories have to be compared. */
+static inline unsigned tl_filter_shape(tl_text t)
+{
+    return t.n > 0 ? ((unsigned)t.n + (unsigned char)t.p[0]) % 64 : 0;
+}
+
+/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
+ * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
+ * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
+ * NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so that the first does
+ * not pay for them. */
+size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
+size_t tl_event_read_fast_hooked(const char *p, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f);
+
+/* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
+typedef struct tl_yajl_scratch {
+    char *text;             /* the decoded texts of the entry read last: values point here */
+    size_t used, cap;
+    tl_hook_key *key_of;    /* set it to read the keys of a hook, too; NULL without one */
+    bool no_memory;
+} tl_yajl_scratch;
+
+/* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid until
+ * the next call, and as long as the text is. */
+bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
+
+void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
+
+#endif

@@ -1,0 +1,52 @@
+/* values.h - what a value of an entry is as a number, or as a text to keep; and the rare ones, which have tables of
+ * their own beside the columns.  For the columns, and for who hangs a hook into the reading. */
+#ifndef TLMPI_TRACE_EVENT_VALUES_H
+#define TLMPI_TRACE_EVENT_VALUES_H
+
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/trace/event/events.h"
+#include "tlmpi/trace/event/fields.h"
+#include <math.h>
+#include <string.h>
+
+/* What is kept of a text, and of one that lists a number a rank: names of kernels reach some 10 KB, the ranks of a
+ * group of 100,000 fit.  Memory then grows with the events, not with what somebody has written into them. */
+#define TL_TEXT_MAX ((size_t)64 << 10)
+#define TL_LIST_MAX ((size_t)1 << 20)
+
+/* The number of the text among the names, cut to `most` bytes; TL_NO_NAME, and no_memory is set: memory is out. */
+uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most);
+
+/* An integer written as a number or as a text; `absent` where there is none. */
+static inline int64_t tl_value_int(const tl_value *v, int64_t absent)
+{
+    int64_t x;
+    return v != NULL && tl_decimal_to_int(v->text.p, v->text.n, &x) ? x : absent;
+}
+
+/* The text of a string or number; TL_NO_NAME where there is none or memory is out. */
+static inline uint32_t tl_value_name(tl_events *e, const tl_value *v)
+{
+    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : tl_value_keep(e, v->text, TL_TEXT_MAX);
+}
+
+static inline uint32_t tl_value_list(tl_events *e, const tl_value *v)
+{
+    return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : tl_value_keep(e, v->text, TL_LIST_MAX);
+}
+
+static inline double tl_value_double(const tl_value *v)
+{
+    double x;
+    return v != NULL && tl_decimal_to_double(v->text.p, v->text.n, &x) ? x : NAN;
+}
+
+static inline bool tl_value_has_fraction(tl_text t)
+{
+    return memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL || memchr(t.p, 'E', t.n) != NULL;
+}
+
+/* Puts the rare arguments into their side tables.  False: memory is out. */
+bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event);
+
+#endif

@@ -1,0 +1,106 @@
+/* find.h - paths to ranks: which file is the trace of which rank, in which run.
+ *
+ * From folders, names of files, and a look at each that its reader takes (read/reader.h).  May use: read, and of text what a
+ * path is.
+ *
+ * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else the
+ * next free number, in path order.  Several files of one rank are several runs of the job.
+ */
+#ifndef TLMPI_TRACE_FIND_H
+#define TLMPI_TRACE_FIND_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/trace/read/reader.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_rank_source {
+    TL_RANK_META,       /* distributedInfo.rank */
+    TL_RANK_NAME,       /* the file's name */
+    TL_RANK_ORDER       /* next free number, in path order */
+} tl_rank_source;
+
+/* What a look at one file says, before it is read whole. */
+typedef struct tl_input {
+    char *path;                 /* owned */
+    size_t below;               /* where in it begins what lies below the folder that was named; of a file, its name */
+    tl_input_kind kind;
+    char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */
+    int64_t name_rank;          /* -1 where the name tells none */
+    int64_t world_size;         /* -1 where absent */
+    int64_t begin_ns; /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
+    size_t word;                /* which of the paths that were named has it, from 0 */
+    bool no_file; /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
+    bool named;   /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
+    uint64_t bytes;             /* size of the file */
+    uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
+    bool by_link;               /* a link leads to it: from the path as given, or below */
+    int64_t mtime_ns;
+    int64_t rank;               /* decided by tl_inventory_decide */
+    tl_rank_source rank_source;
+    int32_t run;                /* 0 = oldest; decided likewise; -1 for what is no trace */
+} tl_input;
+
+/* A path that was named. */
+typedef struct tl_named {
+    char *path;                 /* owned */
+    bool shared;                /* a file of it was named before, by another path */
+} tl_named;
+
+typedef struct tl_inventory {
+    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes behind them as they were named */
+    TL_VEC(tl_named) words;     /* the paths that were named */
+    int32_t nruns;              /* at least 1 */
+    int32_t run;                /* the one chosen */
+    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
+                                 * that cannot be read, ascending: below world_size when known, at most 4,096 listed */
+    int64_t world_size;         /* largest world_size seen, or the largest rank + 1 */
+    size_t nmissing;            /* how many there are in all */
+} tl_inventory;
+
+/* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
+ * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
+ * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a folder that was named
+ * and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind and ranks of the others are
+ * not yet filled in.  TL_ENOMEM. */
+tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
+
+/* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
+ * one file the first that is no link, else the first. */
+void tl_inventory_sort(tl_inventory *inventory);
+
+/* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is then
+ * inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
+void tl_input_look(tl_input *input, bool deep);
+
+/* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest first.
+ * TL_EUSAGE: there is no such run. */
+tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
+
+/* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or should be, a
+ * trace.  So everything that was named is a trace or holds one, or is there with its reason.  TL_ENOMEM. */
+tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
+
+/* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
+
+/* Traces of other runs that say they are this rank, and began nearer than `within_ns` to that of the run that is taken:
+ * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant, are
+ * left out.  0 where it is not known when they began. */
+size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns);
+
+void tl_inventory_free(tl_inventory *inventory);
+
+/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for what is open
+ * (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be called. */
+bool tl_path_is_given(const char *path);
+
+/* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
+ * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a system's
+ * names for what is open. */
+int64_t tl_rank_of_name(const char *path);
+
+#endif

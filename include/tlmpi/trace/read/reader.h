@@ -1,0 +1,133 @@
+/* reader.h - one trace file to its events, in whatever format it is written.
+ *
+ * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is read.  The
+ * table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table; whoever has a tl_trace
+ * need not know which reader made it.  Today there is one:
+ *
+ *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
+ *
+ * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON but is
+ * followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it ends with a
+ * number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole event before the cut.
+ * Where the text around the array is damaged, rank, base time and the like are found by their names.
+ */
+#ifndef TLMPI_TRACE_READ_READER_H
+#define TLMPI_TRACE_READ_READER_H
+
+#include "tlmpi/base/status.h"
+#include "tlmpi/trace/event/hook.h"
+#include "tlmpi/trace/meta.h"
+
+/* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
+ * at 0, the last ends at UINT64_MAX. */
+typedef struct tl_read_range {
+    uint64_t from, to;
+} tl_read_range;
+
+typedef struct tl_read_options {
+    uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
+    bool yajl_only;             /* every event through yajl, the reference reader */
+    bool no_filter;             /* every entry is read with all that it says before it may be filtered */
+    bool any_ph;                /* device work is taken whatever its ph, as other programs do */
+    const tl_entry_hook *hook;  /* who keeps more of each entry than the columns, of whole files only; NULL: nobody */
+    const tl_read_range *range; /* NULL: the whole file */
+    void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
+    void *tick_arg;
+} tl_read_options;
+
+/* What the reading of one file came to. */
+typedef struct tl_read_report {
+    bool gzip;
+    uint64_t file_bytes, text_bytes;
+    uint64_t entries;           /* entries of traceEvents seen, whole or not */
+    uint64_t kept;
+    uint64_t filtered;          /* whole entries that nobody asked for */
+    uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
+    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
+    uint64_t untimed;           /* of these, without a duration, or with one below 0: it counts as 0 */
+    int64_t first_bad_byte;     /* offset in the text of what is wrong first: in an entry dropped or repaired, in the text
+                                 * around them, or of the cut; -1 */
+    char first_bad[256];        /* what was expected there and what was done; empty when all is well */
+    bool cut;                   /* the text ends before the document does */
+    bool source_fault;          /* the compressed stream, the text around the array or what stands behind the document is
+                                 * damaged, though all entries may be whole */
+    bool has_events;            /* a traceEvents array (or a bare array of events) was found */
+    uint64_t base_at;           /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
+    bool fractional_ts; /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
+    bool no_memory;             /* reading stopped there: memory is out */
+
+    /* Where a piece begins and ends, for join.h. */
+    bool bare, closed;          /* the file is a bare array; the array's end lies in this piece */
+    uint64_t first_entry;       /* offset of its first entry; UINT64_MAX without one */
+    uint64_t stopped_at;        /* offset of the first entry behind it; UINT64_MAX where the text or the array ended */
+
+    /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
+    uint64_t array_begin;       /* behind the '[' of traceEvents, of the last where there are several */
+    uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
+    uint64_t entries_end;       /* behind the last entry that can be read; 0 without one */
+    uint64_t whole_to; /* of a document that is cut behind the array: up to here it is whole; 0 where it is damaged */
+    char closing[64];           /* the brackets that would close the text, there or behind the last entry */
+} tl_read_report;
+
+typedef struct tl_trace {
+    tl_events events;
+    tl_meta meta;
+    tl_read_report report;
+    char *doc;                  /* of a piece: its part of the text around the array, not yet read into meta */
+    size_t ndoc;
+} tl_trace;
+
+/* Reads the file into *out, which tl_trace_free ends, also after a failure.  TL_OK even when the file is damaged:
+ * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents; TL_ENOMEM. */
+tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
+
+void tl_trace_free(tl_trace *trace);
+
+/* --------------------------------------------------------------------------------------------------------- formats */
+
+typedef enum tl_input_kind {
+    TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
+    TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
+                          */
+    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
+} tl_input_kind;
+
+/* What a look at a file says of it. */
+typedef struct tl_look {
+    tl_input_kind kind;
+    char why[256];            /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t rank, world_size; /* -1 where absent */
+    int64_t begin_ns;         /* Unix ns of the first entry with a time; -1 where that is not known */
+} tl_look;
+
+#define TL_LOOK_INIT                                                                                                   \
+    {                                                                                                                  \
+        .kind = TL_INPUT_UNREADABLE, .rank = -1, .world_size = -1, .begin_ns = -1                                      \
+    }
+
+typedef struct tl_reader {
+    const char *name;           /* "kineto" */
+    const char *const *endings; /* of the names of its files, ended by NULL: which files of a folder are taken */
+
+    /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe. */
+    bool (*claims)(const char *path, tl_text head);
+
+    /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and `deep`
+     * says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.  Never fails. */
+    void (*look)(const char *path, bool deep, bool should_be, tl_look *out);
+
+    /* As tl_trace_read.  A format whose files cannot be read in pieces refuses options->range with TL_EINTERNAL; the file is
+     * then read in one. */
+    tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
+} tl_reader;
+
+/* All formats, ended by NULL; the last of them takes what nobody claims. */
+extern const tl_reader *const tl_readers[];
+
+/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened. */
+const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
+
+/* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
+void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason);
+
+#endif

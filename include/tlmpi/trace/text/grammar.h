@@ -1,0 +1,75 @@
+/* grammar.h - is this JSON, byte by byte, and where does it stop being it?
+ *
+ * Takes exactly what the careful reader of entries takes: JSON, and what tl_repair_json makes JSON of (bare words, a plus before
+ * a number, control bytes and odd backslashes in strings, a comma before a closing bracket).  It keeps no values, only which
+ * brackets are open, one bit each.
+ *
+ *     tl_grammar g = { 0 };                   before an outermost value
+ *     n = tl_grammar_run(&g, text, size);
+ *     tl_grammar_is_over(&g)                  the value ends behind its n-th byte
+ *     n == size                               so far, so good
+ *     else                                    text[n] cannot stand there: tl_grammar_wants says what could
+ */
+#ifndef TLMPI_TRACE_TEXT_GRAMMAR_H
+#define TLMPI_TRACE_TEXT_GRAMMAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tl_grammar_state {
+    TL_WANT_VALUE,              /* the outermost one, or behind a colon */
+    TL_WANT_FIRST,              /* behind '[' */
+    TL_WANT_ELEMENT,            /* behind a comma in an array */
+    TL_WANT_FIRST_KEY,          /* behind '{' */
+    TL_WANT_KEY,                /* behind a comma in an object */
+    TL_WANT_COLON,
+    TL_WANT_COMMA,              /* behind a value */
+    TL_WANT_CLOSE,              /* behind a comma that has nothing before it */
+    TL_WANT_NOTHING,            /* the outermost value is over */
+    TL_IN_STRING,
+    TL_IN_ESCAPE,
+    TL_IN_WORD,
+    TL_IN_SIGN,
+    TL_IN_ZERO,
+    TL_IN_INTEGER,
+    TL_IN_POINT,
+    TL_IN_FRACTION,
+    TL_IN_E,
+    TL_IN_E_SIGN,
+    TL_IN_EXPONENT
+} tl_grammar_state;
+
+/* Zero-initialise; tl_grammar_free ends it. */
+typedef struct tl_grammar {
+    tl_grammar_state state;
+    bool key;                   /* the string at hand is a key */
+    bool no_memory;             /* not a fault of the text: a bracket could not be kept */
+    uint64_t depth;             /* open brackets */
+    uint64_t *objects;          /* bit d: bracket d is a brace */
+    size_t cap;
+} tl_grammar;
+
+/* Takes one byte.  False: it cannot stand here, and nothing has changed. */
+bool tl_grammar_step(tl_grammar *g, char c);
+
+/* Takes bytes up to the end of the outermost value, the first that cannot stand there, or n of them; how many it took. */
+size_t tl_grammar_run(tl_grammar *g, const char *text, size_t n);
+
+static inline bool tl_grammar_is_over(const tl_grammar *g)
+{
+    return g->state == TL_WANT_NOTHING;
+}
+
+/* Whether the innermost open bracket is a brace. */
+bool tl_grammar_in_object(const tl_grammar *g);
+
+/* What could stand next, in words: "',' or '}'". */
+const char *tl_grammar_wants(const tl_grammar *g);
+
+/* Before an outermost value again; keeps its memory. */
+void tl_grammar_reset(tl_grammar *g);
+
+void tl_grammar_free(tl_grammar *g);
+
+#endif

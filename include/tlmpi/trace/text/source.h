@@ -1,0 +1,52 @@
+/* source.h - the bytes of a trace file, plain or gzip, in blocks.
+ *
+ * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its entries
+ * (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape of a trace, but
+ * nothing of what an entry says; it may use base alone.
+ *
+ * A gzip file is recognised by its first two bytes, not by its name.  All members are read, their checksums verified.
+ * Never holds more than a small constant of the file.
+ *
+ *     tl_source *s;
+ *     st = tl_source_open(path, &s, err);
+ *     while ((st = tl_source_read(s, buf, sizeof buf, &n, err)) == TL_OK && n > 0)
+ *         ...
+ *     tl_source_close(s);
+ */
+#ifndef TLMPI_TRACE_TEXT_SOURCE_H
+#define TLMPI_TRACE_TEXT_SOURCE_H
+
+#include "tlmpi/base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct tl_source tl_source;
+
+/* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a few
+ * seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
+tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
+
+/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip stream
+ * first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of the text
+ * where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards *n = 0. */
+tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
+
+/* Goes to that byte of a plain file, before the first read.  TL_EINPUT: it is compressed, or cannot be positioned. */
+tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
+
+bool tl_source_is_gzip(const tl_source *s);
+uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
+uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when it was opened */
+
+/* What a path is, for messages: "a file", "a folder", "a pipe", "a socket", "a device". */
+const char *tl_source_word(mode_t mode);
+
+/* The words of a message of this source, without the path that they begin with. */
+const char *tl_source_reason(const tl_source *source, const tl_error *err);
+
+/* NULL is fine. */
+void tl_source_close(tl_source *s);
+
+#endif

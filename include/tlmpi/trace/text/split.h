@@ -1,0 +1,150 @@
+/* split.h - finds the entries of traceEvents in a stream of bytes; knows strings and brackets, no values.
+ *
+ *     document   { "schemaVersion": 1, "traceEvents": [ {...}, {...}, ... ], "distributedInfo": {...} }
+ *                  ^------ doc ------^                  ^entry ^entry        ^-------- doc --------^
+ *
+ * The text around the array is collected in `doc`, where the array is left empty: a small document of its own.  A bare
+ * array of entries has no doc.  traceEvents counts only as a key of the outermost object.
+ *
+ *     tl_split s;
+ *     tl_split_init(&s);
+ *     for (;;) {
+ *         switch (tl_split_next(&s, &piece)) {
+ *         case TL_PIECE_MORE:  p = tl_split_space(&s, &cap);  read up to cap bytes to p;  tl_split_fill(&s, n);  break;
+ *         case TL_PIECE_ENTRY: piece.text is one entry, from its '{' to its '}';  break;
+ *         ...
+ *
+ * Text that is damaged is read as far as it can be told what it was.  The pieces depend on the text alone, not on the blocks
+ * it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
+ *
+ *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
+ *   be JSON but goes on behind its end has been torn: what its last value is, a number cut short may hide (TORN).
+ *
+ *   In a document that is no JSON, traceEvents is looked for by its name, entries behind the end of the array by their own
+ *   looks; `fault_at` says where it stops being JSON.  A nested traceEvents is given, too, for want of a closing bracket may
+ *   have made it one: when the document turns out to be whole, `found` is false again at the END, or a RESTART comes before
+ *   the true one.
+ */
+#ifndef TLMPI_TRACE_TEXT_SPLIT_H
+#define TLMPI_TRACE_TEXT_SPLIT_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/trace/text/grammar.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An entry longer than this is given up: nothing in a trace may exhaust memory. */
+#define TL_ENTRY_MAX ((size_t)16 << 20)
+/* So much of the text around the array is kept; what is beyond is passed over. */
+#define TL_DOC_MAX ((size_t)64 << 20)
+
+typedef enum tl_piece_kind {
+    TL_PIECE_MORE,    /* the buffer is used up: fill it, or call tl_split_eof */
+    TL_PIECE_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
+    TL_PIECE_BAD,     /* something in the array that is no entry; passed over */
+    TL_PIECE_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
+    TL_PIECE_TORN,    /* the entry given last is not to be trusted: something stands behind it that cannot */
+    TL_PIECE_LOOSE,   /* the entry given last is whole, but the comma behind it is missing, or there is a brace too many
+                       */
+    TL_PIECE_CUT,     /* the text ends inside this entry */
+    TL_PIECE_RESTART, /* the entries so far were those of something else: forget them */
+    TL_PIECE_END,     /* the text is over, after tl_split_eof */
+    TL_PIECE_NO_MEMORY
+} tl_piece_kind;
+
+typedef struct tl_piece {
+    tl_text text;       /* ENTRY: whole; else what there is of it.  Valid until the next call */
+    uint64_t offset;    /* in the text, of text.p[0] */
+    uint64_t fault;     /* in the text, of the byte that is wrong (BAD, BROKEN, TORN, LOOSE); where it ends (CUT) */
+    uint32_t uid;       /* position in the array, from 0 */
+    bool probed;        /* ENTRY: the probe has recognised it */
+} tl_piece;
+
+typedef struct tl_split {
+    /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.
+     * It must be right: an entry is then not looked at for its end.  Behind the text so far stand a 0 and 63 bytes that
+     * may be read. */
+    size_t (*probe)(void *arg, const char *p);
+    void *probe_arg;
+
+    char *buf;                      /* [at, end) is not yet used */
+    size_t cap, at, end;
+    size_t scan;                    /* bytes of buf looked at */
+    uint64_t base;                  /* offset in the text of buf[0] */
+    char *doc;                      /* text around the array */
+    size_t ndoc, doc_cap;
+    uint64_t full_at;               /* offset of the first byte for which doc had no room; UINT64_MAX for none */
+    uint64_t base_at;               /* offset of the value of the document's last baseTimeNanoseconds; UINT64_MAX for none */
+    bool found;                     /* the array has begun */
+    bool closed;                    /* the array has ended */
+    bool complete;                  /* the document has ended, too */
+    bool bare;                      /* it is a bare array */
+    bool nested;                    /* the array is, so far, one of something nested */
+    uint64_t fault_at; /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
+    char fault[96];                 /* what was expected there, and found */
+    uint64_t misplaced_at;          /* offset of the first key of the document in a nested object; UINT64_MAX for none */
+    bool unclosed;                  /* at the END: a closing bracket is missing before misplaced_at */
+    bool eof;
+    uint64_t stop_at;               /* an entry that starts here or later is not begun: that is the END, then `stopped` */
+    bool stopped;
+    uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
+    uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
+    uint64_t array_begin;           /* offset behind the array's '['; of the last array, where there are several */
+    uint64_t array_end;             /* offset of its ']'; UINT64_MAX where that has not been found */
+    uint64_t whole_to; /* the document behind the array is whole up to here, but for the brackets that are open */
+    uint64_t whole_depth;           /* how many those are */
+    uint32_t nentries;              /* entries of the array begun so far */
+
+    /* Private. */
+    int state;
+    tl_grammar outer;               /* of the document */
+    char key[24];                   /* of the document: the last one, as far as it fits */
+    size_t nkey;
+    uint64_t key_at;
+    char solid;                     /* the last byte of the document that is no white space */
+    tl_grammar inner;               /* of the entry or element at hand */
+    bool checking;                  /* inner looks at the entry, too */
+    unsigned broken_lately;         /* then it does so from the beginning */
+    uint64_t entry_depth;
+    bool in_string, escaped;
+    uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
+    int behind;                     /* what the array holds just before: an entry, perhaps with its comma */
+    bool bare_end;                  /* the last value of that entry is a number or word */
+    bool args_end;                  /* the last value of that entry is an object */
+    uint64_t restart_at;            /* after a fault: an entry may start just here */
+    TL_VEC(uint64_t) doomed;        /* offsets of starts of entries that are known to be broken, the next one last */
+    uint64_t doomed_by;             /* the byte that does it */
+} tl_split;
+
+void tl_split_init(tl_split *split);
+void tl_split_free(tl_split *split);
+
+/* Right after tl_split_init: the text to come starts somewhere in the array of a document, `base` bytes into the text; the first
+ * `behind` of them are only looked back at.  The first entry is the first place that can only be the start of one. */
+void tl_split_begin_inside(tl_split *split, uint64_t base, size_t behind);
+
+/* The next piece. */
+tl_piece_kind tl_split_next(tl_split *split, tl_piece *piece);
+
+/* After TL_PIECE_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is out. */
+char *tl_split_space(tl_split *split, size_t *cap);
+void tl_split_fill(tl_split *split, size_t n);
+void tl_split_eof(tl_split *split);
+
+/* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text of the
+ * byte that cannot be there, and the next piece is looked for behind its beginning.  False: nothing is wrong with it that
+ * tl_repair_json does not mend. */
+bool tl_split_reject(tl_split *split, const tl_piece *piece, uint64_t *fault);
+
+/* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first byte. */
+void tl_split_resync(tl_split *split);
+
+/* The brackets that would close the text: behind the last entry where the array is open, else at whole_to.  The first `cap`
+ * of them, 0-terminated; nobody has more than a few. */
+void tl_split_closing(const tl_split *split, char *out, size_t cap);
+
+/* Whether the ENTRY given last begins as a document does. */
+bool tl_split_is_document(const tl_split *split, const tl_piece *piece);
+
+#endif

@@ -1,0 +1,106 @@
+/* view.h - events to the view of a rank: device work sorted and classified, joined to its launches and steps.
+ *
+ * From the columns that a reader gives, whichever it was.  It knows neither files nor their text: it may use read/reader.h,
+ * what that gives, and the model.
+ */
+#ifndef TLMPI_TRACE_VIEW_H
+#define TLMPI_TRACE_VIEW_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/kind.h"
+#include "tlmpi/model/view.h"
+#include "tlmpi/trace/read/reader.h"
+
+/* ------------------------------------------------------------------------------------------------- classes of work */
+
+/* Kernel name -> what the device was doing.  One ordered table; the first rule that matches wins, so the specific stands
+ * above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that it, and no
+ * rule above it, must catch: the test walks the table. */
+
+typedef enum tl_match { TL_MATCH_CONTAINS, TL_MATCH_STARTS, TL_MATCH_EQUALS } tl_match;
+
+typedef struct tl_rule {
+    const char *needle; /* case counts */
+    tl_match match;
+    uint8_t kind;       /* tl_kind: compute, comm, memcpy, memset */
+    uint8_t collective; /* tl_collective, for comm */
+    const char *seen;   /* a name it must catch; NULL in a user's rule */
+} tl_rule;
+
+/* Ours, ended by a rule with needle NULL. */
+extern const tl_rule tl_default_rules[];
+
+/* A user's rules and then ours.  Zero-initialised it holds ours alone; tl_rules_free ends it. */
+typedef struct tl_rules {
+    TL_VEC(tl_rule) user; /* needles are owned */
+} tl_rules;
+
+/* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm perhaps a
+ * collective:
+ *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset", "collective": "all_reduce" ... }
+ * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line and
+ * what was expected. */
+tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
+void tl_rules_free(tl_rules *rules);
+
+/* The rule for a kernel's name, NULL when none matches: it is counted as compute, and as unclassified. */
+const tl_rule *tl_classify(const tl_rules *rules, tl_text name);
+
+/* The collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN for others. */
+tl_collective tl_collective_of(tl_text name);
+
+/* -------------------------------------------------------------------------------------------------- the view itself */
+
+/* The categories that tl_link looks at: what a run asks the reader to keep. */
+#define TL_LINK_KEEP                                                                                                   \
+    (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |              \
+     TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
+
+/* The device of an event, as a view has it: what its args say, else, of device work, the number of its process; -1 for
+ * neither. */
+int32_t tl_event_device(const tl_events *events, size_t event);
+
+/* Whether the view of these events would have kernels, copies or memsets. */
+bool tl_has_gpu_work(const tl_events *events);
+
+/* Some of the events: entry i of each column is one of them.  A column that they have no use for is NULL. */
+typedef struct tl_columns {
+    size_t n;
+    int64_t *start_ns, *dur_ns;
+    int64_t *corr; /* -1 when absent */
+    uint32_t *name, *uid, *track, *lane;
+    uint32_t *event; /* of a device: number in the trace's columns, by which the side tables know it */
+    uint8_t *kind;   /* ops: tl_op_kind; calls: the kind of a copy + 1, 0 for none; of a device: tl_cat */
+} tl_columns;
+
+void tl_columns_free(tl_columns *columns);
+
+/* Owns the arrays that its view shows; the view borrows the trace's names, too. */
+typedef struct tl_linked {
+    tl_rank_view view;
+    tl_kernel *kernels;
+    tl_sync *syncs;
+    tl_launch *launches;
+    tl_step_window *steps;
+    struct tl_linked_host { /* what the host did */
+        tl_columns calls, ops;
+        tl_thread *call_threads, *op_threads;
+        tl_place *places;
+        uint32_t *name_key;
+    } host;
+    tl_coll *colls;
+    tl_group *groups; /* and the members of each */
+} tl_linked;
+
+/* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there is
+ * never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
+tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
+
+/* Takes what the host did out of the view and frees it. */
+void tl_linked_free_host(tl_linked *linked);
+
+void tl_linked_free(tl_linked *linked);
+
+#endif

@@ -1,0 +1,356 @@
+/* blame.c - collectives from the last to the first; each passes on what has been charged to its arrivals.
+ *
+ * For one collective, arrivals in order of start, a[0] .. a[n-1]:
+ *
+ *     slice i      [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
+ *                  late
+ *     own          what an arrival waits in a slice, charged evenly to those that are late in it
+ *     passed on    what has come to an arrival from later collectives, in the proportions of its own wait
+ *
+ * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
+ * in every slice.
+ */
+#include "blame.h"
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct blaming {
+    const tl_blame_input *in;
+    bool (*take)(void *, const tl_charge *);
+    void *arg;
+    /* of all */
+    int64_t *last;           /* [ncollectives] last start */
+    int64_t *until;          /* [narrivals]: the end of its wait */
+    uint32_t *order;         /* collectives by last start */
+    uint32_t *turn;          /* [ncollectives]: place in order */
+    uint32_t *collective_of; /* [narrivals] */
+    uint32_t *by_start;      /* the arrivals of each collective, in its place, by start */
+    uint32_t *by_rank;       /* arrivals by (rank, start) */
+    uint32_t *place;         /* [narrivals]: place in by_rank */
+    int64_t *passed;         /* [narrivals]: charged to the arrival's wait by later collectives */
+    /* of one collective, in order of start */
+    const uint32_t *sorted; /* its part of by_start */
+    int64_t *due;           /* what one waiter, or the many, are owed by each */
+    int64_t *onward;        /* what each passes on */
+    int64_t *waited;        /* what each waited in other groups */
+} blaming;
+
+__extension__ typedef __int128 wide;
+
+/* Bits of a nanosecond in sums of divided slices. */
+enum { FRACTION = 24 };
+
+static int64_t wait_of(const blaming *b, uint32_t at)
+{
+    return b->until[at] - b->in->arrivals[at].start_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------ passing on */
+
+/* What is further back, of so many collectives of the rank, is nobody's reason to be late. */
+enum { LOOK_BACK = 16384 };
+
+/* What arrival `at` waited in collectives of other groups since its previous one with these ranks.  With an amount,
+ * that amount is spread over them in proportion to `total`, the sum.  Collectives whose turn has been do not count. */
+static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t total)
+{
+    const tl_blame_arrival *a = &b->in->arrivals[at];
+    int64_t from_ns = a->previous != TL_NONE ? b->in->arrivals[a->previous].end_ns : INT64_MIN, sum = 0, given = 0;
+    uint32_t receiver = TL_NONE;
+
+    uint32_t nearest = b->place[at], farthest = nearest > LOOK_BACK ? nearest - LOOK_BACK : 0;
+
+    for (uint32_t i = nearest; i-- > farthest;) {
+        uint32_t j = b->by_rank[i];
+        const tl_blame_arrival *other = &b->in->arrivals[j];
+        if (other->rank != a->rank || j == a->previous || other->end_ns < from_ns)
+            break;
+        if (b->in->collectives[b->collective_of[j]].how == TL_BLAME_IGNORED ||
+            b->turn[b->collective_of[j]] >= b->turn[b->collective_of[at]])
+            continue;
+        int64_t wait = wait_of(b, j);
+        if (wait == 0)
+            continue;
+        sum += wait;
+        if (amount > 0) {
+            int64_t ns = tl_portion(amount, wait, total);
+            b->passed[j] += ns;
+            given += ns;
+            receiver = j;
+        }
+    }
+    if (receiver != TL_NONE)
+        b->passed[receiver] += amount - given;
+    return sum;
+}
+
+/* -------------------------------------------------------------------------------------------------- one collective */
+
+/* Who waited. */
+typedef struct waiter {
+    uint32_t rank; /* TL_NONE: several */
+    bool many;     /* all that came before the late one, and waited to the end */
+    bool direct;   /* what is owed is their own wait */
+} waiter;
+
+static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, int32_t step)
+{
+    uint32_t late = b->sorted[i];
+    if (ns == 0)
+        return true;
+    tl_charge charge = {
+        .from = from.rank,
+        .to = b->in->arrivals[late].rank,
+        .waiters = from.many ? i : 1,
+        .step = step,
+        .part = part,
+        .direct_ns = from.direct ? ns : 0,
+        .indirect_ns = from.direct ? 0 : ns,
+    };
+    return b->take(b->arg, &charge);
+}
+
+static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+{
+    uint32_t late = b->sorted[i];
+    int32_t step = b->in->collectives[b->collective_of[late]].step;
+    int64_t behind = tl_portion(ns, b->in->arrivals[late].behind, TL_SHARE_ONE);
+    return emit_of(b, from, i, part, behind, step - 1) && emit_of(b, from, i, part, ns - behind, step);
+}
+
+/* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
+ */
+static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
+{
+    for (uint32_t i = first_late; i < n; i++) {
+        const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
+        int64_t left = b->due[i];
+        for (int part = 0; left > 0 && part < TL_NPARTS; part++) {
+            int64_t ns = tl_portion(b->due[i], a->share[part], TL_SHARE_ONE);
+            left -= ns;
+            if (part == TL_PART_COMM && b->waited[i] > 0)
+                b->onward[i] += ns;
+            else if (!emit(b, from, i, part, ns))
+                return false;
+        }
+        if (!emit(b, from, i, TL_NPARTS, left))
+            return false;
+    }
+    return true;
+}
+
+/* How many have come by the end of the wait of the one at `place`; where nobody may leave early it waits for all n. */
+static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t place)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    int64_t left_ns = tl_ns_sum(a[b->sorted[place]].end_ns, TL_CLOCK_ERROR_NS);
+    uint32_t m = n;
+    if (b->in->collectives[b->collective_of[b->sorted[place]]].loose)
+        while (m > place + 2 && a[b->sorted[m - 1]].start_ns > left_ns)
+            m--;
+    return m;
+}
+
+/* due[i]: what is charged to the i-th arrival of the amount that the one at `place` is owed, by its wait. */
+static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, int64_t wait)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    uint32_t m = waited_for(b, n, place);
+    wide each = 0;
+    int64_t given = 0;
+
+    for (uint32_t i = place + 1; i < n; i++) {
+        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
+        if (to > from && i < m)
+            each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
+        b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
+        given += b->due[i];
+    }
+    b->due[m - 1] += amount - given;
+}
+
+/* The same for the own waits of all that wait to the end, together. */
+static void divide_many(blaming *b, uint32_t n, int64_t last)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    wide each = 0;
+    int64_t given = 0, all = 0, waiting = 0;
+
+    b->due[0] = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t from = a[b->sorted[i - 1]].start_ns, length = a[b->sorted[i]].start_ns - from;
+        waiting += a[b->sorted[i - 1]].end_ns >= last;
+        each += ((wide)length * waiting << FRACTION) / (n - i);
+        all += length * waiting;
+        b->due[i] = (int64_t)(each >> FRACTION);
+        given += b->due[i];
+    }
+    b->due[n - 1] += all - given;
+}
+
+static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
+{
+    uint32_t at = b->sorted[place];
+    int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
+    if (amount == 0 || wait == 0)
+        return true;
+    divide_one(b, n, place, amount, wait);
+    const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
+    return charge_the_late(b, n, place + 1, from);
+}
+
+static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
+{
+    uint32_t n = c->n;
+    b->sorted = b->by_start + c->first;
+    for (uint32_t i = 0; i < n; i++) {
+        b->onward[i] = 0;
+        b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
+    }
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, whole = true;
+    if (many) {
+        divide_many(b, n, last);
+        whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+    }
+    for (uint32_t i = 0; whole && i + 1 < n; i++)
+        whole = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
+                settle(b, n, i, false);
+    for (uint32_t i = 1; whole && i < n; i++)
+        if (b->onward[i] > 0)
+            waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- all */
+
+static int by_last_start(const void *context, uint32_t x, uint32_t y)
+{
+    const int64_t *last = context;
+    return TL_COMPARE(last[x], last[y]);
+}
+
+static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_blame_arrival *a = context;
+    if (a[x].rank != a[y].rank)
+        return a[x].rank < a[y].rank ? -1 : 1;
+    if (a[x].start_ns != a[y].start_ns)
+        return a[x].start_ns < a[y].start_ns ? -1 : 1;
+    return TL_COMPARE(a[x].uid, a[y].uid); /* so that none comes before its previous one */
+}
+
+static int by_arrival(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_blame_arrival *a = context;
+    if (a[x].start_ns != a[y].start_ns)
+        return a[x].start_ns < a[y].start_ns ? -1 : 1;
+    return TL_COMPARE(a[x].rank, a[y].rank);
+}
+
+/* Who came when to a collective, and until when each waits; due serves as scratch. */
+static bool look_at(blaming *b, uint32_t number)
+{
+    const tl_blame_arrival *a = b->in->arrivals;
+    const tl_blame_collective *c = &b->in->collectives[number];
+    uint32_t *sorted = b->by_start + c->first;
+
+    b->last[number] = INT64_MIN;
+    if (c->n == 0)
+        return true;
+    for (uint32_t i = 0; i < c->n; i++)
+        sorted[i] = c->first + i;
+    if (!tl_sort_index(sorted, c->n, by_arrival, a))
+        return false;
+    for (uint32_t i = 0; i < c->n; i++)
+        b->due[i] = a[sorted[i]].start_ns;
+    b->last[number] = b->due[c->n - 1];
+    const int64_t *counts = c->loose ? b->due : &b->last[number];
+    for (uint32_t i = c->first; i < c->first + c->n; i++) {
+        b->collective_of[i] = number;
+        b->until[i] = tl_ns_max(tl_wait_end(counts, c->loose ? c->n : 1, a[i].end_ns), a[i].start_ns);
+    }
+    return true;
+}
+
+static bool prepare(blaming *b)
+{
+    const tl_blame_input *in = b->in;
+    size_t na = in->narrivals + 1, nc = in->ncollectives + 1, largest = 1;
+
+    for (size_t c = 0; c < in->ncollectives; c++)
+        largest = in->collectives[c].n > largest ? in->collectives[c].n : largest;
+    b->last = tl_malloc(nc * sizeof *b->last);
+    b->until = tl_malloc(na * sizeof *b->until);
+    b->order = tl_malloc(nc * sizeof *b->order);
+    b->turn = tl_malloc(nc * sizeof *b->turn);
+    b->collective_of = tl_malloc(na * sizeof *b->collective_of);
+    b->by_start = tl_malloc(na * sizeof *b->by_start);
+    b->by_rank = tl_malloc(na * sizeof *b->by_rank);
+    b->place = tl_malloc(na * sizeof *b->place);
+    b->passed = tl_calloc(na, sizeof *b->passed);
+    b->due = tl_malloc(largest * sizeof *b->due);
+    b->onward = tl_malloc(largest * sizeof *b->onward);
+    b->waited = tl_malloc(largest * sizeof *b->waited);
+    if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL ||
+        b->by_start == NULL || b->by_rank == NULL || b->place == NULL || b->passed == NULL || b->due == NULL ||
+        b->onward == NULL || b->waited == NULL)
+        return false;
+
+    for (uint32_t c = 0; c < in->ncollectives; c++) {
+        b->order[c] = c;
+        if (!look_at(b, c))
+            return false;
+    }
+    for (uint32_t i = 0; i < in->narrivals; i++)
+        b->by_rank[i] = i;
+    if (!tl_sort_index(b->order, in->ncollectives, by_last_start, b->last) ||
+        !tl_sort_index(b->by_rank, in->narrivals, by_rank_and_time, in->arrivals))
+        return false;
+    for (uint32_t i = 0; i < in->ncollectives; i++)
+        b->turn[b->order[i]] = i;
+    for (uint32_t i = 0; i < in->narrivals; i++)
+        b->place[b->by_rank[i]] = i;
+    return true;
+}
+
+static void blaming_free(blaming *b)
+{
+    void *all[] = { b->last,    b->until, b->order,  b->turn, b->collective_of, b->by_start,
+                    b->by_rank, b->place, b->passed, b->due,  b->onward,        b->waited };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
+/* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
+static bool measurable(const blaming *b)
+{
+    wide sum = 0;
+    for (uint32_t i = 0; i < b->in->narrivals; i++)
+        if (b->in->collectives[b->collective_of[i]].how == TL_BLAME_CHARGES)
+            sum += wait_of(b, i);
+    return sum <= INT64_MAX;
+}
+
+tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
+                          tl_error *err)
+{
+    blaming b = { .in = input, .take = take, .arg = arg };
+    bool whole = prepare(&b);
+
+    if (whole && !measurable(&b)) {
+        blaming_free(&b);
+        return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
+    }
+    for (size_t i = input->ncollectives; whole && i-- > 0;) {
+        const tl_blame_collective *c = &input->collectives[b.order[i]];
+        if (c->how != TL_BLAME_IGNORED && c->n > 0)
+            whole = work_on(&b, c, b.last[b.order[i]]);
+    }
+    blaming_free(&b);
+    return whole ? TL_OK : tl_fail_memory(err, "the blame");
+}

@@ -1,0 +1,115 @@
+/* charges.c - what ranks waited for in matched collectives, charged to those who came late. */
+#include "tlmpi/analysis/blame.h"
+#include "blame.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
+#include <stdlib.h>
+
+typedef struct charging {
+    const tl_charge_input *in;
+    int64_t *late_counts;
+    tl_table *blame;
+    tl_blame_arrival *arrivals; /* one a row */
+    tl_blame_collective *collectives;
+    size_t ncollectives;
+    tl_map place; /* of a charge in the table of blame */
+} charging;
+
+static uint64_t kernel_key(int32_t rank, uint32_t uid)
+{
+    return (uint64_t)(uint32_t)rank << 32 | uid;
+}
+
+/* Rows come in the order of collectives. */
+static bool list_arrivals(charging *a)
+{
+    tl_map arrival_of = { 0 };
+    a->arrivals = tl_malloc((a->in->nrows + 1) * sizeof *a->arrivals);
+    a->collectives = tl_malloc((a->in->nrows + 1) * sizeof *a->collectives);
+    bool whole = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
+
+    for (uint32_t i = 0; whole && i < a->in->nrows; i++)
+        whole = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
+    for (uint32_t i = 0; whole && i < a->in->nrows; i++) {
+        const tl_late_row *row = &a->in->rows[i];
+        if (i == 0 || row->collective != row[-1].collective)
+            a->collectives[a->ncollectives++] =
+                (tl_blame_collective){ i, 0, row->step,
+                                       row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
+                                       !tl_is_synchronising((tl_collective)row->kind) };
+        a->collectives[a->ncollectives - 1].n++;
+        uint32_t previous =
+            row->previous == TL_NONE ? TL_MAP_NONE : tl_map_get(&arrival_of, kernel_key(row->rank, row->previous));
+        a->arrivals[i] = (tl_blame_arrival){ .start_ns = row->start_ns,
+                                             .end_ns = row->end_ns,
+                                             .rank = (uint32_t)tl_index_of(a->in->ranks, a->in->nranks, row->rank),
+                                             .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
+                                             .uid = row->uid,
+                                             .behind = row->step == row->own_step ? row->behind : 0 };
+        for (int part = 0; part < TL_NPARTS; part++)
+            a->arrivals[i].share[part] = row->share[part];
+    }
+    tl_map_free(&arrival_of);
+    return whole;
+}
+
+/* Of equal ones the lowest rank was late. */
+static void count_late(charging *a)
+{
+    for (size_t c = 0; c < a->ncollectives; c++) {
+        const tl_blame_collective *of = &a->collectives[c];
+        const tl_blame_arrival *late = &a->arrivals[of->first];
+        if (of->how != TL_BLAME_CHARGES)
+            continue;
+        for (uint32_t i = 1; i < of->n; i++)
+            if (a->arrivals[of->first + i].start_ns > late->start_ns)
+                late = &a->arrivals[of->first + i];
+        a->late_counts[late->rank]++;
+    }
+}
+
+static bool take_charge(void *arg, const tl_charge *charge)
+{
+    charging *a = arg;
+    tl_table *blame = a->blame;
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)charge->from << 32 | charge->to, (uint64_t)(int64_t)charge->step),
+                               (uint64_t)charge->part);
+    uint32_t at = tl_map_get(&a->place, key);
+
+    if (at == TL_MAP_NONE) {
+        tl_blame row = { .to_rank = a->in->ranks[charge->to],
+                         .step = charge->step,
+                         .from_rank = charge->from == TL_NONE ? -1 : a->in->ranks[charge->from],
+                         .cause = (uint8_t)charge->part };
+        at = (uint32_t)blame->n;
+        if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->place, key, at) != 0)
+            return false;
+    }
+    tl_blame *row = tl_table_row(blame, at);
+    row->direct_ns += charge->direct_ns;
+    row->indirect_ns += charge->indirect_ns;
+    row->waiters = (int32_t)charge->waiters > row->waiters ? (int32_t)charge->waiters : row->waiters;
+    return true;
+}
+
+tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err)
+{
+    charging a = { .in = in, .late_counts = late_counts, .blame = tl_tables_get(tables, &tl_blame_schema) };
+    tl_status st = list_arrivals(&a) ? TL_OK : tl_fail_memory(err, "the arrivals of all ranks");
+
+    if (st == TL_OK) {
+        const tl_blame_input input = { a.arrivals, in->nrows, a.collectives, a.ncollectives, in->nranks };
+        count_late(&a);
+        st = tl_blame_charge(&input, take_charge, &a, err);
+    }
+    tl_map_free(&a.place);
+    free(a.arrivals);
+    free(a.collectives);
+    if (st == TL_EINPUT)
+        return TL_OK; /* times that are none: the quality table has them as suspect */
+    if (st == TL_OK && !tl_table_sort(a.blame))
+        st = tl_fail_memory(err, "the blame");
+    return st;
+}

@@ -1,0 +1,125 @@
+/* asking.c - what the details of some ranks tell of a suspect and its peers. */
+#include "tlmpi/analysis/cause.h"
+#include "tlmpi/base/hash.h"
+#include <stdlib.h>
+
+void tl_asking_free(tl_asking *a)
+{
+    if (a->told == NULL) {
+        free(a->ranks);
+        free(a->steps);
+        free(a->others);
+    }
+    free(a->told);
+    *a = (tl_asking){ 0 };
+}
+
+static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
+{
+    bool whole = true;
+    for (size_t i = 0; whole && i < n; i++)
+        whole = tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1) == 0;
+    return whole;
+}
+
+/* What stands for a rank's other step: no rank has such a number. */
+static int32_t number_of_other(uint32_t place)
+{
+    return -2 - (int32_t)place;
+}
+
+bool tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
+{
+    for (size_t i = 0; i < details->rows.n; i++) {
+        int32_t rank = details->rows.v[i].rank;
+        if (runs->n == 0 || runs->v[runs->n - 1].rank != rank) {
+            if (!tl_vec_room(runs))
+                return false;
+            runs->v[runs->n++] = (tl_rank_run){ rank, i, i };
+        }
+        runs->v[runs->n - 1].end = i + 1;
+    }
+    return true;
+}
+
+/* The rank of a detail, which is asked for, or what stands for its step; INT32_MIN where nobody has asked for that. */
+static int32_t asked_as(const tl_detail *d, const tl_map *steps, const tl_map *others)
+{
+    uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
+    if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE ||
+        tl_map_get(steps, (uint64_t)(int64_t)TL_ALL_STEPS) != TL_MAP_NONE)
+        return d->rank;
+    return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
+}
+
+static int64_t times(int64_t x, size_t n)
+{
+    int64_t product;
+    return __builtin_mul_overflow(x, (int64_t)n, &product) ? x : product;
+}
+
+/* What one proc answers: a row for each name of each rank. */
+typedef struct answering {
+    const tl_details *details;
+    const tl_asking *of;
+    tl_map steps, others, places;
+    TL_VEC(tl_cause_row) found;
+} answering;
+
+/* The row of a name of a rank; NULL when memory is out. */
+static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
+{
+    uint64_t name = d->kind == TL_DETAIL_PART ? 0 : a->details->names.v[d->name].key;
+    uint64_t key =
+        tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
+    uint32_t at = tl_map_get(&a->places, key);
+
+    if (at == TL_MAP_NONE) {
+        at = (uint32_t)a->found.n;
+        if (!tl_vec_room(&a->found) || tl_map_put(&a->places, key, at) != 0)
+            return NULL;
+        a->found.v[a->found.n++] =
+            (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .part = d->part, .frame = d->frame };
+    }
+    return &a->found.v[at];
+}
+
+static bool add_detail(answering *a, const tl_detail *d)
+{
+    int32_t rank = asked_as(d, &a->steps, &a->others);
+    if (rank == INT32_MIN)
+        return true;
+    tl_cause_row *row = row_for(a, d, rank);
+    if (row == NULL)
+        return false;
+    size_t n_times = rank == d->rank ? 1 : a->of->nsteps;
+    row->ns += times(d->ns, n_times);
+    row->size += times(d->size, n_times);
+    row->count += d->count * (uint32_t)n_times;
+    row->depth = d->depth > row->depth ? d->depth : row->depth;
+    return true;
+}
+
+bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *of, tl_cause_row **rows,
+                      size_t *n)
+{
+    tl_map ranks = { 0 };
+    answering a = { .details = details, .of = of };
+    bool whole = put_all(&ranks, of->ranks, of->nranks) && put_all(&a.steps, of->steps, of->nsteps);
+
+    for (uint32_t i = 0; whole && i < of->nothers; i++)
+        whole = tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i) == 0;
+    for (size_t r = 0; whole && r < runs->n; r++) {
+        const tl_rank_run *run = &runs->v[r];
+        bool asked = tl_map_get(&ranks, (uint64_t)(int64_t)run->rank) != TL_MAP_NONE;
+        for (size_t i = run->first; whole && asked && i < run->end; i++)
+            whole = add_detail(&a, &details->rows.v[i]);
+    }
+    tl_map_free(&ranks);
+    tl_map_free(&a.steps);
+    tl_map_free(&a.others);
+    tl_map_free(&a.places);
+    *rows = a.found.v;
+    *n = a.found.n;
+    return whole;
+}

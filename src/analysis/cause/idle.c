@@ -1,0 +1,113 @@
+/* idle.c - see parts.h. */
+#include "parts.h"
+
+void tl_cause_leave_common(tl_cause_finding *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const tl_cause_entry *e = &f->v[i];
+        if (e->kind != TL_DETAIL_PART || e->part >= TL_NPARTS || !tl_part_is_of_host((tl_part)e->part))
+            continue;
+        double more = e->size > e->peers_size ? e->size - e->peers_size : 0;
+        f->more[e->part] = more;
+        if (f->over[e->part] > more) {
+            f->common[e->part] = more < TL_CAUSE_HALF * f->over[e->part];
+            f->over[TL_PART_HOST] += f->over[e->part] - more;
+            f->over[e->part] = more;
+        }
+    }
+}
+
+/* Names of operators say more than those of functions, where both stand for the same. */
+static bool says_more(const tl_cause_entry *e, const tl_cause_entry *than, int part)
+{
+    if (part != TL_PART_HOST && e->frame != than->frame)
+        return than->frame;
+    return e->depth > than->depth;
+}
+
+/* Whether a name may tell what a part of the idle time was, any part where it is HOST. */
+static bool tells(const tl_cause_finding *f, const tl_cause_entry *e, int part)
+{
+    return e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST ? !f->common[e->part] : e->part == part);
+}
+
+/* The innermost name that covers nearly as much of the idle surplus as any; of those alone that stand for `part`, if it
+ * is not HOST.  NULL where none stands out. */
+static const tl_cause_entry *innermost(const tl_cause_finding *f, int part)
+{
+    const tl_cause_entry *best = NULL;
+    double largest = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        const tl_cause_entry *e = &f->v[i];
+        double over = e->ns - e->peers_ns;
+        if (tells(f, e, part) && over > largest)
+            largest = over;
+    }
+    if (largest < TL_CAUSE_HALF * (part == TL_PART_HOST ? f->idle : f->over[part]))
+        return NULL;
+    for (size_t i = 0; i < f->n; i++) {
+        const tl_cause_entry *e = &f->v[i];
+        if (tells(f, e, part) && e->ns - e->peers_ns >= TL_CAUSE_MOST * largest &&
+            (best == NULL || says_more(e, best, part)))
+            best = e;
+    }
+    return best;
+}
+
+/* Of waits before one gap the longest has emptied the queue. */
+static bool drains_more(const tl_cause_entry *e, const tl_cause_entry *than)
+{
+    double over = e->ns - e->peers_ns, other = than->ns - than->peers_ns;
+    return over > other || (!(over < other) && e->size * e->count > than->size * than->count);
+}
+
+/* A wait for the device that its peers do not have, with most of the idle time behind it. */
+static const tl_cause_entry *stray_wait(const tl_cause_finding *f)
+{
+    const tl_cause_entry *best = NULL;
+    for (size_t i = 0; i < f->n; i++) {
+        const tl_cause_entry *e = &f->v[i];
+        if (e->kind == TL_DETAIL_WAIT && e->count > e->peers_count && (best == NULL || drains_more(e, best)))
+            best = e;
+    }
+    return best != NULL && best->ns - best->peers_ns >= TL_CAUSE_HALF * f->idle ? best : NULL;
+}
+
+/* Whether it is known to wait for the device no more often than its peers, under whatever names: what is idle behind
+ * the same waits is the time that its host takes to go on. */
+static bool waits_as_peers_do(const tl_cause_finding *f)
+{
+    double own = 0, peers = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        bool wait = f->v[i].kind == TL_DETAIL_WAIT && f->v[i].part == TL_PART_SYNC;
+        own += wait ? f->v[i].count : 0;
+        peers += wait ? f->v[i].peers_count : 0;
+    }
+    return own > 0 && own <= peers;
+}
+
+/* What the host did instead is one thing, if one has most of it; a name that stands for something tells, too. */
+tl_cause tl_cause_of_idle(const tl_cause_finding *f, uint64_t *place)
+{
+    int largest = TL_PART_HOST;
+    for (int part = TL_PART_HOST; part <= TL_PART_ALLOCATOR; part++)
+        if (f->over[part] > f->over[largest])
+            largest = part;
+    if (f->over[largest] < TL_CAUSE_MOST * f->idle && largest != TL_PART_HOST &&
+        f->over[largest] < TL_CAUSE_HALF * f->idle)
+        largest = TL_PART_HOST;
+
+    const tl_cause_entry *wait = stray_wait(f);
+    if (largest == TL_PART_SYNC && wait == NULL && waits_as_peers_do(f))
+        largest = TL_PART_HOST;
+    const tl_cause_entry *name = innermost(f, largest);
+    if ((largest == TL_PART_HOST || largest == TL_PART_SYNC) && wait != NULL) {
+        *place = wait->name;
+        return tl_cause_of_part(wait->part);
+    }
+    if (largest == TL_PART_HOST && name != NULL && name->part != TL_PART_HOST)
+        largest = name->part;
+    *place = name != NULL ? name->name : 0;
+    return tl_cause_of_part(largest);
+}

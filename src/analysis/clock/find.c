@@ -1,0 +1,224 @@
+/* find.c - from bounds to a clock for each rank: the fewest unknowns that break nothing. */
+#include "search.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Wrong matches are looked for so often. */
+enum { TRIALS = 4 };
+
+static tl_status count_broken(tl_clock_search *s, int64_t *broken, tl_error *err)
+{
+    const tl_clock_trial t = tl_clock_trial_of(s, 1);
+    *broken = tl_clock_bounds_broken(s->b, &t, s->offset);
+    return s->procs->sum(broken, 1, err);
+}
+
+/* Leaves out what is broken by more than half of the worst, if that is few of all: so far off are wrong matches, not
+ * clocks. */
+static tl_status leave_out_worst(tl_clock_search *s, tl_clock_bounds *b, bool *any, tl_error *err)
+{
+    int64_t worst = 0, n = 0;
+    for (size_t k = 0; k < b->all.n; k++)
+        worst = b->all.v[k].broken_ns <= b->most_ns ? tl_ns_min(worst, -b->all.v[k].broken_ns) : worst;
+    tl_status st = s->procs->least(&worst, 1, err);
+    for (size_t k = 0; k < b->all.n; k++)
+        n += b->all.v[k].broken_ns > -worst / 2;
+    if (st == TL_OK)
+        st = s->procs->sum(&n, 1, err);
+    *any = st == TL_OK && worst < 0 && n <= s->nbounds / TL_CLOCK_WRONG_MATCHES;
+    b->most_ns = *any ? -worst / 2 : b->most_ns;
+    return st;
+}
+
+/* Offsets, and drifts where none are feasible without; 0 where none are feasible. */
+static tl_status try_clocks(tl_clock_search *s, tl_clock_bounds *b, int64_t *broken, tl_error *err)
+{
+    bool feasible = false, more = true;
+    tl_status st = TL_OK;
+
+    for (int k = 0; st == TL_OK && !feasible && more && k < TRIALS; k++) {
+        memset(s->drift, 0, s->nclocks * sizeof *s->drift);
+        st = tl_clock_take_offsets(s, &feasible, err);
+        if (st == TL_OK && !feasible)
+            st = tl_clock_find_drifts(s, err);
+        if (st == TL_OK && !feasible)
+            st = tl_clock_take_offsets(s, &feasible, err);
+        if (st == TL_OK && !feasible)
+            st = leave_out_worst(s, b, &more, err);
+    }
+    b->most_ns = INT64_MAX;
+    for (size_t c = 0; !feasible && c < s->nclocks; c++)
+        s->offset[c] = s->drift[c] = 0;
+    return st == TL_OK ? count_broken(s, broken, err) : st;
+}
+
+/* Clocks by host, where that is known and asked for; else one a rank. */
+static void number_clocks(tl_clock_search *s, bool by_host)
+{
+    s->nclocks = 0;
+    for (size_t i = 0; i < s->nplaces; i++) {
+        size_t k = by_host && s->places[i].host >= 0 ? 0 : i;
+        while (k < i && s->places[k].host != s->places[i].host)
+            k++;
+        s->clock[i] = k < i ? s->clock[k] : (int32_t)s->nclocks++;
+    }
+}
+
+static tl_status find_components(tl_clock_search *s, tl_error *err)
+{
+    const tl_clock_trial t = tl_clock_trial_of(s, 1);
+    int64_t settled = 0;
+    tl_status st = TL_OK;
+
+    for (size_t c = 0; c < s->nclocks; c++)
+        s->component[c] = (int64_t)c;
+    while (st == TL_OK && settled == 0) {
+        settled = tl_clock_bounds_label(s->b, &t, s->component) ? 1 : 0;
+        st = s->procs->least(s->component, s->nclocks, err);
+        if (st == TL_OK)
+            st = s->procs->least(&settled, 1, err);
+    }
+    return st;
+}
+
+/* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that it is
+ * some rank's: two hosts of equal size do not meet halfway. */
+static void set_zero(tl_clock_search *s, int64_t *value)
+{
+    for (size_t component = 0; component < s->nclocks; component++) {
+        size_t n = 0;
+        for (size_t i = 0; i < s->nplaces; i++)
+            if (s->component[s->clock[i]] == (int64_t)component)
+                s->values[n++] = value[s->clock[i]];
+        if (n == 0)
+            continue;
+        tl_ns_sort(s->values, n);
+        for (size_t c = 0; c < s->nclocks; c++)
+            if (s->component[c] == (int64_t)component)
+                value[c] = tl_ns_between(value[c], s->values[(n - 1) / 2]);
+    }
+}
+
+/* What was tried, into the places. */
+static void keep(tl_clock_search *s, tl_clock_mode mode)
+{
+    const tl_clock_trial t = tl_clock_trial_of(s, 1);
+    set_zero(s, s->offset);
+    set_zero(s, s->drift);
+    for (size_t i = 0; i < s->nplaces; i++) {
+        size_t c = (size_t)s->clock[i];
+        s->places[i].clock = s->clock[i];
+        s->places[i].component = (int32_t)s->component[c];
+        s->places[i].offset_ns = s->offset[c];
+        s->places[i].drift_ppb = s->drift[c];
+        s->places[i].middle_ns = t.middle_ns;
+        s->places[i].applied = mode != TL_CLOCK_NONE && (s->offset[c] != 0 || s->drift[c] != 0);
+    }
+}
+
+/* How far what was tried may be off: to the farther end of what is feasible. */
+static tl_status bound(tl_clock_search *s, tl_error *err)
+{
+    bool feasible;
+    tl_status st = tl_clock_settle_from_one(s, 1, &feasible, err);
+    for (size_t i = 0; st == TL_OK && i < s->nplaces; i++) {
+        size_t c = (size_t)s->clock[i];
+        int64_t ahead = tl_ns_between(s->offset[c], s->offset[s->component[c]]);
+        bool bounded = feasible && tl_clock_is_bounded(s->low[c], s->high[c]);
+        int64_t most = tl_ns_max(tl_ns_between(s->low[c], ahead), tl_ns_between(ahead, s->high[c]));
+        s->places[i].sigma_ns = bounded ? tl_ns_max(most, 0) : INT64_MAX;
+    }
+    return st;
+}
+
+/* One numbering of clocks, with offsets or as recorded: kept where it breaks fewer than what was kept before. */
+static tl_status try_one(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode, bool by_host, bool shift,
+                         int64_t *least, tl_error *err)
+{
+    int64_t broken = 0;
+    number_clocks(s, by_host);
+    memset(s->offset, 0, s->nclocks * sizeof *s->offset);
+    memset(s->drift, 0, s->nclocks * sizeof *s->drift);
+    tl_status st = find_components(s, err);
+    if (st == TL_OK)
+        st = shift ? try_clocks(s, b, &broken, err) : count_broken(s, &broken, err);
+    if (st == TL_OK && broken < *least) {
+        keep(s, mode);
+        *least = broken;
+        st = bound(s, err);
+    }
+    return st;
+}
+
+static tl_status find_extent(tl_clock_search *s, const tl_clock_bounds *b, tl_error *err)
+{
+    int64_t ends[] = { b->first_ns, -b->last_ns };
+    s->nbounds = (int64_t)b->all.n;
+    tl_status st = s->procs->least(ends, 2, err);
+    if (st == TL_OK)
+        st = s->procs->sum(&s->nbounds, 1, err);
+    s->first_ns = s->nbounds > 0 ? ends[0] : 0;
+    s->last_ns = s->nbounds > 0 ? -ends[1] : 0;
+    return st;
+}
+
+static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode, tl_error *err)
+{
+    int64_t least = INT64_MAX;
+    tl_status st = find_extent(s, b, err);
+
+    if (st == TL_OK)
+        st = try_one(s, b, mode, true, false, &least, err);
+    if (mode == TL_CLOCK_FORCE && least < INT64_MAX)
+        least++;
+    if (st == TL_OK && least > 0)
+        st = try_one(s, b, mode, true, true, &least, err);
+    if (st == TL_OK && least > 0)
+        st = try_one(s, b, mode, false, true, &least, err);
+    return st;
+}
+
+tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
+                         tl_rank_place *places, size_t nplaces, tl_error *err)
+{
+    tl_clock_bounds b = { 0 };
+    tl_clock_search s = {
+        .b = &b, .procs = procs, .places = places, .nplaces = nplaces, .error_ns = TL_CLOCK_ERROR_NS
+    };
+    int64_t *room = tl_calloc((3 + 5 * TL_CLOCK_WINDOWS) * nplaces + 2, sizeof *room);
+
+    s.clock = tl_calloc(nplaces + 1, sizeof *s.clock);
+    s.say = tl_calloc(TL_CLOCK_WINDOWS * nplaces + 1, sizeof *s.say);
+    bool whole =
+        room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
+    int64_t failed = whole ? 0 : -1;
+    tl_status st = procs->least(&failed, 1, err);
+    if (st == TL_OK && failed != 0)
+        st = tl_fail_memory(err, "the clocks");
+    if (st == TL_OK) {
+        s.component = room;
+        s.drift = room + nplaces;
+        s.values = room + 2 * nplaces;
+        s.offset = room + 3 * nplaces;
+        s.middle = s.offset + TL_CLOCK_WINDOWS * nplaces;
+        s.half = s.middle + TL_CLOCK_WINDOWS * nplaces;
+        s.low = s.half + TL_CLOCK_WINDOWS * nplaces;
+        st = find(&s, &b, mode, err);
+    }
+    tl_clock_bounds_free(&b);
+    free(s.clock);
+    free(s.say);
+    free(room);
+    return st;
+}
+
+int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns)
+{
+    if (!place->applied || ns == TL_TIME_UNKNOWN)
+        return ns;
+    int64_t gain = tl_clock_gained(place->drift_ppb, tl_ns_between(ns, place->middle_ns));
+    return tl_ns_between(ns, tl_ns_sum(place->offset_ns, gain));
+}

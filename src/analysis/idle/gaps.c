@@ -1,0 +1,334 @@
+/* gaps.c - the timeline of a device, and its gaps.
+ *
+ *     stream 7   [ A   ]    [ B ]                        [ D ]
+ *     stream 9      [ C    ]
+ *     gaps                       |<----- macro gap ----->|
+ *                          ||  noise
+ *
+ * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended
+ * last (of equal ends what started last, then what stands last in the file), behind it what starts first, of equals
+ * what stands first in the file.
+ */
+#include "parts.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+/* Beside the gap: an event that ended longer before it is not the one before it (without rule `ended`). */
+#define ADJACENT_NS 2000
+
+/* Whether a runs on when b, which is next in the view, begins on its stream.  Branches of a graph run side by side, on
+ * whatever stream they are said to be. */
+static bool overruns(tl_idle_rank *k, const tl_kernel *a, const tl_kernel *b)
+{
+    return b->start_ns < a->end_ns && tl_same_stream(a, b) &&
+           !(a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch));
+}
+
+bool tl_idle_find_ends(tl_idle_rank *k)
+{
+    const tl_kernel *v = k->view->kernels;
+    size_t n = k->view->nkernels;
+
+    for (size_t i = 0; tl_idle_holds(k, TL_IDLE_OVERRUNS) && i + 1 < n; i++) {
+        if (!overruns(k, &v[i], &v[i + 1]))
+            continue;
+        if (k->end_ns == NULL) {
+            k->end_ns = tl_malloc(n * sizeof *k->end_ns);
+            if (k->end_ns == NULL)
+                return false;
+            for (size_t j = 0; j < n; j++)
+                k->end_ns[j] = v[j].end_ns;
+        }
+        k->end_ns[i] = v[i + 1].start_ns;
+    }
+    return true;
+}
+
+/* Without rule `ended`: the last of order[0, n) to start before lo, if it ended near there. */
+static uint32_t last_started(const tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
+{
+    while (n > 0 && k->view->kernels[order[n - 1]].start_ns >= lo)
+        n--;
+    if (n == 0)
+        return TL_NONE;
+    int64_t end = tl_idle_end(k, order[n - 1]);
+    return end > lo - ADJACENT_NS && end < lo + ADJACENT_NS ? order[n - 1] : TL_NONE;
+}
+
+static int32_t uid_of(uint32_t uid)
+{
+    return uid <= INT32_MAX ? (int32_t)uid : -1;
+}
+
+/* Whose doing counts in the gap: the thread that launched the work behind it; where that is not known the thread that
+ * launches most on this device, or most of all. */
+static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
+{
+    if (!tl_idle_holds(k, TL_IDLE_THREADS))
+        return TL_NONE;
+    if (launch != TL_NONE)
+        return k->view->launches[launch].track;
+    return usual != TL_NONE ? usual : k->main_track;
+}
+
+/* The columns that tell of the work around the gap. */
+static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
+{
+    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL, *next = &k->view->kernels[g->next];
+
+    row->preceding = prev != NULL ? prev->name : TL_NO_NAME;
+    row->preceding_uid = prev != NULL ? uid_of(prev->uid) : -1;
+    row->following = next->name;
+    row->following_uid = uid_of(next->uid);
+    row->launch = TL_NO_NAME;
+    row->launch_uid = -1;
+    row->call = row->dominant_op = row->second_op = row->third_op = row->other_op = row->annotation = TL_NO_NAME;
+    if (g->launch == TL_NONE)
+        return;
+    const tl_launch *launch = &k->view->launches[g->launch];
+    row->launch = launch->name;
+    row->launch_uid = uid_of(launch->uid);
+    /* Only the first node of a graph waits for its launch. */
+    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch))
+        return;
+    row->launch_to_exec_ns = next->start_ns - launch->end_ns;
+    row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
+}
+
+/* Whether a graph launch that is under-recorded was queued between the work before the gap and that behind it. */
+static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
+{
+    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL;
+    int64_t from = prev == NULL ? INT64_MIN : prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
+    int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
+    size_t low = 0; /* to the first at or after `from` */
+
+    TL_BISECT(low, k->under.n, mid, k->under.v[mid] < from);
+    return low < k->under.n && k->under.v[low] <= to;
+}
+
+/* The step of an instant; gaps are asked for in order of time. */
+static int32_t step_at(const tl_idle_rank *k, tl_idle_device *d, int64_t ns)
+{
+    const tl_step_window *steps = k->view->steps;
+    while (d->step < k->view->nsteps && steps[d->step].start_ns <= ns)
+        d->step++;
+    return d->step > 0 && ns < steps[d->step - 1].end_ns ? steps[d->step - 1].number : -1;
+}
+
+static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise, int64_t lo, int64_t hi)
+{
+    tl_gap_noise *row = tl_table_add(noise);
+    if (row == NULL)
+        return false;
+    d->sums.noise_gaps++;
+    d->sums.noise_ns += hi - lo;
+    row->rank = k->view->rank;
+    row->device = d->device;
+    row->start_ns = lo;
+    row->duration_ns = hi - lo;
+    row->idle_id = (int32_t)-d->sums.noise_gaps;
+    row->step = step_at(k, d, lo);
+    return true;
+}
+
+static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g,
+                      uint32_t usual)
+{
+    if (!tl_vec_room(&d->gaps))
+        return false;
+    tl_gap *row = tl_table_add(gaps);
+    if (row == NULL)
+        return false;
+    g.launch = k->view->kernels[g.next].launch;
+    g.track = thread_of(k, g.launch, usual);
+    d->gaps.v[d->gaps.n++] = g;
+    row->rank = k->view->rank;
+    row->device = d->device;
+    row->start_ns = lo;
+    row->end_ns = hi;
+    row->duration_ns = hi - lo;
+    row->idle_id = (int32_t)d->sums.macro_gaps++;
+    row->step = step_at(k, d, lo);
+    row->under_recorded = misses_graph(k, &g, hi);
+    describe(k, &g, row);
+    d->sums.macro_ns += hi - lo;
+    d->sums.longest_ns = hi - lo > d->sums.longest_ns ? hi - lo : d->sums.longest_ns;
+    d->sums.unlinked += g.launch == TL_NONE;
+    d->sums.under_recorded_ns += row->under_recorded ? hi - lo : 0;
+    return true;
+}
+
+/* A walk over the work of a device in order of its start, from gap to gap. */
+typedef struct timeline {
+    const tl_idle_rank *k;
+    const uint32_t *order;
+    size_t n, next;     /* the work behind the gap is order[next] */
+    int64_t lo, hi;     /* the gap */
+    int64_t begin, end; /* of the busy time behind the last gap, so far */
+    uint32_t last;      /* what ended last so far; prev: before the gap */
+    uint32_t prev;
+} timeline;
+
+static timeline start_timeline(const tl_idle_rank *k, const uint32_t *order, size_t n)
+{
+    return (timeline){ .k = k,
+                       .order = order,
+                       .n = n,
+                       .begin = k->view->kernels[order[0]].start_ns,
+                       .end = tl_idle_end(k, order[0]),
+                       .last = order[0] };
+}
+
+/* On to the next gap; *busy_ns grows by what was busy before it.  False: there is none. */
+static bool next_gap(timeline *t, int64_t *busy_ns)
+{
+    while (++t->next < t->n) {
+        uint32_t kernel = t->order[t->next];
+        int64_t start = t->k->view->kernels[kernel].start_ns, stop = tl_idle_end(t->k, kernel);
+        if (start > t->end) {
+            *busy_ns += t->end - t->begin;
+            t->lo = t->end;
+            t->hi = t->begin = start;
+            t->end = stop;
+            t->prev = t->last;
+            t->last = kernel;
+            return true;
+        }
+        if (stop >= t->end) {
+            t->end = stop;
+            t->last = kernel;
+        }
+    }
+    *busy_ns += t->end - t->begin;
+    return false;
+}
+
+/* Room for all gaps at once: there may be as many as there is work. */
+static bool reserve(const tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise)
+{
+    timeline t = start_timeline(k, order, d->n);
+    size_t nmacro = 0, nnoise = 0;
+    int64_t busy_ns = 0;
+
+    while (next_gap(&t, &busy_ns)) {
+        bool macro = t.hi - t.lo >= k->config->noise_ns;
+        nmacro += macro;
+        nnoise += !macro;
+    }
+    return tl_table_reserve(gaps, nmacro) && tl_table_reserve(noise, nnoise) &&
+           tl_grow((void **)&d->gaps.v, &d->gaps.cap, nmacro, sizeof *d->gaps.v);
+}
+
+static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise,
+                 uint32_t usual)
+{
+    if (!reserve(k, d, order, gaps, noise))
+        return false;
+    timeline t = start_timeline(k, order, d->n);
+    bool whole = true;
+    while (whole && next_gap(&t, &d->sums.busy_ns)) {
+        if (t.hi - t.lo < k->config->noise_ns) {
+            whole = add_noise(k, d, noise, t.lo, t.hi);
+            continue;
+        }
+        tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? t.prev : last_started(k, order, t.next, t.lo),
+                          .next = order[t.next] };
+        whole = add_macro(k, d, gaps, t.lo, t.hi, g, usual);
+    }
+    return whole;
+}
+
+/* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
+static bool usual_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *usual)
+{
+    uint32_t ntracks = 0;
+    size_t most = 0;
+
+    *usual = TL_NONE;
+    for (size_t i = 0; i < k->view->nlaunches; i++)
+        ntracks = k->view->launches[i].track >= ntracks ? k->view->launches[i].track + 1 : ntracks;
+    size_t *count = tl_calloc(ntracks, sizeof *count);
+    if (count == NULL)
+        return false;
+    for (size_t i = d->first; i < d->first + d->n; i++)
+        if (k->view->kernels[i].launch != TL_NONE)
+            count[k->view->launches[k->view->kernels[i].launch].track]++;
+    for (uint32_t t = 0; t < ntracks; t++)
+        if (count[t] > most) {
+            most = count[t];
+            *usual = t;
+        }
+    free(count);
+    return true;
+}
+
+/* More streams than that are put in order like anything else. */
+enum { STREAMS_MOST = 8 };
+
+/* Kernels of one stream, in order of (start, uid). */
+typedef struct stream_run {
+    uint32_t at, end;
+} stream_run;
+
+/* The streams of the device; how many, or STREAMS_MOST + 1 where there are more, or one is in another order. */
+static size_t find_runs(const tl_idle_rank *k, const tl_idle_device *d, stream_run *runs)
+{
+    const tl_kernel *v = k->view->kernels;
+    size_t n = 0;
+    for (uint32_t i = (uint32_t)d->first; i < d->first + d->n; i++) {
+        if (i > d->first && v[i].start_ns > v[i - 1].start_ns) {
+            runs[n - 1].end = i + 1;
+            continue;
+        }
+        if (n == STREAMS_MOST)
+            return n + 1;
+        runs[n++] = (stream_run){ i, i + 1 };
+    }
+    return n;
+}
+
+/* The work of the device by (start, uid). */
+static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *order)
+{
+    const tl_kernel *v = k->view->kernels;
+    stream_run runs[STREAMS_MOST];
+    size_t nruns = find_runs(k, d, runs), n = 0;
+
+    if (nruns > STREAMS_MOST) {
+        for (size_t i = 0; i < d->n; i++)
+            order[i] = (uint32_t)(d->first + i);
+        return tl_sort_index(order, d->n, tl_kernel_by_start_uid, v);
+    }
+    while (nruns > 0) {
+        size_t first = 0;
+        for (size_t r = 1; r < nruns; r++) {
+            const tl_kernel *a = &v[runs[r].at], *b = &v[runs[first].at];
+            if (a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->uid < b->uid))
+                first = r;
+        }
+        order[n++] = runs[first].at++;
+        if (runs[first].at == runs[first].end)
+            runs[first] = runs[--nruns];
+    }
+    return true;
+}
+
+bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
+{
+    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), usual = TL_NONE;
+    bool whole = order != NULL;
+
+    d->first_row = gaps->n;
+    d->first_noise = noise->n;
+    for (size_t i = 0; whole && k->end_ns != NULL && i < d->n; i++) {
+        const tl_kernel *a = &k->view->kernels[d->first + i];
+        int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
+        d->sums.overruns += end < a->end_ns;
+        d->sums.overrun_ns = tl_idle_plus(d->sums.overrun_ns, a->end_ns - end);
+    }
+    whole = whole && usual_thread(k, d, &usual) && order_work(k, d, order) &&
+            (d->n == 0 || walk(k, d, order, gaps, noise, usual));
+    free(order);
+    return whole;
+}

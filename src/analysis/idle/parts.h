@@ -1,0 +1,251 @@
+/* parts.h - what the files of the idle classification share.
+ *
+ *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
+ *     names.c    the name of a call -> what it is
+ *     calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
+ *     drain.c    how the device ran dry
+ *     doing.c    what the host did, thread by thread;  mixed.c: with all threads as one
+ *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
+ *     sums.c     gaps -> sums; overview.c: by label; summary.c: by class; job.c: over ranks
+ *     idle.c          the order of it all, and the label
+ */
+#ifndef ANALYSIS_IDLE_PARTS_H
+#define ANALYSIS_IDLE_PARTS_H
+
+#include "tlmpi/analysis/analysis.h"
+#include "tlmpi/base/below.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
+
+/* What a call is, as far as its name tells. */
+typedef struct tl_idle_call {
+    uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
+    uint8_t wait;          /* tl_sync_kind of those that are always one: device, stream, event, implicit */
+    bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
+    bool copy, async;      /* a copy; one whose name says that it does not wait */
+    uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
+    bool graph;            /* launches a graph */
+    bool stream_waits;     /* makes a stream wait for an event */
+    bool plain;            /* none of these: it tells nothing of how a device ran dry */
+} tl_idle_call;
+
+/* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
+tl_idle_call tl_idle_name_of(tl_text name, bool wide);
+
+/* The direction that a copy's own name tells, TL_SYNC_NONE where it does not. */
+uint8_t tl_idle_direction(tl_text name);
+
+/* A call that waits for the device. */
+typedef struct tl_idle_wait {
+    int64_t start_ns, end_ns;
+    uint32_t call; /* index into the view's calls */
+    uint32_t uid;
+    int32_t device, stream; /* that it waits for; -1 where that is not known */
+    uint8_t kind;           /* tl_sync_kind */
+} tl_idle_wait;
+
+/* A wait of a stream for an event of another. */
+typedef struct tl_idle_hold {
+    int32_t device, stream; /* device -1: not known */
+    int64_t start_ns;       /* of the call */
+} tl_idle_hold;
+
+/* Waits by their ends, see drain.c. */
+typedef struct tl_idle_ends {
+    uint32_t *wait;  /* by (device, end), where `apart` is set; else by end */
+    tl_below latest; /* over wait */
+    bool apart;
+} tl_idle_ends;
+
+/* One rank, while it is worked on. */
+typedef struct tl_idle_rank {
+    const tl_rank_view *view;
+    const tl_idle_config *config;
+    uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
+    int64_t *end_ns;        /* by kernel: its end, cut where that is due; NULL where it is nowhere */
+    int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
+    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_look_at */
+    uint8_t *name_known;
+    TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
+    tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
+    TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
+    TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
+    size_t graph_launches;
+    uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
+    size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
+} tl_idle_rank;
+
+static inline bool tl_idle_holds(const tl_idle_rank *k, uint32_t rule)
+{
+    return (k->config->rules & rule) != 0;
+}
+
+/* The name by which operators are added up (rule `addresses`). */
+static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
+{
+    return tl_idle_holds(k, TL_IDLE_ADDRESSES) ? tl_name_key(k->view, name) : name;
+}
+
+/* What a call with that name is; looked at once a name. */
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name);
+static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
+{
+    return name != TL_NO_NAME && k->name_known[name] ? &k->name[name] : tl_idle_look_at(k, name);
+}
+
+/* What kind of wait the call, of such a name, is; TL_SYNC_NONE for one that does not wait for the device. */
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name);
+
+/* The launch that the call is, TL_NONE for one without device work. */
+uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call);
+
+/* The copy on the device that the call queued, or NULL. */
+const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
+
+/* Whether that launch is of a graph. */
+bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
+
+/* Fills waits, holds, under and what else belongs to the whole rank.  False: memory is out. */
+bool tl_idle_prepare(tl_idle_rank *k);
+void tl_idle_free(tl_idle_rank *k);
+
+/* -------------------------------------------------------------------------------------------- the gaps of a device */
+
+/* A macro gap beside its row. */
+typedef struct tl_idle_gap {
+    uint32_t prev, next; /* kernels; prev may be TL_NONE */
+    uint32_t launch;     /* of next, TL_NONE */
+    uint32_t track;      /* the thread whose doing counts; TL_NONE: all */
+} tl_idle_gap;
+
+/* Where a search in order of time has come to. */
+typedef struct tl_idle_cursor {
+    size_t at;
+    bool begun;
+} tl_idle_cursor;
+
+/* One device of a rank, or all of them as one. */
+typedef struct tl_idle_device {
+    int32_t device;                /* -1: all */
+    size_t first, n;               /* its kernels in the view */
+    TL_VEC(tl_idle_gap) gaps;      /* in order of time */
+    size_t step;                   /* steps that begin at or before the gap that is looked at */
+    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see drain.c */
+    size_t first_row;              /* of its rows in the gap table */
+    size_t first_noise;            /* and in that of noise */
+    tl_idle sums;                  /* as far as the timeline tells */
+} tl_idle_device;
+
+/* End of the work, cut where the next of its stream begins (rule `overruns`), once the ends are found. */
+static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
+{
+    return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
+}
+
+/* False: memory is out. */
+bool tl_idle_find_ends(tl_idle_rank *k);
+
+/* Finds the gaps: rows with times, ids, steps and the work around them.  False: memory is out. */
+bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise);
+
+/* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
+void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
+
+/* Makes what tl_idle_drain searches in.  False: memory is out. */
+bool tl_idle_drain_prepare(tl_idle_rank *k);
+
+/* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its
+ * stream. */
+bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
+
+/* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
+ * one for each gap.  False: memory is out. */
+bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+
+/* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
+ * collective of hosts.  After the labels of all gaps.  False: memory is out. */
+bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+
+/* --------------------------------------------------------------------------------------------------------- tallies */
+
+/* a + b, at most the largest integer: threads that do the same at once may come to more than there is time. */
+static inline int64_t tl_idle_plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Time by name (and class of call), in order of first addition. */
+typedef struct tl_idle_tally_entry {
+    uint32_t name, next; /* next: another entry of the name, TL_NONE */
+    uint8_t call;        /* tl_call_class, or 0 for an operator */
+    int64_t ns;
+} tl_idle_tally_entry;
+
+/* tl_idle_tally_make starts one and tl_idle_tally_free ends it, also after a failure. */
+typedef struct tl_idle_tally {
+    tl_idle_tally_entry *v;
+    size_t n, cap;
+    uint32_t *slot; /* by name, and one for TL_NO_NAME: its first entry, TL_NONE */
+    uint32_t nnames;
+} tl_idle_tally;
+
+/* False: memory is out, as for add. */
+bool tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
+void tl_idle_tally_free(tl_idle_tally *tally);
+
+static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
+{
+    return &tally->slot[name != TL_NO_NAME ? name : tally->nnames];
+}
+
+/* Adds to what is under the name and class. */
+bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
+static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
+{
+    uint32_t *first = tl_idle_slot(tally, name);
+    if (*first == TL_NONE && tally->n < tally->cap) {
+        *first = (uint32_t)tally->n;
+        tally->v[tally->n++] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
+        return true;
+    }
+    if (*first == TL_NONE || tally->v[*first].call != call)
+        return tl_idle_tally_more(tally, name, call, ns);
+    tally->v[*first].ns = tl_idle_plus(tally->v[*first].ns, ns);
+    return true;
+}
+
+/* The entry with the most time, of equals the first; there is one. */
+static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tally *tally)
+{
+    const tl_idle_tally_entry *most = tally->v;
+    for (size_t i = 1; i < tally->n; i++)
+        most = tally->v[i].ns > most->ns ? &tally->v[i] : most;
+    return most;
+}
+
+/* Empties it. */
+void tl_idle_tally_clear(tl_idle_tally *tally);
+
+/* Fills the columns of calls; within: the call named is the largest of its class, not of all. */
+void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row);
+
+/* Fills those of operators. */
+void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
+
+/* ------------------------------------------------------------------------------------------------------------ sums */
+
+/* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
+bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+
+/* The class of a gap in words: a cell dominant_op of idle_summary. */
+void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, size_t size);
+
+/* Adds the measures of a row to those of a sum. */
+void tl_idle_add(tl_idle *sum, const tl_idle *row);
+
+/* Over the ranks: the classes of gaps of all of them, and the sums of the job. */
+tl_status tl_idle_reduce(tl_tables *job, tl_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* scope.h - the gaps of one device, or of a rank, as the files that sum them see them. */
+#ifndef ANALYSIS_IDLE_SCOPE_H
+#define ANALYSIS_IDLE_SCOPE_H
+
+#include "parts.h"
+#include "stats.h"
+
+/* What is looked at of each gap again and again: its row is large, and there may be many. */
+typedef struct tl_idle_brief {
+    int64_t ns, other_op_ns;
+    int32_t step;
+    uint32_t label; /* both labels as one number, below TL_IDLE_NLABELS */
+} tl_idle_brief;
+
+enum { TL_IDLE_NLABELS = TL_NDRAINS * TL_NDOINGS };
+
+/* One device, or all of a rank. */
+typedef struct tl_idle_scope {
+    tl_idle_rank *k;
+    int32_t device; /* -1: all */
+    const tl_gap *gaps;
+    tl_idle_brief *brief; /* of each */
+    size_t ngaps;
+    const tl_gap_noise *noise;
+    size_t nnoise;
+    tl_idle_stats all, all_noise; /* of all of either kind */
+    int64_t busy_ns, macro_ns;
+    uint32_t *index;    /* room for the numbers of its gaps, of either kind */
+    int64_t *durations; /* and for their lengths */
+} tl_idle_scope;
+
+static inline void tl_idle_number(uint32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        index[i] = (uint32_t)i;
+}
+
+/* Lengths of the gaps index[0, n) to s->durations. */
+static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->durations[i] = s->brief[index[i]].ns;
+}
+
+/* Its rows of idle_overview, and of idle_summary.  False: memory is out. */
+bool tl_idle_overview_rows(const tl_idle_scope *scope, tl_table *table);
+bool tl_idle_summary_rows(const tl_idle_scope *scope, tl_table *table);
+
+#endif

@@ -1,0 +1,251 @@
+/* summary.c - gaps by class: their two labels, and in which call, operator, graph or work.
+ *
+ * The classes of a device are found with a map, in order of first appearance, and then stand in order of their time.
+ */
+#include "scope.h"
+#include "tlmpi/base/hash.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* More classes than that of one device are summed as others: a trace may give every gap a name of its own. */
+#define MOST_CLASSES 1000
+
+/* What a gap is grouped by beside its labels: two numbers. */
+typedef struct class_key {
+    uint32_t sub, name;
+} class_key;
+
+static class_key key_of(const tl_gap *g)
+{
+    switch (g->cpu_during_gap) {
+    case TL_DOING_RUNTIME:
+        return (class_key){ g->call_class, g->call };
+    case TL_DOING_CPU:
+    case TL_DOING_UNTRACED:
+        return (class_key){ 0, g->dominant_op };
+    case TL_DOING_GRAPH:
+        return (class_key){ 0, g->launch };
+    case TL_DOING_DEPENDENCY:
+        return (class_key){ 0, g->following };
+    case TL_DOING_LAUNCH_ANOMALY:
+    case TL_DOING_LAUNCH_OVERHEAD:
+        return (class_key){ g->prequeued, TL_NO_NAME };
+    default:
+        return (class_key){ 0, TL_NO_NAME };
+    }
+}
+
+static void text_cell(char *cell, size_t size, tl_text text)
+{
+    tl_cell_text(cell, size, text.p, text.n);
+}
+
+void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_t size)
+{
+    class_key key = key_of(g);
+    tl_text name = tl_names_text(names, key.name);
+
+    switch (g->cpu_during_gap) {
+    case TL_DOING_RUNTIME: {
+        char text[256];
+        int n = snprintf(text, sizeof text, "%s: ", tl_call_labels[g->call_class]);
+        size_t more = name.n < sizeof text - (size_t)n ? name.n : sizeof text - (size_t)n;
+        memcpy(text + n, name.p, more);
+        tl_cell_text(cell, size, text, (size_t)n + more);
+        break;
+    }
+    case TL_DOING_LAUNCH_ANOMALY:
+    case TL_DOING_LAUNCH_OVERHEAD:
+        text_cell(cell, size, g->prequeued == TL_QUEUED_YES ? TL_TEXT("prequeued") : TL_TEXT("launched_during_gap"));
+        break;
+    case TL_DOING_NO_TRACE:
+        text_cell(cell, size, TL_TEXT("(no_cpu_trace)"));
+        break;
+    case TL_DOING_UNTRACED:
+        text_cell(cell, size, g->ops_ns > 0 ? name : TL_TEXT("(no_cpu_op_overlap)"));
+        break;
+    default:
+        text_cell(cell, size, name);
+    }
+}
+
+/* Of n gaps, whose lengths are in s->durations; all: their stats, where they are known already. */
+static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uint8_t drain, uint8_t doing, size_t n,
+                                    const tl_idle_stats *all)
+{
+    tl_idle_summary *row = tl_table_add(table);
+    if (row == NULL)
+        return NULL;
+    row->std_ns = tl_idle_deviation(s->durations, n);
+    tl_idle_stats stats = all != NULL ? *all : tl_idle_measure(s->durations, n);
+    row->rank = s->k->view->rank;
+    row->device = s->device;
+    row->drain_type = drain;
+    row->cpu_during_gap = doing;
+    row->count = (int64_t)n;
+    row->total_ns = stats.total_ns;
+    row->idle_pct = doing == TL_DOING_NOISE ? tl_idle_pct(0, 0) : tl_idle_pct(stats.total_ns, s->macro_ns);
+    row->cumulative_pct = tl_idle_pct(0, 0);
+    row->mean_ns = stats.mean_ns;
+    row->median_ns = stats.median_ns;
+    row->min_ns = stats.min_ns;
+    row->max_ns = stats.max_ns;
+    row->longest_id = -1;
+    text_cell(row->dominant_op, sizeof row->dominant_op, doing == TL_DOING_NOISE ? TL_TEXT("noise") : TL_TEXT("ALL"));
+    return row;
+}
+
+/* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
+static void say_longest(const tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+{
+    const tl_idle_brief *v = s->brief;
+    uint32_t longest = TL_NONE, other = TL_NONE;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t g = index[i];
+        if (longest == TL_NONE || v[g].ns > v[longest].ns)
+            longest = g;
+        if (v[g].other_op_ns > 0 && (other == TL_NONE || v[g].other_op_ns > v[other].other_op_ns))
+            other = g;
+    }
+    if (longest != TL_NONE) {
+        const tl_gap *gap = &s->gaps[longest];
+        row->longest_id = gap->idle_id;
+        text_cell(row->annotation, sizeof row->annotation, tl_names_text(s->k->view->names, gap->annotation));
+    }
+    if (other != TL_NONE)
+        text_cell(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, s->gaps[other].other_op));
+}
+
+/* One class among others: index[from, to). */
+typedef struct class_run {
+    size_t from, to;
+    int64_t total_ns;
+    uint32_t first; /* its first gap */
+} class_run;
+
+/* The most time first; of equals what came first. */
+static int by_total(const void *a, const void *b)
+{
+    const class_run *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The classes from the n-th on, as one. */
+static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run *runs, size_t n, size_t nruns)
+{
+    size_t count = 0;
+    for (size_t r = n; r < nruns; r++)
+        for (size_t i = runs[r].from; i < runs[r].to; i++)
+            s->durations[count++] = s->brief[s->index[i]].ns;
+    tl_idle_summary *row = count > 0 ? add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count, NULL) : NULL;
+    if (count == 0)
+        return true;
+    if (row == NULL)
+        return false;
+    row->place = (int32_t)n + 1;
+    row->cumulative_pct = tl_idle_pct(s->macro_ns, s->macro_ns);
+    text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
+    return true;
+}
+
+static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
+{
+    size_t n = nruns < MOST_CLASSES ? nruns : MOST_CLASSES;
+    int64_t sum = 0;
+
+    for (size_t r = 0; r < n; r++) {
+        const uint32_t *index = s->index + runs[r].from;
+        size_t count = runs[r].to - runs[r].from;
+        const tl_gap *first = &s->gaps[index[0]];
+        tl_idle_lengths(s, index, count);
+        tl_idle_summary *row = add_summary(s, table, first->drain_type, first->cpu_during_gap, count, NULL);
+        if (row == NULL)
+            return false;
+        sum += row->total_ns;
+        row->place = (int32_t)r + 1;
+        row->cumulative_pct = tl_idle_pct(sum, s->macro_ns);
+        tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
+        say_longest(s, index, count, row);
+    }
+    return add_others(s, table, runs, n, nruns);
+}
+
+static bool same_class(const tl_idle_scope *s, uint32_t a, uint32_t b)
+{
+    if (s->brief[a].label != s->brief[b].label)
+        return false;
+    class_key x = key_of(&s->gaps[a]), y = key_of(&s->gaps[b]);
+    return x.sub == y.sub && x.name == y.name;
+}
+
+/* The number of the gap's class, a new one if it is new.  Different classes of equal hash are told apart by going on to
+ * the next key.  TL_MAP_NONE: memory is out. */
+static uint32_t class_of(const tl_idle_scope *s, uint32_t gap, tl_map *map, class_run *runs, size_t *nruns)
+{
+    class_key class = key_of(&s->gaps[gap]);
+    for (uint64_t key = tl_hash_mix(s->brief[gap].label, (uint64_t) class.sub << 32 | class.name);; key++) {
+        uint32_t i = tl_map_get(map, key);
+        if (i == TL_MAP_NONE) {
+            if (tl_map_put(map, key, (uint32_t)*nruns) != 0)
+                return TL_MAP_NONE;
+            runs[*nruns] = (class_run){ .first = gap };
+            return (uint32_t)(*nruns)++;
+        }
+        if (same_class(s, gap, runs[i].first))
+            return i;
+    }
+}
+
+/* Parts the gaps by class: s->index has them class by class, each in order of time.  runs: room for one a gap. */
+static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
+{
+    tl_map map = { 0 };
+    uint32_t *class = tl_malloc((s->ngaps + 1) * sizeof *class);
+    bool whole = class != NULL;
+
+    *nruns = 0;
+    for (uint32_t i = 0; whole && i < s->ngaps; i++) {
+        class[i] = class_of(s, i, &map, runs, nruns);
+        whole = class[i] != TL_MAP_NONE;
+        if (whole) {
+            runs[class[i]].to++;
+            runs[class[i]].total_ns += s->brief[i].ns;
+        }
+    }
+    for (size_t r = 0, from = 0; whole && r < *nruns; r++) {
+        size_t n = runs[r].to;
+        runs[r].from = runs[r].to = from;
+        from += n;
+    }
+    for (uint32_t i = 0; whole && i < s->ngaps; i++)
+        s->index[runs[class[i]].to++] = i;
+    tl_map_free(&map);
+    free(class);
+    return whole;
+}
+
+bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
+{
+    class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
+    size_t nruns = 0;
+    bool whole = runs != NULL;
+
+    tl_idle_number(s->index, s->ngaps);
+    if (whole && s->ngaps > 0) {
+        tl_idle_lengths(s, s->index, s->ngaps);
+        tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps, &s->all);
+        whole = all != NULL;
+        if (whole)
+            say_longest(s, s->index, s->ngaps, all);
+    }
+    whole = whole && find_classes(s, runs, &nruns);
+    if (whole && nruns > 0)
+        qsort(runs, nruns, sizeof *runs, by_total);
+    whole = whole && add_classes(s, table, runs, nruns);
+    free(runs);
+    for (size_t i = 0; i < s->nnoise; i++)
+        s->durations[i] = s->noise[i].duration_ns;
+    return whole && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise) != NULL;
+}

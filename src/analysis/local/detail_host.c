@@ -1,0 +1,241 @@
+/* detail_host.c - what the threads that launch did, by name, as far as the device stood idle meanwhile; and what they
+ * waited in.
+ *
+ *     host     [launch a][item                ]....................[launch b]
+ *     device          [      a      ]                                   [ b ]
+ *                                   |<-- idle time that follows the wait -->|
+ */
+#include "detail_rows.h"
+#include "host_idle.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* Deeper than any operator. */
+enum { DEPTH_OF_CALLS = 100000 };
+/* An operator may seem to end this long before a call in it: each is rounded for itself. */
+static const int64_t rounding_ns = 1000;
+
+/* Where the last span of a name ends, on a thread. */
+typedef struct cover {
+    int64_t to_ns;
+    uint32_t walk;
+} cover;
+
+typedef struct gathering {
+    tl_detail_rows *rows;
+    const tl_rank_view *view;
+    const tl_activity *activity;
+    tl_host_idle idle;
+    uint32_t *working; /* launches of work */
+    size_t nworking;
+    cover *covered;             /* by name */
+    uint32_t nwalks;            /* threads that were begun */
+    int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
+    uint8_t *of_call, *of_op;   /* by name: its part */
+} gathering;
+
+static bool list_working(gathering *g)
+{
+    g->working = tl_malloc((g->view->nlaunches + 1) * sizeof *g->working);
+    for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
+        if (g->view->launches[i].nkernels > 0)
+            g->working[g->nworking++] = (uint32_t)i;
+    return g->working != NULL;
+}
+
+static bool prepare_host(gathering *g)
+{
+    size_t n = g->view->names->n + 1;
+    g->covered = tl_calloc(n, sizeof *g->covered);
+    g->of_call = tl_malloc(n);
+    g->of_op = tl_malloc(n);
+    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
+        return false;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        tl_text name = tl_names_text(g->view->names, i);
+        g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
+        g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
+    }
+    return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
+}
+
+/* What is known to be covered is so on one thread. */
+static void begin_thread(gathering *g)
+{
+    g->nwalks++;
+    for (int part = 0; part < TL_NPARTS; part++)
+        g->part_to[part] = INT64_MIN;
+}
+
+/* The first launch of work from t on; INT64_MAX where there is none. */
+static int64_t next_launch(const gathering *g, int64_t t_ns)
+{
+    const tl_launch *launches = g->view->launches;
+    size_t low = 0;
+    TL_BISECT(low, g->nworking, mid, launches[g->working[mid]].start_ns < t_ns);
+    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
+}
+
+/* What the host does behind the last launch of a step holds up the next one, whose idle time the device's is then. */
+static int32_t step_held_up(const gathering *g, int64_t start_ns)
+{
+    int64_t next_ns = next_launch(g, start_ns);
+    return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
+}
+
+/* What stands for a part takes its time of the host whether the device has run dry or not. */
+static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64_t end_ns)
+{
+    int64_t from = start_ns > g->part_to[part] ? start_ns : g->part_to[part];
+    if (!tl_part_is_of_host(part) || from >= end_ns)
+        return true;
+    g->part_to[part] = end_ns;
+    return tl_detail_add(g->rows, TL_DETAIL_PART, step_held_up(g, start_ns), TL_NO_NAME, part,
+                         &(tl_detail){ .size = end_ns - from });
+}
+
+/* A name within the same name covers the same time. */
+static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns, int64_t end_ns, int64_t idle_ns,
+                     uint32_t depth, bool frame)
+{
+    uint32_t key = tl_name_key(g->view, name);
+    if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
+        return true;
+    g->covered[key] = (cover){ end_ns, g->nwalks };
+    return tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, part,
+                         &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+}
+
+static bool add_ops(gathering *g, const tl_thread *thread)
+{
+    const tl_ops *ops = &g->view->ops;
+    TL_VEC(int64_t) open = { 0 }; /* ends of the spans around this one */
+    size_t at = 0;
+    bool whole = true;
+
+    begin_thread(g);
+    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+        int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
+        while (open.n > 0 && open.v[open.n - 1] <= start)
+            open.n--;
+        if (ops->name[i] != TL_NO_NAME)
+            whole =
+                add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
+                add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+                         tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
+        whole = whole && tl_vec_room(&open);
+        if (whole)
+            open.v[open.n++] = end;
+    }
+    free(open.v);
+    return whole;
+}
+
+/* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
+ * be out of use. */
+static bool may_wait(const gathering *g, uint32_t name)
+{
+    return g->of_call[name] == TL_PART_SYNC || g->of_call[name] == TL_PART_ALLOCATOR ||
+           tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
+}
+
+/* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
+ * name where there is none.  *at: operators that begin before the instant of the call before. */
+static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
+{
+    const tl_ops *ops = &g->view->ops;
+    int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
+    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_PART_ALLOCATOR)
+        return g->view->calls.name[call];
+    while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
+        ++*at;
+    /* Operators that launch are short: what stands around this is near. */
+    for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
+        size_t op = thread->first + i;
+        if (ops->kind[op] == TL_OP && ops->start_ns[op] + ops->dur_ns[op] + rounding_ns >= end &&
+            ops->name[op] != TL_NO_NAME)
+            return ops->name[op];
+    }
+    return g->view->calls.name[call];
+}
+
+/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
+ * it. */
+static bool surely_waits(const gathering *g, uint32_t name)
+{
+    tl_text text = tl_names_text(g->view->names, name);
+    return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
+}
+
+/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
+ * waited, before the host launches anything again (until then communication may keep the device busy). */
+static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
+{
+    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
+    return tl_host_idle_longest(&g->idle, start_ns, until);
+}
+
+static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
+{
+    const tl_calls *calls = &g->view->calls;
+    size_t at = 0, op_at = 0;
+    bool whole = true;
+
+    begin_thread(g);
+    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
+        uint32_t name = calls->name[i];
+        if (name == TL_NO_NAME)
+            continue;
+        whole = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
+                add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
+                         DEPTH_OF_CALLS, false);
+        if (whole && may_wait(g, name)) {
+            int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
+            if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
+                whole = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+                                      g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
+                                      &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
+        }
+    }
+    return whole;
+}
+
+/* Threads stand in order of their tracks. */
+static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
+{
+    size_t low = 0;
+    TL_BISECT(low, n, mid, threads[mid].track < track);
+    return low < n && threads[low].track == track ? &threads[low] : NULL;
+}
+
+/* Threads that launch; what others do feeds no device. */
+static bool add_host(gathering *g)
+{
+    const tl_rank_view *view = g->view;
+    tl_map launching = { 0 };
+    bool whole = prepare_host(g) && tl_launching_tracks(view, &launching);
+    for (size_t t = 0; whole && t < view->ops.nthreads; t++)
+        if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
+            whole = add_ops(g, &view->ops.threads[t]);
+    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            whole = add_calls(g, &view->calls.threads[t],
+                              thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
+    tl_map_free(&launching);
+    free(g->covered);
+    tl_host_idle_free(&g->idle);
+    free(g->working);
+    free(g->of_call);
+    free(g->of_op);
+    return whole;
+}
+
+bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity)
+{
+    gathering g = { .rows = rows, .view = rows->view, .activity = activity };
+    return add_host(&g);
+}

@@ -1,0 +1,32 @@
+/* detail_rows.h - the rows of local.h while they are gathered: one for each name, in each step. */
+#ifndef ANALYSIS_LOCAL_DETAIL_ROWS_H
+#define ANALYSIS_LOCAL_DETAIL_ROWS_H
+
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/base/hash.h"
+
+/* Zero-initialise but for view. */
+typedef struct tl_detail_rows {
+    const tl_rank_view *view;
+    tl_map places; /* (kind, step, name) -> index in rows */
+    TL_VEC(tl_detail) rows;
+} tl_detail_rows;
+
+/* Adds time, size and count to the row of a name (a row of kind TL_DETAIL_PART has a part instead).  False when memory
+ * is out. */
+bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part,
+                   const tl_detail *what);
+
+/* What the device did, and the time of each step by part; what the threads did that launch, and what they waited in.
+ * False when memory is out. */
+bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity);
+bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
+
+/* By start, the work with which the device passes from step to step. */
+typedef TL_VEC(uint32_t) tl_step_starts;
+
+/* False when memory is out. */
+bool tl_detail_starts(const tl_rank_view *view, tl_step_starts *starts);
+
+#endif

@@ -1,0 +1,27 @@
+/* host_idle.h - idle time of the host's doing: how much of it lies in a span, and how much in one piece. */
+#ifndef ANALYSIS_LOCAL_HOST_IDLE_H
+#define ANALYSIS_LOCAL_HOST_IDLE_H
+
+#include "tlmpi/analysis/time.h"
+
+/* Over an activity, which stays.  tl_host_idle_free ends it, also after a failure. */
+typedef struct tl_host_idle {
+    const tl_activity *activity;
+    int64_t *before;  /* by block of stretches: the idle time before it */
+    int64_t *longest; /* the most in a piece that begins in a block; a tree: leaf b stands at nblocks + b, a node has
+                       * the larger of its two */
+    size_t nblocks;
+} tl_host_idle;
+
+/* False when memory is out. */
+bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *activity);
+void tl_host_idle_free(tl_host_idle *idle);
+
+/* Idle time of the host's doing in [start, end).  *at: where the search begins, 0 at first; calls come in order of
+ * start. */
+int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_ns, int64_t end_ns);
+
+/* The most of it in one piece of idle time that begins behind `from`, at `to` at the latest. */
+int64_t tl_host_idle_longest(const tl_host_idle *idle, int64_t from_ns, int64_t to_ns);
+
+#endif

@@ -1,0 +1,301 @@
+/* since.c - parts of a rank's time since its previous collective of the same group, and since its step began.
+ *
+ *     compute    [=a=][=b=][=c=][=d=]            collective 1 waits for a, 2 for b, 3 for d; they run on one stream
+ *     comm            [ 1       ][ 2 ][ 3 ]
+ *     ready          ^1   ^2        ^3           2 could have begun at the end of b, had 1 been over
+ *
+ * Ranks are compared from ready to ready: between two of these every rank runs the same kernels, though one that waits
+ * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
+ */
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* A collective that starts so soon behind the one before it on its stream had been held up by that. */
+static const int64_t held_ns = 30000;
+
+typedef struct stretch {
+    int64_t from_ns, to_ns;
+} stretch;
+
+typedef struct comparing {
+    const tl_rank_view *view;
+    const tl_activity *activity;
+    tl_participant *parts;
+    size_t n;
+    int64_t begin_ns; /* where the rank's time begins to be comparable */
+    uint32_t *order;  /* participants by start */
+    int64_t *ready;
+    uint32_t *previous; /* index of the previous one in the group, TL_NONE */
+    stretch *stretches;
+    int64_t *done; /* the end of all compute launched before each; INT64_MIN where there is none */
+    int64_t *step_done; /* by window of the view: time.h */
+    size_t window;      /* where the last one stands that was looked for */
+} comparing;
+
+static int by_start(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *p = parts;
+    if (p[a].start_ns != p[b].start_ns)
+        return p[a].start_ns < p[b].start_ns ? -1 : 1;
+    return TL_COMPARE(p[a].uid, p[b].uid);
+}
+
+static int by_from(const void *stretches, uint32_t a, uint32_t b)
+{
+    const stretch *s = stretches;
+    return TL_COMPARE(s[a].from_ns, s[b].from_ns);
+}
+
+static int by_launch(const void *kernels, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = kernels;
+    return TL_COMPARE(k[a].launch_ns, k[b].launch_ns);
+}
+
+static int parts_by_launch(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *p = parts;
+    return TL_COMPARE(p[a].launch_ns, p[b].launch_ns);
+}
+
+/* Its first step, else its first work. */
+static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
+{
+    int64_t first = activity->n > 0 ? activity->start_ns[0] : INT64_MAX;
+    return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- ready */
+
+/* Compute and participants, each in order of launch, side by side. */
+static bool find_done(comparing *c)
+{
+    const tl_kernel *kernels = c->view->kernels;
+    uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work), *parts = tl_malloc(c->n * sizeof *parts);
+    size_t nwork = 0, next = 0;
+    int64_t done = INT64_MIN;
+    bool whole = work != NULL && parts != NULL;
+
+    for (size_t i = 0; whole && i < c->view->nkernels; i++)
+        if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
+            work[nwork++] = (uint32_t)i;
+    for (size_t i = 0; whole && i < c->n; i++)
+        parts[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(work, nwork, by_launch, kernels) &&
+            tl_sort_index(parts, c->n, parts_by_launch, c->parts);
+    for (size_t i = 0; whole && i < c->n; i++) {
+        int64_t launch = c->parts[parts[i]].launch_ns;
+        for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
+            done = tl_ns_max(done, kernels[work[next]].end_ns);
+        c->done[parts[i]] = done;
+    }
+    free(work);
+    free(parts);
+    return whole;
+}
+
+static uint64_t stream_key(const tl_participant *p)
+{
+    return (uint64_t)(uint32_t)p->device << 32 | (uint32_t)p->stream;
+}
+
+/* When each could have begun, had its stream been free. */
+static bool find_ready(comparing *c)
+{
+    tl_map last = { 0 };
+    bool whole = true;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const tl_participant *p = &c->parts[c->order[i]];
+        uint32_t before = tl_map_get(&last, stream_key(p));
+        int64_t ready = p->start_ns;
+        if (before != TL_MAP_NONE && p->launch_ns != TL_TIME_UNKNOWN &&
+            p->start_ns - c->parts[before].end_ns <= held_ns) {
+            ready = tl_ns_max(c->done[c->order[i]], p->launch_ns);
+            ready = ready < p->start_ns ? ready : p->start_ns;
+        }
+        c->ready[c->order[i]] = ready;
+        whole = tl_map_put(&last, stream_key(p), c->order[i]) == 0;
+    }
+    tl_map_free(&last);
+    return whole;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- parts */
+
+static bool find_previous(comparing *c)
+{
+    tl_map last = { 0 };
+    bool whole = true;
+    for (size_t i = 0; whole && i < c->n; i++) {
+        uint32_t at = c->order[i];
+        uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->parts[at].group);
+        c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
+        c->parts[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->parts[previous].uid;
+        whole = tl_map_put(&last, (uint64_t)(uint32_t)c->parts[at].group, at) == 0;
+    }
+    tl_map_free(&last);
+    return whole;
+}
+
+/* Sums the parts of all stretches, each into to[i]. */
+static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
+{
+    uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
+    tl_activity_cursor cursor = { 0 };
+    int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
+
+    for (size_t i = 0; order != NULL && i < c->n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
+    for (size_t i = 0; whole && i < c->n; i++) {
+        const stretch *s = &c->stretches[order[i]];
+        tl_parts *sum = to(&c->parts[order[i]]);
+        *sum = (tl_parts){ { 0 } };
+        tl_activity_add(c->activity, &cursor, s->from_ns, s->to_ns, sum);
+        /* Nothing has run yet: the host has not fed the device. */
+        if (s->from_ns < first && s->from_ns < s->to_ns)
+            sum->ns[TL_PART_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
+    }
+    free(order);
+    return whole;
+}
+
+static tl_parts *since(tl_participant *p)
+{
+    return &p->since;
+}
+
+static tl_parts *since_step(tl_participant *p)
+{
+    return &p->since_step;
+}
+
+/* From the previous one of the group; less what was spent in that one itself. */
+static bool compare_groups(comparing *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->stretches[i] = (stretch){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
+    if (!sum_up(c, since))
+        return false;
+    tl_activity_cursor cursor = { 0 };
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t at = c->order[i];
+        if (c->previous[at] == TL_NONE)
+            continue;
+        const tl_participant *previous = &c->parts[c->previous[at]];
+        tl_parts inside = { { 0 } };
+        int64_t to = previous->end_ns < c->ready[at] ? previous->end_ns : c->ready[at];
+        tl_activity_seek(c->activity, &cursor, previous->start_ns);
+        tl_activity_add(c->activity, &cursor, previous->start_ns, to, &inside);
+        c->parts[at].since.ns[TL_PART_COMM] -= inside.ns[TL_PART_COMM];
+    }
+    return true;
+}
+
+/* From the last one that was launched in the step before. */
+static bool compare_steps(comparing *c)
+{
+    int64_t from = c->begin_ns;
+    int32_t step = INT32_MIN;
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t at = c->order[i];
+        if (c->parts[at].step != step && i > 0)
+            from = c->ready[c->order[i - 1]];
+        step = c->parts[at].step;
+        c->stretches[at] = (stretch){ from, c->ready[at] };
+    }
+    return sum_up(c, since_step);
+}
+
+/* ---------------------------------------------------------------------------------------------- behind a step's last */
+
+static int64_t done_with(comparing *c, int32_t step)
+{
+    size_t s = tl_step_window_of(c->view, c->window > 0 ? c->window - 1 : 0, step);
+    if (s == c->view->nsteps)
+        return TL_TIME_UNKNOWN;
+    c->window = s;
+    return c->step_done[s];
+}
+
+/* What was done from from_ns up to where both end, but for communication. */
+static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, int64_t to_ns)
+{
+    tl_activity_cursor cursor = { 0 };
+    tl_parts sum = { { 0 } };
+    int64_t ns = 0;
+
+    if (done_ns <= from_ns)
+        return 0;
+    tl_activity_seek(c->activity, &cursor, from_ns);
+    tl_activity_add(c->activity, &cursor, from_ns, tl_ns_min(done_ns, to_ns), &sum);
+    for (int part = 0; part < TL_NPARTS; part++)
+        ns += part == TL_PART_COMM ? 0 : sum.ns[part];
+    return ns;
+}
+
+/* `before`: the last one of the step before, TL_NONE. */
+static void find_behind(comparing *c, uint32_t at, uint32_t before)
+{
+    tl_participant *p = &c->parts[at];
+    uint32_t previous = c->previous[at];
+
+    p->behind_ns = p->behind_step_ns = 0;
+    p->done_ns = done_with(c, p->step);
+    if (p->step < 1)
+        return;
+    int64_t done_ns = done_with(c, p->step - 1);
+    if (previous != TL_NONE && c->parts[previous].step == p->step - 1)
+        p->behind_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
+    if (before != TL_NONE && c->parts[before].step == p->step - 1)
+        p->behind_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
+}
+
+static void compare_behind(comparing *c)
+{
+    uint32_t before = TL_NONE;
+    int32_t step = INT32_MIN;
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->parts[c->order[i]].step != step && i > 0)
+            before = c->order[i - 1];
+        step = c->parts[c->order[i]].step;
+        find_behind(c, c->order[i], before);
+    }
+}
+
+bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n)
+{
+    comparing c = { .view = view,
+                    .activity = activity,
+                    .parts = parts,
+                    .n = n,
+                    .begin_ns = beginning(view, activity),
+                    .order = tl_malloc((n + 1) * sizeof *c.order),
+                    .ready = tl_malloc((n + 1) * sizeof *c.ready),
+                    .previous = tl_malloc((n + 1) * sizeof *c.previous),
+                    .stretches = tl_malloc((n + 1) * sizeof *c.stretches),
+                    .done = tl_malloc((n + 1) * sizeof *c.done),
+                    .step_done = tl_malloc((view->nsteps + 1) * sizeof *c.step_done) };
+    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL &&
+                 c.step_done != NULL;
+
+    for (size_t i = 0; whole && i < n; i++)
+        c.order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) &&
+            find_previous(&c) && compare_groups(&c) && compare_steps(&c);
+    if (whole) {
+        tl_steps_done(view, c.step_done);
+        compare_behind(&c);
+    }
+    free(c.order);
+    free(c.ready);
+    free(c.previous);
+    free(c.stretches);
+    free(c.done);
+    free(c.step_done);
+    return whole;
+}

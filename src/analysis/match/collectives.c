@@ -1,0 +1,213 @@
+/* collectives.c - participants that lie together, as collectives: who is there, what fits, when. */
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- order */
+
+static int by_key(const void *a, const void *b)
+{
+    const tl_participant *x = a, *y = b;
+    int order = TL_COMPARE(x->group, y->group);
+    if (order == 0)
+        order = TL_COMPARE(x->key, y->key);
+    if (order == 0)
+        order = TL_COMPARE(x->rank, y->rank);
+    if (order == 0)
+        order = TL_COMPARE(x->start_ns, y->start_ns);
+    return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
+}
+
+/* Sorted by index, then put in place along the cycles of the permutation: a copy of all would double the memory. */
+static int by_key_at(const void *parts, uint32_t a, uint32_t b)
+{
+    return by_key((const tl_participant *)parts + a, (const tl_participant *)parts + b);
+}
+
+static void permute(tl_participant *parts, uint32_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (order[i] == i)
+            continue;
+        tl_participant held = parts[i];
+        size_t hole = i;
+        while (order[hole] != i) {
+            size_t next = order[hole];
+            parts[hole] = parts[next];
+            order[hole] = (uint32_t)hole;
+            hole = next;
+        }
+        parts[hole] = held;
+        order[hole] = (uint32_t)hole;
+    }
+}
+
+bool tl_participants_sort(tl_participant *parts, size_t n)
+{
+    if (n > UINT32_MAX - 1)
+        return false;
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    for (size_t i = 0; order != NULL && i < n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && tl_sort_index(order, n, by_key_at, parts);
+    if (whole)
+        permute(parts, order, n);
+    free(order);
+    return whole;
+}
+
+bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns)
+{
+    TL_VEC(tl_collective_run) made = { 0 };
+    for (size_t from = 0, to; from < n; from = to) {
+        tl_collective_run run = { .first = from, .s_first_ns = parts[from].start_ns };
+        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
+            run.s_first_ns = parts[to].start_ns < run.s_first_ns ? parts[to].start_ns : run.s_first_ns;
+        run.n = to - from;
+        if (!tl_vec_room(&made)) {
+            free(made.v);
+            return false;
+        }
+        made.v[made.n++] = run;
+    }
+    *runs = made.v;
+    *nruns = made.n;
+    return true;
+}
+
+typedef struct timed_runs {
+    const tl_participant *parts;
+    const tl_collective_run *runs;
+} timed_runs;
+
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const timed_runs *t = context;
+    const tl_collective_run *x = &t->runs[a], *y = &t->runs[b];
+    int order = TL_COMPARE(x->s_first_ns, y->s_first_ns);
+    if (order == 0)
+        order = TL_COMPARE(t->parts[x->first].group, t->parts[y->first].group);
+    return order != 0 ? order : TL_COMPARE(t->parts[x->first].key, t->parts[y->first].key);
+}
+
+bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n)
+{
+    const timed_runs context = { parts, runs };
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
+    for (size_t i = 0; order != NULL && i < n; i++)
+        order[i] = (uint32_t)i;
+    bool whole = order != NULL && sorted != NULL && tl_sort_index(order, n, by_time, &context);
+    for (size_t i = 0; whole && i < n; i++)
+        sorted[i] = runs[order[i]];
+    if (whole && n > 0)
+        memcpy(runs, sorted, n * sizeof *runs);
+    free(order);
+    free(sorted);
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------------- one collective */
+
+const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
+{
+    size_t low = 0;
+    TL_BISECT(low, facts->nranks, mid, facts->ranks[mid].rank < rank);
+    return low < facts->nranks && facts->ranks[low].rank == rank ? &facts->ranks[low] : NULL;
+}
+
+static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)
+{
+    tl_clock_doubt doubt = { .clock = -1 };
+    for (size_t i = 0; i < c->n; i++)
+        tl_clock_doubt_add(&doubt, tl_place_of(facts, c->by_rank[i].rank));
+    return tl_clock_doubt_of(&doubt);
+}
+
+/* Whether it is between two ranks, and known between which. */
+static bool is_pair(const tl_collective_view *c)
+{
+    return c->by_rank[0].peer >= 0;
+}
+
+/* Ranks that have a trace and should be there. */
+static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
+{
+    if (!is_pair(c))
+        return group->seen;
+    return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
+}
+
+/* Of a pair its two ranks tell, of others their group. */
+static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
+{
+    if (!is_pair(c))
+        return group->span;
+    const tl_rank_place *a = tl_place_of(facts, c->by_rank[0].rank), *b = tl_place_of(facts, c->by_rank[0].peer);
+    if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
+        return TL_SPAN_UNKNOWN;
+    return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;
+}
+
+static tl_coll_state state_of(const tl_collective_view *c)
+{
+    if (c->n == 1 && c->size != 1)
+        return c->expected > 1 ? TL_COLL_UNMATCHED : TL_COLL_PARTIAL;
+    if (c->n < (size_t)c->expected)
+        return TL_COLL_MISSING;
+    return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
+}
+
+/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace may
+ * have lost its marks, and a rank may number its steps otherwise than the rest. */
+static int32_t step_of(const tl_participant *p, size_t n)
+{
+    int32_t lowest = -1, most = -1;
+    size_t lead = 0, told = 0, count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].step < 0)
+            continue;
+        lowest = lowest < 0 ? p[i].step : lowest;
+        most = lead == 0 ? p[i].step : most;
+        lead = p[i].step == most ? lead + 1 : lead - 1; /* what more than half tell is left */
+        told++;
+    }
+    for (size_t i = 0; most != lowest && i < n; i++)
+        count += p[i].step == most;
+    return 2 * count > told ? most : lowest;
+}
+
+tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
+                                        const tl_job_facts *facts)
+{
+    const tl_participant *p = parts + run->first;
+    static const tl_group_fact nobody = { .size = -1 };
+    const tl_group_fact *group =
+        p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;
+    tl_collective_view c = {
+        .by_rank = p, .n = run->n, .group = p->group, .kind = p->kind, .rule = p->rule, .step = step_of(p, run->n)
+    };
+
+    for (size_t i = 1; i < run->n; i++) {
+        if (c.kind == TL_COLL_UNKNOWN || c.kind == TL_SEND_RECV)
+            c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
+        if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
+            c.rule = p[i].rule;
+    }
+    c.expected = expected_of(&c, group, facts);
+    c.size = is_pair(&c) ? 2 : group->size;
+    c.state = (uint8_t)state_of(&c);
+    c.span = span_of(&c, group, facts);
+    if (c.n == 1)
+        c.rule = TL_BY_NOTHING;
+    else if (is_pair(&c))
+        c.kind = TL_SEND_RECV;
+    c.uncertainty_ns = uncertainty_of(&c, facts);
+    c.suspect = (uint8_t)tl_collective_suspect(p, run->n);
+    if (c.suspect == TL_SUSPECT_NOTHING)
+        c.suspect = (uint8_t)tl_collective_suspect_times(&c);
+    return c;
+}

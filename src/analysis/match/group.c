@@ -1,0 +1,94 @@
+/* group.c - how well do the collectives of each process group fit together?
+ *
+ * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell of it.
+ */
+#include "group_parallelism.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
+
+static void count(tl_group_row *row, const tl_collective_row *c)
+{
+    bool fits = c->suspect == TL_SUSPECT_NOTHING;
+    row->collectives++;
+    row->pairs += c->match_rule == TL_BY_PAIR;
+    row->missing += c->state == TL_COLL_MISSING;
+    row->unmatched += c->state == TL_COLL_UNMATCHED;
+    row->suspect += !fits;
+    if (!fits || c->n < 2)
+        return;
+    /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not known. */
+    row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
+    if (c->state == TL_COLL_MISSING)
+        return;
+    row->matched++;
+    row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
+}
+
+static void add_to(tl_group_row *sum, const tl_group_row *row)
+{
+    sum->collectives += row->collectives;
+    sum->pairs += row->pairs;
+    sum->matched += row->matched;
+    sum->missing += row->missing;
+    sum->unmatched += row->unmatched;
+    sum->suspect += row->suspect;
+    sum->wait_ns = tl_ns_sum(sum->wait_ns, row->wait_ns);
+    sum->transfer_ns = tl_ns_sum(sum->transfer_ns, row->transfer_ns);
+}
+
+/* A row a group that occurs, with its counts alone. */
+static tl_status fold(tl_tables *out, tl_error *err)
+{
+    const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
+    tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
+    tl_map places = { 0 };
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < collectives->n; i++) {
+        const tl_collective_row *c = tl_table_row(collectives, i);
+        uint32_t at = tl_map_get(&places, (uint64_t)c->group);
+        if (at == TL_MAP_NONE) {
+            tl_group_row row = { .group = c->group };
+            at = (uint32_t)groups->n;
+            whole = tl_table_append(groups, &row, 1) && tl_map_put(&places, (uint64_t)c->group, at) == 0;
+        }
+        if (whole)
+            count(tl_table_row(groups, at), c);
+    }
+    tl_map_free(&places);
+    return whole ? TL_OK : tl_fail_memory(err, "the process groups");
+}
+
+/* Of equal groups the first row is the one with words: it was there before the counts. */
+static tl_status reduce(tl_tables *job, tl_error *err)
+{
+    tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
+    size_t kept = 0;
+
+    (void)err;
+    for (size_t i = 1; i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        tl_group_row *last = tl_table_row(groups, kept);
+        if (row->group == last->group)
+            add_to(last, row);
+        else
+            *(tl_group_row *)tl_table_row(groups, ++kept) = *row;
+    }
+    groups->n = groups->n > 0 ? kept + 1 : 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        tl_group_row *row = tl_table_row(groups, i);
+        row->parallelism = (uint8_t)tl_group_parallelism(row);
+    }
+    return TL_OK;
+}
+
+static const tl_schema *const tables[] = { &tl_group_row_schema, NULL };
+
+const tl_analysis tl_group_analysis = {
+    .name = "group",
+    .question = "How well do the collectives of each process group fit together?",
+    .tables = tables,
+    .fold = fold,
+    .reduce = reduce,
+};

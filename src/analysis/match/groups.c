@@ -1,0 +1,256 @@
+/* groups.c - the process groups of a job, from what its ranks say of them.
+ *
+ *     members the same, one name on each rank       one group: names may count per process
+ *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
+ *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
+ *                                                   end together, the more finely if some are done before others come
+ */
+#include "groups_infer.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends of one collective scatter by so much, and clocks drift by a part in so many. */
+#define ENDS_AGREE_NS INT64_C(200000)
+#define CLOCKS_DRIFT  INT64_C(10000)
+
+/* Memberships that may be one group side by side, then by rank. */
+static int by_members(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    int order = TL_COMPARE(x->inferred, y->inferred);
+    if (order == 0)
+        order = TL_COMPARE(x->members_key, y->members_key);
+    if (order == 0)
+        order = TL_COMPARE(x->rank, y->rank);
+    return order != 0 ? order : TL_COMPARE(x->name_key, y->name_key);
+}
+
+static int by_rank(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    int order = TL_COMPARE(x->rank, y->rank);
+    if (order == 0)
+        order = TL_COMPARE(x->members_key, y->members_key);
+    return order != 0 ? order : TL_COMPARE(a, b);
+}
+
+/* ---------------------------------------------------------------------------------------------------- named groups */
+
+/* Gives order[from, to), whose members are the same, their keys. */
+static void key_named(tl_deciding *d, size_t from, size_t to)
+{
+    bool several = false;
+    for (size_t i = from + 1; i < to; i++)
+        several |= d->m[d->order[i]].rank == d->m[d->order[i - 1]].rank;
+    for (size_t i = from; i < to; i++) {
+        const tl_membership *m = &d->m[d->order[i]];
+        d->fates[d->order[i]].group_key = tl_hash_mix(m->members_key, several ? m->name_key : 0);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- the table */
+
+static int by_group(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_deciding *d = context;
+    int order = TL_COMPARE(d->fates[a].group_key, d->fates[b].group_key);
+    return order != 0 ? order : by_members(d->m, a, b);
+}
+
+/* One group while the table is made: its row, and its memberships in `order`. */
+typedef struct draft {
+    tl_group_row row;
+    size_t from, to;
+    int32_t first_rank;
+    uint32_t most; /* participants of the rank that has most */
+    uint64_t key;
+} draft;
+
+static int by_number(const void *a, const void *b)
+{
+    const draft *x = a, *y = b;
+    int order = TL_COMPARE(x->row.inferred, y->row.inferred);
+    if (order == 0)
+        order = TL_COMPARE(y->row.size >= 0 ? y->row.size : y->row.seen, x->row.size >= 0 ? x->row.size : x->row.seen);
+    if (order == 0)
+        order = TL_COMPARE(x->first_rank, y->first_rank);
+    if (order == 0)
+        order = memcmp(x->row.ranks, y->row.ranks, sizeof x->row.ranks);
+    if (order == 0)
+        order = memcmp(x->row.name, y->row.name, sizeof x->row.name);
+    return order != 0 ? order : TL_COMPARE(x->key, y->key);
+}
+
+/* Distinct hosts of ranks; -1 when one is unknown.  Sorts them. */
+static int32_t count_hosts(int32_t *hosts, size_t n)
+{
+    int32_t distinct = 0;
+    tl_int_sort(hosts, n);
+    for (size_t i = 0; i < n; i++) {
+        if (hosts[i] < 0)
+            return -1;
+        distinct += i == 0 || hosts[i] != hosts[i - 1];
+    }
+    return distinct;
+}
+
+/* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
+ */
+static void place(draft *g, const tl_deciding *d, int32_t *room)
+{
+    for (size_t i = g->from; i < g->to; i++)
+        room[i - g->from] = d->hosts[d->order[i]];
+    g->row.hosts = count_hosts(room, g->to - g->from);
+    bool all_there = g->row.size < 0 || g->row.size == g->row.seen;
+    g->row.span = g->row.hosts > 1                 ? TL_SPAN_INTER_NODE
+                  : g->row.hosts == 1 && all_there ? TL_SPAN_INTRA_NODE
+                                                   : TL_SPAN_UNKNOWN;
+}
+
+/* Ranks may have launched as many of the same and still have begun to record at different times.  Then what is the k-th
+ * of one is another's (k+1)-th, and they end apart by as much as is between the two: now more, now less.  Of the same
+ * collectives the ends are apart by what the clocks are. */
+static bool end_together(const tl_membership *a, const tl_membership *b)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t span_ns = tl_ns_between(a->ends_ns[2], a->ends_ns[0]);
+    for (size_t i = 0; i < sizeof a->ends_ns / sizeof a->ends_ns[0] && a->nends > 0; i++) {
+        int64_t apart_ns = tl_ns_between(a->ends_ns[i], b->ends_ns[i]);
+        least = apart_ns < least ? apart_ns : least;
+        most = apart_ns > most ? apart_ns : most;
+    }
+    return a->nends == 0 || tl_ns_between(most, least) <= ENDS_AGREE_NS + span_ns / CLOCKS_DRIFT;
+}
+
+/* The row of the group order[from, to), and the rule for its members. */
+static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *room)
+{
+    const tl_membership *first = &d->m[d->order[from]];
+    draft g = { .from = from, .to = to, .first_rank = first->rank, .key = d->fates[d->order[from]].group_key };
+    bool by_seq = true, alike = true;
+    size_t n = 0;
+
+    g.row.inferred = first->inferred;
+    g.row.size = first->size;
+    g.row.source = TL_COLL_FROM_NAME;
+    memcpy(g.row.name, first->name, sizeof first->name);
+    memcpy(g.row.description, first->desc, sizeof first->desc);
+    memcpy(g.row.ranks, first->ranks, sizeof first->ranks);
+    for (size_t i = from; i < to; i++) {
+        const tl_membership *m = &d->m[d->order[i]];
+        if (n == 0 || room[n - 1] != m->rank)
+            room[n++] = m->rank;
+        g.most = m->n > g.most ? m->n : g.most;
+        by_seq = by_seq && m->nseq == m->nlaunched;
+        alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key && end_together(m, first);
+        g.row.source = m->from < g.row.source ? m->from : g.row.source;
+    }
+    g.row.seen = (int32_t)n;
+    if (first->inferred)
+        tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
+    place(&g, d, room);
+    for (size_t i = from; i < to; i++) {
+        d->fates[d->order[i]].by_seq = by_seq;
+        d->fates[d->order[i]].by_loose_launch = alike;
+    }
+    return g;
+}
+
+static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
+{
+    TL_VEC(draft) drafts = { 0 };
+    int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
+    bool whole = room != NULL && tl_sort_index(d->order, d->n, by_group, d);
+
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
+            ;
+        whole = tl_vec_room(&drafts);
+        if (whole)
+            drafts.v[drafts.n++] = describe(d, from, to, room);
+    }
+    if (whole && drafts.n > 0)
+        qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
+    *facts = tl_calloc(drafts.n + 1, sizeof **facts);
+    whole = whole && *facts != NULL;
+    for (size_t g = 0; whole && g < drafts.n; g++) {
+        const tl_group_row *row = &drafts.v[g].row;
+        (*facts)[g] = (tl_group_fact){ .size = row->size,
+                                       .seen = row->seen,
+                                       .most = drafts.v[g].most,
+                                       .inferred = (uint8_t)row->inferred,
+                                       .span = row->span };
+        drafts.v[g].row.group = (int32_t)g;
+        for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
+            d->fates[d->order[i]].group = (int32_t)g;
+        whole = tl_table_append(groups, &drafts.v[g].row, 1);
+    }
+    free(drafts.v);
+    free(room);
+    return whole;
+}
+
+/* --------------------------------------------------------------------------------------------------------- */
+
+static size_t end_of_key(const tl_deciding *d, size_t from)
+{
+    const tl_membership *m = &d->m[d->order[from]];
+    size_t to = from + 1;
+    while (to < d->n && d->m[d->order[to]].members_key == m->members_key && d->m[d->order[to]].inferred == m->inferred)
+        to++;
+    return to;
+}
+
+static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
+{
+    bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL && d->slow_ring != NULL;
+    size_t s = 0;
+
+    for (size_t i = 0; whole && i <= d->n; i++) {
+        while (s < nsightings && (size_t)d->sightings[s].membership < i)
+            s++;
+        d->first_sighting[i] = s;
+        if (i < d->n)
+            d->order[i] = d->by_rank[i] = (uint32_t)i;
+    }
+    whole = whole && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        to = end_of_key(d, from);
+        if (d->m[d->order[from]].inferred)
+            whole = tl_groups_find_ring(d, from, to);
+    }
+    for (size_t from = 0, to; whole && from < d->n; from = to) {
+        to = end_of_key(d, from);
+        if (d->m[d->order[from]].inferred)
+            whole = tl_groups_infer(d, from, to);
+        else
+            key_named(d, from, to);
+    }
+    return whole && number(d, groups, facts);
+}
+
+tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
+                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
+                           tl_group_fact **facts, tl_error *err)
+{
+    tl_deciding d = { .m = memberships,
+                      .hosts = hosts,
+                      .n = n,
+                      .sightings = sightings,
+                      .fates = fates,
+                      .order = tl_malloc((n + 1) * sizeof *d.order),
+                      .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
+                      .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
+                      .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
+    *facts = NULL;
+    bool whole = decide(&d, nsightings, groups, facts);
+    free(d.order);
+    free(d.by_rank);
+    free(d.slow_ring);
+    free(d.first_sighting);
+    return whole ? TL_OK : tl_fail_memory(err, "the process groups");
+}

@@ -1,0 +1,28 @@
+/* groups_infer.h - groups.c's question to the times of ranks: which of them are one group, where nobody says so. */
+#ifndef ANALYSIS_MATCH_GROUPS_INFER_H
+#define ANALYSIS_MATCH_GROUPS_INFER_H
+
+#include "tlmpi/analysis/match.h"
+
+/* While groups are decided. */
+typedef struct tl_deciding {
+    const tl_membership *m;
+    const int32_t *hosts;
+    size_t n;
+    const tl_sighting *sightings;
+    size_t *first_sighting; /* of each membership; n + 1 of them */
+    uint32_t *order;
+    uint32_t *by_rank; /* memberships by rank and members */
+    bool *slow_ring;   /* of each membership: those of one key leave one after another */
+    tl_fate *fates;
+} tl_deciding;
+
+/* Whether order[from, to), the memberships of one key, are a ring with a slow link.  Those at the link are done last,
+ * together, and each behind them one pass before the one before it.  Stages of a pipeline end apart, too, but all ranks
+ * of one together.  False when memory is out. */
+bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to);
+
+/* Gives order[from, to), which are inferred and may be one group, their keys.  False when memory is out. */
+bool tl_groups_infer(tl_deciding *d, size_t from, size_t to);
+
+#endif

@@ -1,0 +1,308 @@
+/* participants.c - which collectives does this rank take part in, and as its how-many-eth?
+ *
+ *     host     ProfilerStep#4 ..[launch A]..[launch A]..[launch B]..  ProfilerStep#5 ..[launch A]..
+ *     stream   [ A ]...........[ A ]...........[  A  ]....[ B ]...............................[ A ]
+ *                ^ no launch     ^ step 4, 0th    ^ 1st     ^ 0th of its kind                    ^ step 5, 0th
+ *
+ * Counting those whose launch is in the trace, step by step, gives ranks the same numbers although their profilers
+ * started at different moments: what was launched before the window opened is on one rank's device still and gone on
+ * another's.
+ *
+ * A kernel that nothing gives a group to belongs to the one group that its stream serves; where there is none, its
+ * stream's place among such streams and its kind of collective stand for a group of all ranks, to be split where ranks
+ * disagree.
+ */
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/table.h"
+#include "participants_pairs.h"
+#include <stdlib.h>
+
+/* Kinds that NCCL makes of sends and receives: their kernels have one name. */
+static tl_collective family_of(tl_collective kind)
+{
+    switch (kind) {
+    case TL_ALL_TO_ALL:
+    case TL_GATHER:
+    case TL_SCATTER:
+    case TL_SEND:
+    case TL_RECV:
+        return TL_SEND_RECV;
+    default:
+        return kind;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- memberships */
+
+typedef struct collecting {
+    const tl_rank_view *view;
+    tl_participants *set;
+    size_t first_part;  /* of this rank in the set */
+    uint32_t *of_group; /* group of the view -> membership of this rank, TL_NONE */
+    tl_map inferred;    /* members key -> membership of this rank */
+    tl_map counters;    /* what is counted -> how many so far */
+} collecting;
+
+static tl_text name_text(const collecting *k, uint32_t id)
+{
+    return tl_names_text(k->view->names, id);
+}
+
+/* A new membership; NULL when memory is out. */
+static tl_membership *add_membership(collecting *k)
+{
+    if (!tl_vec_room(&k->set->memberships))
+        return NULL;
+    tl_membership *m = &k->set->memberships.v[k->set->memberships.n++];
+    *m = (tl_membership){ .rank = k->view->rank, .size = -1, .from = TL_COLL_FROM_NAME };
+    return m;
+}
+
+/* Its place in the set, of a group that is named; UINT32_MAX when memory is out. */
+static uint32_t named_membership(collecting *k, uint32_t group)
+{
+    if (k->of_group[group] == TL_NONE) {
+        const tl_group *g = &k->view->groups[group];
+        tl_membership *m = add_membership(k);
+        if (m == NULL)
+            return UINT32_MAX;
+        tl_text name = name_text(k, g->name), desc = name_text(k, g->desc);
+        m->members_key = g->members_key;
+        m->name_key = tl_hash_bytes(name.p, name.n);
+        m->size = g->size;
+        tl_cell_text(m->name, sizeof m->name, name.p, name.n);
+        tl_cell_text(m->desc, sizeof m->desc, desc.p, desc.n);
+        tl_ranks_text(g->members, g->whole ? g->nmembers : 0, m->ranks, sizeof m->ranks);
+        k->of_group[group] = (uint32_t)(k->set->memberships.n - 1);
+    }
+    return k->of_group[group];
+}
+
+static uint32_t inferred_membership(collecting *k, int32_t place, tl_collective family)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)place), family);
+    uint32_t at = tl_map_get(&k->inferred, key);
+    if (at != TL_MAP_NONE)
+        return at;
+    tl_membership *m = add_membership(k);
+    if (m == NULL || tl_map_put(&k->inferred, key, (uint32_t)(k->set->memberships.n - 1)) != 0)
+        return UINT32_MAX;
+    m->members_key = key;
+    m->inferred = 1;
+    return (uint32_t)(k->set->memberships.n - 1);
+}
+
+/* What the kernels [from, to) of one stream have in common. */
+typedef struct stream_use {
+    uint32_t group; /* the one that it serves, of a stream of pairs any; TL_NONE where there is none or several */
+    bool of_pairs;  /* all that is known of it goes from one rank to another */
+} stream_use;
+
+static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to)
+{
+    stream_use use = { .group = TL_NONE };
+    bool several = false, others = false;
+    for (size_t i = from; i < to; i++) {
+        if (view->kernels[i].kind != TL_COMM)
+            continue;
+        const tl_coll *c = &view->colls[view->kernels[i].coll];
+        use.of_pairs = use.of_pairs || c->p2p;
+        others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN);
+        several = several || (c->group != TL_NONE && use.group != TL_NONE && c->group != use.group);
+        use.group = use.group == TL_NONE ? c->group : use.group;
+    }
+    use.of_pairs = use.of_pairs && !others;
+    if (several && !use.of_pairs)
+        use.group = TL_NONE;
+    return use;
+}
+
+/* ---------------------------------------------------------------------------------------------------- participants */
+
+static int32_t peer_of(const tl_coll *c)
+{
+    if (!c->p2p)
+        return TL_NO_PEER;
+    int32_t peer = c->kind == TL_RECV ? c->src : c->dst;
+    return peer >= 0 ? peer : TL_PEER_UNKNOWN;
+}
+
+static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership)
+{
+    const tl_coll *c = &k->view->colls[kernel->coll];
+    tl_membership *m = &k->set->memberships.v[membership];
+
+    if (!tl_vec_room(&k->set->parts))
+        return false;
+    k->set->parts.v[k->set->parts.n++] = (tl_participant){
+        .start_ns = kernel->start_ns,
+        .end_ns = kernel->end_ns,
+        .launch_ns = kernel->launch_ns,
+        .seq = c->seq,
+        .bytes = c->bytes,
+        .dtype = c->dtype,
+        .rank = k->view->rank,
+        .group = (int32_t)membership,
+        .step = kernel->step,
+        .nth = -1,
+        .peer = peer_of(c),
+        .uid = kernel->uid,
+        .device = kernel->device,
+        .stream = kernel->stream,
+        .kind = c->kind,
+    };
+    if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
+        int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);
+        m->nbefore++;
+        m->before_ns = before_ns > m->before_ns ? before_ns : m->before_ns;
+    }
+    m->n++;
+    m->from = c->from < m->from ? c->from : m->from;
+    return true;
+}
+
+/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
+ * many streams of pairs a rank has depends on its neighbours: they have no number. */
+static bool add_parts(collecting *k)
+{
+    const tl_rank_view *view = k->view;
+    int32_t place = 0;
+
+    for (size_t from = 0, to; from < view->nkernels; from = to) {
+        for (to = from; to < view->nkernels && view->kernels[to].device == view->kernels[from].device &&
+                        view->kernels[to].stream == view->kernels[from].stream;
+             to++)
+            ;
+        const stream_use use = use_of_stream(view, from, to);
+        bool used = false;
+        for (size_t i = from; i < to; i++) {
+            const tl_kernel *kernel = &view->kernels[i];
+            if (kernel->kind != TL_COMM)
+                continue;
+            uint32_t group = view->colls[kernel->coll].group;
+            group = group != TL_NONE ? group : use.group;
+            used |= group == TL_NONE && !use.of_pairs;
+            uint32_t m = group != TL_NONE ? named_membership(k, group)
+                                          : inferred_membership(k, use.of_pairs ? -1 : place,
+                                                                family_of((tl_collective)kernel->collective));
+            if (m == UINT32_MAX || !add_part(k, kernel, m))
+                return false;
+        }
+        place += used;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- counting */
+
+static int by_launch(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    if (x->launch_ns != y->launch_ns)
+        return x->launch_ns < y->launch_ns ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->uid < y->uid ? -1 : x->uid > y->uid;
+}
+
+static int by_start(const void *parts, uint32_t a, uint32_t b)
+{
+    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->uid < y->uid ? -1 : x->uid > y->uid;
+}
+
+/* How many have been counted under the key before; -1 when memory is out. */
+static int32_t count(tl_map *counters, uint64_t key)
+{
+    uint32_t n = tl_map_get(counters, key);
+    n = n == TL_MAP_NONE ? 0 : n;
+    return tl_map_put(counters, key, n + 1) == 0 ? (int32_t)n : -1;
+}
+
+/* A few ends, the same few on every rank that launched as many. */
+static void keep_end(tl_membership *m, const tl_participant *p)
+{
+    if (!tl_is_synchronising((tl_collective)p->kind))
+        return;
+    m->nends++;
+    m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];
+    m->ends_ns[1] = (m->nends & (m->nends - 1)) == 0 ? p->end_ns : m->ends_ns[1];
+    m->ends_ns[2] = p->end_ns;
+}
+
+/* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
+static bool count_launched(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &parts[order[i]];
+        tl_membership *m = &k->set->memberships.v[p->group];
+        if (p->launch_ns == TL_TIME_UNKNOWN || p->peer != TL_NO_PEER)
+            continue;
+        uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), p->kind);
+        p->nth = count(&k->counters, key);
+        if (p->nth < 0)
+            return false;
+        m->nlaunched++;
+        m->nseq += p->seq >= 0;
+        if (p->step >= 0)
+            continue;
+        m->nloose++;
+        m->loose_key = tl_hash_mix(m->loose_key, p->kind);
+        keep_end(m, p);
+    }
+    return true;
+}
+
+/* The part of those that share a seq: the kernels of one coalesced launch, in order of start. */
+static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &parts[order[i]];
+        if (p->seq < 0 || p->peer != TL_NO_PEER)
+            continue;
+        p->part = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
+        if (p->part < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool number(collecting *k)
+{
+    tl_participant *parts = k->set->parts.v + k->first_part;
+    size_t n = k->set->parts.n - k->first_part;
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    bool whole = order != NULL;
+
+    for (size_t i = 0; whole && i < n; i++)
+        order[i] = (uint32_t)i;
+    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
+            tl_pairs_count(k->view, parts, order, n);
+    tl_map_free(&k->counters);
+    k->counters = (tl_map){ 0 };
+    whole = whole && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);
+    free(order);
+    return whole;
+}
+
+tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err)
+{
+    collecting k = { .view = view, .set = set, .first_part = set->parts.n };
+
+    if (view->ncolls == 0)
+        return TL_OK;
+    k.of_group = tl_malloc((view->ngroups + 1) * sizeof *k.of_group);
+    bool whole = k.of_group != NULL;
+    for (size_t i = 0; whole && i < view->ngroups; i++)
+        k.of_group[i] = TL_NONE;
+    whole = whole && add_parts(&k) && number(&k);
+    free(k.of_group);
+    tl_map_free(&k.inferred);
+    tl_map_free(&k.counters);
+    return whole ? TL_OK : tl_fail_memory(err, "the collectives of a rank");
+}

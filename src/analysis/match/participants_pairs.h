@@ -1,0 +1,14 @@
+/* participants_pairs.h - which send, which receive: counted by the rank at the other end. */
+#ifndef ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
+#define ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
+
+#include "tlmpi/model/participant.h"
+#include "tlmpi/model/view.h"
+#include <stdbool.h>
+
+/* Fills nth and part of this view's n participants that are sends and receives, where their other ends are known; and
+ * kind and peer of those whose launch was before the recording, as far as the order on their streams tells.  by_launch:
+ * all of them in order of launch.  False when memory is out. */
+bool tl_pairs_count(const tl_rank_view *view, tl_participant *parts, const uint32_t *by_launch, size_t n);
+
+#endif

@@ -1,0 +1,253 @@
+/* quality.c - how far can the matching be trusted?
+ *
+ * Counts, each of how many, and the worst case where it is a time.  What should be 0 and is not is a fault of ours, or
+ * shows that the traces contradict each other.
+ */
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/tables.h"
+#include <string.h>
+
+static const char *const meanings[TL_NCHECKS] = {
+    [TL_CHECK_MATCHED] = "two ranks or more, nobody with a trace is missing, nothing is suspect",
+    [TL_CHECK_PARTIAL] = "some of its ranks have no trace here",
+    [TL_CHECK_MISSING] = "a rank that has a trace is not there: cut windows, lost events or a desync",
+    [TL_CHECK_UNMATCHED] = "one rank alone, though others of its group have a trace",
+    [TL_CHECK_KIND] = "ranks ran different collectives: left out of verdicts",
+    [TL_CHECK_DTYPE] = "ranks disagree on the type of the elements",
+    [TL_CHECK_SIZE] = "ranks disagree on the size of the message",
+    [TL_CHECK_TWICE] = "a rank takes part twice",
+    [TL_CHECK_WAIT] = "a rank was done before another had come",
+    [TL_CHECK_ENDS] = "ranks did not end together",
+    [TL_CHECK_BY_SEQ] = "ranks in collectives, matched by sequence number",
+    [TL_CHECK_BY_LAUNCH] = "matched by order of launch in the step",
+    [TL_CHECK_BY_ENDTIME] = "matched because they ended together",
+    [TL_CHECK_BY_PAIR] = "sends and receives, matched by sender, receiver and order",
+    [TL_CHECK_ALONE] = "not matched with another rank",
+    [TL_CHECK_PAST_OWN_END] =
+        "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much",
+    [TL_CHECK_BEFORE_LAUNCH] = "work of devices that seems to start before its launch; worst: by how much",
+    [TL_CHECK_TOO_FEW_STEPS] =
+        "steps that are judged, where they are less than 5: no p_value, verdicts rest on z and share_steps",
+    [TL_CHECK_END_TOGETHER] =
+        "synchronising collectives whose ranks end together; worst: the largest distance of their ends",
+    [TL_CHECK_INCONCLUSIVE] = "arrivals are closer together than the clocks can tell",
+    [TL_CHECK_BALANCE] = "ns by which waits of ranks and of collectives differ in sum: 0",
+    [TL_CHECK_CLOCKS] = "clocks of the job, of ranks; worst: the largest offset found",
+    [TL_CHECK_SHIFTED] = "ranks whose times were shifted; worst: by how much",
+    [TL_CHECK_INFERRED] = "groups that no metadata names",
+    [TL_CHECK_UNCHARGED] =
+        "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective",
+    [TL_CHECK_CHARGED] = "ns waited for ranks that came late to collectives: table blame has for whom",
+    [TL_CHECK_LATE_SENDER] =
+        "ns that receivers waited for their senders: charged to nobody, as schedules make them wait",
+    [TL_CHECK_LATE_RECEIVER] = "ns that senders waited for their receivers: likewise",
+    [TL_CHECK_LATE_PARTNER] = "ns that one of two waited for the other, where both send and receive: likewise",
+    [TL_CHECK_WAIT_SUSPECT] = "ns waited where something does not fit: charged to nobody",
+    [TL_CHECK_BLAME] = "ns by which the charges in table blame and the waits of wait_late_rank differ in sum: 0",
+    [TL_CHECK_UNSTEPPED] =
+        "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
+};
+
+/* Below that there is no test of significance. */
+enum { ENOUGH_STEPS = 5 };
+
+static tl_quality row_of(int check)
+{
+    tl_quality row = { .check = (uint8_t)check };
+    tl_cell_text(row.meaning, sizeof row.meaning, meanings[check], strlen(meanings[check]));
+    return row;
+}
+
+static void add(tl_quality *row, bool holds, int64_t ns)
+{
+    row->of++;
+    row->count += holds;
+    if (holds && ns > row->worst_ns)
+        row->worst_ns = ns;
+}
+
+/* A sum of ns, and the largest of them. */
+static void add_waits(tl_quality *row, int64_t ns)
+{
+    row->count = tl_ns_sum(row->count, ns);
+    row->worst_ns = ns > row->worst_ns ? ns : row->worst_ns;
+}
+
+/* Where the books have a wait: one row each. */
+static int check_of_wait(tl_wait_state state)
+{
+    switch (state) {
+    case TL_WAIT_LATE_RANK:
+        return TL_CHECK_CHARGED;
+    case TL_WAIT_LATE_SENDER:
+        return TL_CHECK_LATE_SENDER;
+    case TL_WAIT_LATE_RECEIVER:
+        return TL_CHECK_LATE_RECEIVER;
+    case TL_WAIT_LATE_PARTNER:
+        return TL_CHECK_LATE_PARTNER;
+    case TL_WAIT_INCONCLUSIVE:
+        return TL_CHECK_UNCHARGED;
+    case TL_WAIT_SUSPECT:
+        return TL_CHECK_WAIT_SUSPECT;
+    case TL_WAIT_NONE: /* one alone waits for nobody */
+        break;
+    }
+    return TL_NCHECKS;
+}
+
+static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
+{
+    bool fits = c->suspect == TL_SUSPECT_NOTHING;
+    bool matched = fits && c->n > 1 && c->state != TL_COLL_MISSING;
+
+    add(&rows[TL_CHECK_MATCHED], matched, 0);
+    add(&rows[TL_CHECK_PARTIAL], c->state == TL_COLL_PARTIAL, 0);
+    add(&rows[TL_CHECK_MISSING], c->state == TL_COLL_MISSING, 0);
+    add(&rows[TL_CHECK_UNMATCHED], c->state == TL_COLL_UNMATCHED, 0);
+    for (int s = TL_SUSPECT_KIND; s <= TL_SUSPECT_ENDS; s++)
+        add(&rows[TL_CHECK_KIND + s - TL_SUSPECT_KIND], c->suspect == s,
+            c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
+    if (c->n > 1 && !c->loose && (fits || c->suspect == TL_SUSPECT_ENDS))
+        add(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
+    if (c->n > 1)
+        add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
+    if (matched)
+        add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
+    for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
+        if (check == check_of_wait((tl_wait_state)c->wait_state))
+            add_waits(&rows[check], c->wait_sum_ns);
+        rows[check].of = tl_ns_sum(rows[check].of, c->wait_sum_ns);
+    }
+    rows[TL_CHECK_BALANCE].count = tl_ns_sum(rows[TL_CHECK_BALANCE].count, c->wait_sum_ns);
+}
+
+/* loose: of a collective that ranks may leave before all have come. */
+static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bool loose)
+{
+    add(&rows[TL_CHECK_BY_SEQ], a->match_rule == TL_BY_SEQ, 0);
+    add(&rows[TL_CHECK_BY_LAUNCH], a->match_rule == TL_BY_LAUNCH, 0);
+    add(&rows[TL_CHECK_BY_ENDTIME], a->match_rule == TL_BY_ENDTIME, 0);
+    add(&rows[TL_CHECK_BY_PAIR], a->match_rule == TL_BY_PAIR, 0);
+    add(&rows[TL_CHECK_ALONE], a->match_rule == TL_BY_NOTHING, 0);
+    if (!loose)
+        add(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
+    rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
+}
+
+static tl_status fold(tl_tables *out, tl_error *err)
+{
+    const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
+    const tl_table *arrivals = tl_tables_get(out, &tl_arrival_schema);
+    tl_quality rows[TL_NCHECKS];
+
+    for (int c = 0; c < TL_NCHECKS; c++)
+        rows[c] = row_of(c);
+    for (size_t i = 0; i < collectives->n; i++)
+        look_at_collective(rows, tl_table_row(collectives, i));
+    for (size_t i = 0, c = 0; i < arrivals->n; i++) { /* both are in order of collectives */
+        const tl_arrival *a = tl_table_row(arrivals, i);
+        while (c < collectives->n && ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
+            c++;
+        const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
+        look_at_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
+    }
+    int64_t balance = tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of);
+    rows[TL_CHECK_BALANCE].count = balance < 0 ? -balance : balance;
+    return tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS)
+               ? TL_OK
+               : tl_fail_memory(err, "the quality");
+}
+
+/* What is charged, against what there is to charge. */
+static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
+{
+    tl_quality *row = &rows[TL_CHECK_BLAME];
+    row->of = rows[TL_CHECK_CHARGED].count;
+    int64_t charged = 0;
+    for (size_t i = 0; i < blame->n; i++) {
+        const tl_blame *charge = tl_table_row(blame, i);
+        charged = tl_ns_sum(charged, tl_ns_sum(charge->direct_ns, charge->indirect_ns));
+    }
+    int64_t balance = tl_ns_between(charged, row->of);
+    row->count = balance < 0 ? -balance : balance;
+}
+
+static void look_at_ranks(tl_quality *before_launch, const tl_table *ranks)
+{
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *r = tl_table_row(ranks, i);
+        before_launch->count += r->before_launch;
+        before_launch->of += r->intervals - r->no_launch;
+        if (r->before_launch_ns > before_launch->worst_ns)
+            before_launch->worst_ns = r->before_launch_ns;
+    }
+}
+
+/* The steps of the first rank are those of all. */
+static void look_at_steps(tl_quality *too_few, const tl_table *steps)
+{
+    const tl_blame_step *first = steps->n > 0 ? tl_table_row(steps, 0) : NULL;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *s = tl_table_row(steps, i);
+        too_few->of += s->rank == first->rank;
+    }
+    too_few->count = too_few->of < ENOUGH_STEPS ? too_few->of : 0;
+}
+
+/* What the tables of ranks and groups say. */
+static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
+{
+    const tl_table *clocks = tl_tables_get(job, &tl_clock_schema), *groups = tl_tables_get(job, &tl_group_row_schema);
+    int32_t highest = -1;
+
+    for (size_t i = 0; i < clocks->n; i++) {
+        const tl_clock *c = tl_table_row(clocks, i);
+        int64_t offset = c->offset_ns < 0 ? -c->offset_ns : c->offset_ns;
+        add(&rows[TL_CHECK_CLOCKS], c->clock > highest, 0);
+        highest = c->clock > highest ? c->clock : highest;
+        rows[TL_CHECK_CLOCKS].worst_ns =
+            offset > rows[TL_CHECK_CLOCKS].worst_ns ? offset : rows[TL_CHECK_CLOCKS].worst_ns;
+        add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
+    }
+    look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], tl_tables_get(job, &tl_rank_schema));
+    look_at_steps(&rows[TL_CHECK_TOO_FEW_STEPS], tl_tables_get(job, &tl_blame_step_schema));
+    if (tl_tables_get(job, &tl_step_schema)->n == 0)
+        rows[TL_CHECK_UNSTEPPED].count = 0;
+    for (size_t i = 0; i < groups->n; i++)
+        add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
+}
+
+static tl_status reduce(tl_tables *job, tl_error *err)
+{
+    tl_table *table = tl_tables_get(job, &tl_quality_schema);
+    tl_quality rows[TL_NCHECKS];
+
+    for (int c = 0; c < TL_NCHECKS; c++) {
+        rows[c] = row_of(c);
+        for (size_t i = 0; i < table->n; i++) {
+            const tl_quality *row = tl_table_row(table, i);
+            if (row->check != c)
+                continue;
+            rows[c].count = tl_ns_sum(rows[c].count, row->count);
+            rows[c].of = tl_ns_sum(rows[c].of, row->of);
+            rows[c].worst_ns = row->worst_ns > rows[c].worst_ns ? row->worst_ns : rows[c].worst_ns;
+        }
+    }
+    look_at_job(rows, job);
+    look_at_blame(rows, tl_tables_get(job, &tl_blame_schema));
+    table->n = 0;
+    return tl_table_append(table, rows, TL_NCHECKS) && tl_table_sort(table) ? TL_OK
+                                                                            : tl_fail_memory(err, "the quality");
+}
+
+static const tl_schema *const tables[] = { &tl_quality_schema, NULL };
+
+const tl_analysis tl_quality_analysis = {
+    .name = "quality",
+    .question = "How far can the matching of collectives be trusted?",
+    .tables = tables,
+    .fold = fold,
+    .reduce = reduce,
+};

@@ -1,0 +1,56 @@
+/* registry.c - the list.  A new analysis is one line in each of the two. */
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/idle.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/tables.h"
+
+const tl_analysis *const tl_analyses[] = {
+    &tl_step_analysis,
+    &tl_breakdown_analysis,
+    &tl_arrival_analysis,
+    &tl_group_analysis,
+    &tl_bandwidth_analysis,
+    &tl_quality_analysis,
+    &tl_idle_analysis,
+    &tl_stream_idle_analysis,
+    &tl_interval_analysis,
+    NULL,
+};
+
+static const tl_schema *const schemas[] = {
+    &tl_rank_schema,
+    &tl_step_schema,
+    &tl_breakdown_schema,
+    &tl_straggler_schema,
+    &tl_blame_schema,
+    &tl_blame_step_schema,
+    &tl_whatif_row_schema,
+    &tl_slow_link_row_schema,
+    &tl_path_row_schema,
+    &tl_collective_row_schema,
+    &tl_arrival_schema,
+    &tl_group_row_schema,
+    &tl_bandwidth_schema,
+    &tl_clock_schema,
+    &tl_quality_schema,
+    &tl_idle_schema,
+    &tl_idle_overview_schema,
+    &tl_idle_summary_schema,
+    &tl_idle_job_schema,
+    &tl_stream_idle_schema,
+    &tl_gap_schema,
+    &tl_gap_noise_schema,
+    &tl_gap_peer_schema,
+    &tl_interval_schema,
+};
+
+const tl_schema *const *tl_all_schemas(size_t *n)
+{
+    *n = sizeof schemas / sizeof schemas[0];
+    return schemas;
+}

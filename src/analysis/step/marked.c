@@ -1,0 +1,69 @@
+/* marked.c - the ranks whose own marks tell their steps.
+ *
+ *     rank 0   |4  [a].[c] |5  [a].[c]      a: a group of all ranks; c: one of ranks 2 and 3
+ *     rank 1   |4  [a]     |5  [a]
+ *     rank 2   |9  [a].[c] |10 [a].[c]      is in step 9 where most others are in 4: its marks tell nothing
+ *     rank 3   |9  [a].[c] |10 [a].[c]      neither do those of rank 3, though where it meets 2 alone both agree
+ */
+#include "tlmpi/analysis/step.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* In how many collectives of one group a rank is in the step of most, less those in which it is in another. */
+typedef struct vote {
+    int32_t rank;
+    int64_t agrees;
+} vote;
+
+typedef TL_VEC(vote) votes;
+
+static bool count_votes(const tl_late_row *rows, size_t nrows, votes *all)
+{
+    tl_map of = { 0 }; /* (group, rank) -> its vote */
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < nrows; i++) {
+        const tl_late_row *row = &rows[i];
+        uint64_t key = (uint64_t)(uint32_t)row->group << 32 | (uint32_t)row->rank;
+        if (!row->fits || row->step < 0 || row->own_step < 0)
+            continue;
+        uint32_t at = tl_map_get(&of, key);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)all->n;
+            whole = tl_vec_room(all) && tl_map_put(&of, key, at) == 0;
+            if (whole)
+                all->v[all->n++] = (vote){ row->rank, 0 };
+        }
+        if (whole && all->v != NULL)
+            all->v[at].agrees += row->own_step == row->step ? 1 : -1;
+    }
+    tl_map_free(&of);
+    return whole;
+}
+
+bool tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows, int32_t **marked, size_t *n)
+{
+    int32_t *v = *marked = tl_malloc((steps->n + 1) * sizeof *v);
+    votes all = { 0 };
+    bool whole = v != NULL && count_votes(rows, nrows, &all);
+
+    *n = 0;
+    for (size_t i = 0; whole && i < steps->n; i++) {
+        const tl_step *row = tl_table_row(steps, i);
+        if (*n == 0 || v[*n - 1] != row->rank)
+            v[(*n)++] = row->rank;
+    }
+    for (size_t i = 0; whole && i < all.n; i++) {
+        size_t r = tl_index_of(v, *n, all.v[i].rank);
+        if (all.v[i].agrees >= 0 || r == *n)
+            continue;
+        --*n;
+        memmove(v + r, v + r + 1, (*n - r) * sizeof *v);
+    }
+    free(all.v);
+    return whole;
+}

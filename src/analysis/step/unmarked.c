@@ -1,0 +1,305 @@
+/* unmarked.c - steps that are not marked: of a job that nobody marks from the order in which its collectives return,
+ * of ranks that mark none from the collectives in which they meet those that do.
+ *
+ * Where nobody marks steps:
+ *
+ *     the rank that takes part in most, in order of launch    a b . . . c | a b . . . c | a b . . . c
+ *     steps begin with what its longest pause precedes                    0             1
+ *     what it has no part in is of the step of the next that its lowest rank has known
+ *
+ * Where some do, a collective that one of them is in has a step; of one without the ranks that mark none know by the
+ * next that they are in.
+ *
+ * In order of launch: what runs on several streams starts in any.  A collective is of one step for all its ranks; what
+ * a rank does up to it is, too.
+ */
+#include "tlmpi/analysis/step.h"
+#include "tlmpi/base/period.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
+
+/* A rank's part in a collective. */
+typedef struct part {
+    uint32_t launch; /* entry of its program + 1; 0: before the recording */
+    uint32_t row;
+    uint32_t nkernels; /* of what the rank computed before it, since the one before */
+} part;
+
+typedef struct numbering {
+    tl_late_row *rows;
+    size_t nrows;
+    uint32_t *collective_of; /* [nrows] */
+    int32_t *step_of;        /* [ncollectives <= nrows] */
+    tl_programs *programs;
+    size_t *first; /* [nprograms + 1]: parts of each */
+    part *parts;   /* in order of launch */
+    tl_map row_of; /* (rank, uid) */
+} numbering;
+
+static void numbering_free(numbering *n)
+{
+    tl_map_free(&n->row_of);
+    free(n->collective_of);
+    free(n->step_of);
+    free(n->first);
+    free(n->parts);
+}
+
+static uint64_t kernel_key(int32_t rank, uint32_t uid)
+{
+    return (uint64_t)(uint32_t)rank << 32 | uid;
+}
+
+static int by_launch(const void *a, const void *b)
+{
+    const part *x = a, *y = b;
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
+    return TL_COMPARE(x->row, y->row);
+}
+
+static uint32_t kernels_before(const tl_rank_program *p, const tl_comm *c)
+{
+    return c->segment < p->program.nsegments ? p->program.segments[c->segment].nkernels : 0;
+}
+
+static bool list_parts(numbering *n)
+{
+    size_t nprograms = n->programs->of.n, ncollectives = 0, nparts = 0;
+
+    n->collective_of = tl_malloc((n->nrows + 1) * sizeof *n->collective_of);
+    n->step_of = tl_malloc((n->nrows + 1) * sizeof *n->step_of);
+    n->first = tl_malloc((nprograms + 1) * sizeof *n->first);
+    n->parts = tl_malloc((n->nrows + 1) * sizeof *n->parts);
+    bool whole = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->parts != NULL;
+    for (size_t i = 0; whole && i < n->nrows; i++) {
+        const tl_late_row *row = &n->rows[i];
+        ncollectives += i == 0 || row->collective != row[-1].collective;
+        n->collective_of[i] = (uint32_t)ncollectives - 1;
+        n->step_of[ncollectives - 1] = UNKNOWN;
+        whole = !row->fits || tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i) == 0;
+    }
+    for (size_t p = 0; whole && p < nprograms; p++) {
+        const tl_rank_program *of = &n->programs->of.v[p];
+        n->first[p] = nparts;
+        for (size_t i = 0; i < of->program.ncomms; i++) {
+            const tl_comm *c = &of->program.comms[i];
+            uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->kernel));
+            if (row != TL_MAP_NONE && nparts < n->nrows)
+                n->parts[nparts++] = (part){ c->host != TL_NONE ? c->host + 1 : 0, row, kernels_before(of, c) };
+        }
+        if (nparts - n->first[p] > 1)
+            qsort(n->parts + n->first[p], nparts - n->first[p], sizeof *n->parts, by_launch);
+    }
+    if (whole)
+        n->first[nprograms] = nparts;
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------------------- one rank */
+
+/* The parts of the rank that has most; of equal ones the lowest. */
+static const part *choose_rank(const numbering *n, size_t *nown)
+{
+    const part *own = n->parts;
+    *nown = 0;
+    for (size_t p = 0; p < n->programs->of.n; p++)
+        if (n->first[p + 1] - n->first[p] > *nown) {
+            *nown = n->first[p + 1] - n->first[p];
+            own = n->parts + n->first[p];
+        }
+    return own;
+}
+
+/* What had been launched before the recording began lacks what others of the same kind tell: the first that does not.
+ * Where nothing tells, all are the same. */
+static size_t first_known(const numbering *n, const part *own, size_t nown)
+{
+    for (size_t i = 0; i < nown; i++)
+        if (n->rows[own[i].row].bytes >= 0)
+            return i;
+    return 0;
+}
+
+/* Where in a period the pause between the end of one and the start of the next is longest, in the mean. */
+static size_t longest_pause(const numbering *n, const part *own, size_t nown, size_t period)
+{
+    size_t best = 0;
+    double longest = -1;
+    for (size_t at = 0; at < period; at++) {
+        double sum = 0;
+        size_t count = 0;
+        for (size_t i = at > 0 ? at : period; i < nown; i += period, count++) {
+            int64_t ns = tl_ns_between(n->rows[own[i].row].start_ns, n->rows[own[i - 1].row].end_ns);
+            sum += ns > 0 ? (double)ns : 0;
+        }
+        if (count > 0 && sum / (double)count > longest) {
+            longest = sum / (double)count;
+            best = at;
+        }
+    }
+    return best;
+}
+
+/* What tells one collective from another: what the rank computed before it tells the first of a step, which follows an
+ * optimizer, from those of the same size that follow.  How much goes to whom in an all-to-all is the data's doing, and
+ * of all collectives it may be; so may be how many kernels run. */
+enum { BY_KIND, BY_SIZE, BY_LATER_KERNELS, BY_KERNELS };
+
+/* About how many: a step that also computes what is logged is a step like others. */
+static uint64_t about(uint32_t n)
+{
+    uint64_t digits = 0;
+    for (; n > 0; n >>= 1)
+        digits++;
+    return digits;
+}
+
+static uint64_t token_of(const numbering *n, const part *p, int by)
+{
+    const tl_late_row *row = &n->rows[p->row];
+    bool told = by >= BY_SIZE && tl_is_synchronising((tl_collective)row->kind);
+    uint64_t token =
+        tl_hash_mix(tl_hash_mix(row->kind, told ? (uint64_t)row->bytes : 0), (uint64_t)(uint32_t)row->group);
+    return by >= BY_LATER_KERNELS ? tl_hash_mix(token, about(p->nkernels)) : token;
+}
+
+/* Numbers the collectives of one rank.  False when memory is out. */
+static bool number_one(numbering *n, size_t *nsteps)
+{
+    size_t nown, period = 0;
+    const part *own = choose_rank(n, &nown);
+    size_t known = first_known(n, own, nown);
+    uint64_t *tokens = tl_malloc((nown + 1) * sizeof *tokens);
+    int64_t *times_ns = tl_malloc((nown + 1) * sizeof *times_ns);
+    bool whole = tokens != NULL && times_ns != NULL;
+
+    for (int by = BY_KERNELS; whole && period == 0 && by >= BY_KIND; by--) {
+        size_t from = known + (by == BY_LATER_KERNELS ? (nown - known) / 4 : 0); /* the first steps may do more */
+        for (size_t i = from; i < nown; i++) {
+            tokens[i - from] = token_of(n, &own[i], by);
+            times_ns[i - from] = n->rows[own[i].row].start_ns;
+        }
+        whole = tl_period_of(tokens, times_ns, nown - from, &period);
+    }
+    if (whole && period > 0) {
+        size_t begin = known + longest_pause(n, own + known, nown - known, period);
+        *nsteps = (nown - begin) / period;
+        for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
+            bool in = i >= begin && (i - begin) / period < *nsteps;
+            n->step_of[n->collective_of[own[i].row]] = in ? (int32_t)((i - begin) / period) : -1;
+        }
+    }
+    free(tokens);
+    free(times_ns);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------- all ranks */
+
+/* From a rank that knows to those that meet it, and on. */
+static void spread(numbering *n)
+{
+    size_t nprograms = n->programs->of.n;
+    bool changed = true;
+    for (size_t round = 0; changed && round < nprograms; round++) {
+        changed = false;
+        for (size_t p = 0; p < nprograms; p++) {
+            int32_t next = UNKNOWN;
+            for (size_t i = n->first[p + 1]; i-- > n->first[p];) {
+                int32_t *step = &n->step_of[n->collective_of[n->parts[i].row]];
+                changed = changed || (*step == UNKNOWN && next != UNKNOWN);
+                next = *step != UNKNOWN ? *step : next;
+                *step = next;
+            }
+        }
+    }
+    for (size_t i = 0; i < n->nrows; i++)
+        n->rows[i].step = n->step_of[n->collective_of[i]] != UNKNOWN ? n->step_of[n->collective_of[i]] : -1;
+}
+
+/* A segment is of the step of the collective that ends it, or of the next that is known; what follows the last, of
+ * that one's.  Steps do not go back. */
+static void number_segments(const numbering *n, tl_rank_program *p)
+{
+    tl_segment *v = p->program.segments;
+    size_t nsegments = p->program.nsegments;
+    int32_t next = UNKNOWN;
+
+    for (size_t s = 0; s < nsegments; s++)
+        v[s].step = UNKNOWN;
+    for (size_t i = 0; i < p->program.ncomms; i++) {
+        const tl_comm *c = &p->program.comms[i];
+        uint32_t row = tl_map_get(&n->row_of, kernel_key(p->rank, c->kernel));
+        if (row != TL_MAP_NONE && c->segment < nsegments)
+            v[c->segment].step = n->rows[row].step;
+    }
+    for (size_t s = nsegments; s-- > 0;)
+        v[s].step = next = v[s].step != UNKNOWN ? v[s].step : next;
+    for (size_t s = 0; s < nsegments; s++) {
+        if (v[s].step == UNKNOWN)
+            v[s].step = s > 0 ? v[s - 1].step : -1;
+        if (s > 0 && v[s].step >= 0 && v[s].step < v[s - 1].step)
+            v[s].step = v[s - 1].step;
+    }
+}
+
+bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, size_t *nsteps)
+{
+    numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
+
+    *nsteps = 0;
+    bool whole = nrows < UINT32_MAX && list_parts(&n) && number_one(&n, nsteps);
+    if (whole && *nsteps >= FEWEST_STEPS) {
+        spread(&n);
+        for (size_t p = 0; p < programs->of.n; p++)
+            number_segments(&n, &programs->of.v[p]);
+    } else {
+        *nsteps = 0;
+    }
+    numbering_free(&n);
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------- some ranks mark steps */
+
+/* What a rank with marks launched outside of them is of none; what only ranks without marks are in may be of any.
+ * Whether they meet. */
+static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
+{
+    bool any = false;
+    for (size_t i = 0; i < n->nrows; i++) {
+        const tl_late_row *row = &n->rows[i];
+        int32_t *step = &n->step_of[n->collective_of[i]];
+        if (tl_index_of(marked, nmarked, row->rank) == nmarked)
+            continue;
+        if (row->own_step >= 0 && (*step < 0 || row->own_step == row->step))
+            *step = row->own_step;
+        else if (*step == UNKNOWN)
+            *step = -1;
+    }
+    for (size_t i = 0; i < n->nrows; i++)
+        any = any || (n->rows[i].fits && n->step_of[n->collective_of[i]] >= 0 &&
+                      tl_index_of(marked, nmarked, n->rows[i].rank) == nmarked);
+    return any;
+}
+
+bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, tl_programs *programs,
+                        bool *follow)
+{
+    numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
+
+    bool whole = nrows < UINT32_MAX && list_parts(&n);
+    *follow = whole && take_marked(&n, marked, nmarked);
+    if (*follow) {
+        spread(&n);
+        for (size_t p = 0; p < programs->of.n; p++)
+            number_segments(&n, &programs->of.v[p]);
+    }
+    numbering_free(&n);
+    return whole;
+}

@@ -1,0 +1,241 @@
+/* breakdown.c - where did the time of each rank go?
+ *
+ *     compute   ..[====]....[===========]......
+ *     comm      .....[=======]....[==]..[==]...      [==] under compute: overlapped; the rest is exposed
+ *     copy      [====]....................[==].      exposed where neither computes nor communicates
+ *               |<----------- wall ---------->|
+ *
+ *     wall = compute + comm_exposed + copy_exposed + idle,   to the nanosecond
+ *
+ * A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
+ * the step, and wall runs from the first start to the last end of what is left.
+ *
+ * Steps and devices both come from the trace, and a small file can name thousands of each: nothing here takes the time
+ * or the room of their product.
+ *
+ *     steps    |   4   |   5   |   6   |   7   |   8   |   9   |
+ *     work     ....[========================]..................
+ *              measured  covered whole  measured   nothing
+ */
+#include "device_work.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/tables.h"
+#include <stdlib.h>
+
+static void add_to(tl_breakdown *sum, const tl_breakdown *row)
+{
+    sum->wall_ns = tl_ns_add(sum->wall_ns, row->wall_ns);
+    sum->busy_ns = tl_ns_add(sum->busy_ns, row->busy_ns);
+    sum->compute_ns = tl_ns_add(sum->compute_ns, row->compute_ns);
+    sum->comm_ns = tl_ns_add(sum->comm_ns, row->comm_ns);
+    sum->comm_overlapped_ns = tl_ns_add(sum->comm_overlapped_ns, row->comm_overlapped_ns);
+    sum->comm_exposed_ns = tl_ns_add(sum->comm_exposed_ns, row->comm_exposed_ns);
+    sum->copy_ns = tl_ns_add(sum->copy_ns, row->copy_ns);
+    sum->copy_exposed_ns = tl_ns_add(sum->copy_exposed_ns, row->copy_exposed_ns);
+    sum->idle_ns = tl_ns_add(sum->idle_ns, row->idle_ns);
+}
+
+/* The first step from `from` on that ends after the instant. */
+static size_t first_ending_after(const tl_rank_view *view, size_t from, int64_t at_ns)
+{
+    size_t low = from;
+    TL_BISECT(low, view->nsteps, mid, view->steps[mid].end_ns <= at_ns);
+    return low;
+}
+
+/* How many devices have each mix (device_work.h) from here on; the running sum over the steps tells it for a step. */
+typedef struct mixes {
+    uint32_t n[TL_WORK_MIXES];
+} mixes;
+
+/* A rank being worked on. */
+typedef struct rank_rows {
+    const tl_rank_view *view;
+    tl_work_scratch scratch;
+    tl_breakdown *sums;        /* over devices: the whole trace, then each step */
+    mixes *runs;               /* for each step: devices whose run begins there, less those whose run has ended */
+    bool several;              /* devices have rows of their own */
+    tl_table devices, by_step; /* whole traces; steps in which the device worked, as long as they are not too many */
+    size_t most_by_step;
+    bool too_many;
+} rank_rows;
+
+/* So many rows by device and step a rank always has, if it needs them. */
+#define FEW_ROWS 16384u
+
+static bool add_step_row(rank_rows *r, const tl_breakdown *row)
+{
+    if (!r->several || r->too_many || row->wall_ns == 0)
+        return true;
+    if (r->by_step.n < r->most_by_step)
+        return tl_table_append(&r->by_step, row, 1);
+    r->too_many = true;
+    tl_table_free(&r->by_step);
+    return true;
+}
+
+static tl_breakdown row_of(const rank_rows *r, int32_t device, size_t step)
+{
+    return (tl_breakdown){ .rank = r->view->rank, .device = device, .step = r->view->steps[step].number };
+}
+
+/* A step in which something begins or ends. */
+static bool one_step(rank_rows *r, const tl_work *w, int32_t device, size_t step)
+{
+    const tl_step_window *window = &r->view->steps[step];
+    tl_breakdown row = row_of(r, device, step);
+    if (!tl_work_measure_in(w, window->start_ns, window->end_ns, &r->scratch, &row))
+        return false;
+    add_to(&r->sums[step + 1], &row);
+    return add_step_row(r, &row);
+}
+
+/* Steps [from, to) in which nothing does. */
+static bool run_of_steps(rank_rows *r, const tl_work *w, int32_t device, size_t from, size_t to)
+{
+    bool whole = true;
+    unsigned mix = tl_work_mix_at(w, r->view->steps[from].start_ns);
+    if (mix == 0)
+        return true;
+    r->runs[from].n[mix]++;
+    r->runs[to].n[mix]--;
+    for (size_t i = from; whole && i < to && r->several && !r->too_many; i++) {
+        tl_breakdown row = row_of(r, device, i);
+        tl_mix_measure(mix, r->view->steps[i].end_ns - r->view->steps[i].start_ns, &row);
+        whole = add_step_row(r, &row);
+    }
+    return whole;
+}
+
+static bool device_rows(rank_rows *r, const tl_work *w, int32_t device)
+{
+    const tl_rank_view *view = r->view;
+    tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
+    bool whole = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
+
+    add_to(&r->sums[0], &row);
+    for (size_t i = 0, to; whole && i < view->nsteps; i = to) {
+        int64_t edge = tl_work_next_edge(w, view->steps[i].start_ns);
+        to = first_ending_after(view, i, edge);
+        if (to > i)
+            whole = run_of_steps(r, w, device, i, to);
+        else
+            whole = one_step(r, w, device, to++);
+    }
+    return whole;
+}
+
+/* To the sums of the steps, what the runs through them are. */
+static void add_runs(rank_rows *r)
+{
+    mixes now = { { 0 } };
+    for (size_t i = 0; i < r->view->nsteps; i++) {
+        const tl_step_window *step = &r->view->steps[i];
+        for (unsigned mix = 1; mix < TL_WORK_MIXES; mix++) {
+            tl_breakdown row = { 0 };
+            now.n[mix] += r->runs[i].n[mix];
+            int64_t ns;
+            if (__builtin_mul_overflow((int64_t)now.n[mix], step->end_ns - step->start_ns, &ns))
+                ns = INT64_MAX;
+            tl_mix_measure(mix, ns, &row);
+            add_to(&r->sums[i + 1], &row);
+        }
+    }
+}
+
+static bool rank_rows_start(rank_rows *r, const tl_rank_view *view)
+{
+    const tl_kernel *k = view->kernels;
+    size_t ndevices = 0;
+
+    for (size_t i = 0; i < view->nkernels; i++)
+        ndevices += i == 0 || k[i].device != k[i - 1].device;
+    *r = (rank_rows){ .view = view,
+                      .several = ndevices > 1,
+                      .devices = { .schema = &tl_breakdown_schema },
+                      .by_step = { .schema = &tl_breakdown_schema } };
+    r->most_by_step = view->nkernels + view->nsteps + ndevices;
+    if (r->most_by_step < FEW_ROWS)
+        r->most_by_step = FEW_ROWS;
+    r->sums = tl_calloc(view->nsteps + 1, sizeof *r->sums);
+    r->runs = tl_calloc(view->nsteps + 1, sizeof *r->runs);
+    for (size_t i = 0; r->sums != NULL && i <= view->nsteps; i++) {
+        r->sums[i].rank = view->rank;
+        r->sums[i].device = -1;
+        r->sums[i].step = i > 0 ? view->steps[i - 1].number : -1;
+    }
+    return r->sums != NULL && r->runs != NULL;
+}
+
+static void rank_rows_free(rank_rows *r)
+{
+    tl_work_scratch_free(&r->scratch);
+    tl_table_free(&r->devices);
+    tl_table_free(&r->by_step);
+    free(r->sums);
+    free(r->runs);
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    (void)config;
+    tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
+    const tl_kernel *k = view->kernels;
+    rank_rows r;
+    bool whole = rank_rows_start(&r, view);
+
+    for (size_t from = 0, to; whole && from < view->nkernels; from = to) {
+        tl_work w;
+        for (to = from; to < view->nkernels && k[to].device == k[from].device; to++)
+            ;
+        whole = tl_work_collect(&w, k + from, to - from) && device_rows(&r, &w, k[from].device);
+        tl_work_free(&w);
+    }
+    if (whole)
+        add_runs(&r);
+    whole = whole && tl_table_append(table, r.devices.rows, r.devices.n) &&
+            tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
+            tl_table_sort(table);
+    rank_rows_free(&r);
+    return whole ? TL_OK : tl_fail_memory(err, "the breakdown");
+}
+
+/* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
+static tl_status reduce(tl_tables *job, tl_error *err)
+{
+    tl_table *table = tl_tables_get(job, &tl_breakdown_schema);
+    tl_table sums = { .schema = &tl_breakdown_schema };
+    tl_map place = { 0 };
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < table->n; i++) {
+        const tl_breakdown *row = tl_table_row(table, i);
+        if (row->device != -1)
+            continue;
+        uint32_t at = tl_map_get(&place, (uint64_t)(int64_t)row->step);
+        if (at == TL_MAP_NONE) {
+            tl_breakdown empty = { .rank = -1, .device = -1, .step = row->step };
+            at = (uint32_t)sums.n;
+            whole = tl_table_append(&sums, &empty, 1) && tl_map_put(&place, (uint64_t)(int64_t)row->step, at) == 0;
+        }
+        if (whole)
+            add_to(tl_table_row(&sums, at), row);
+    }
+    whole = whole && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
+    tl_table_free(&sums);
+    tl_map_free(&place);
+    return whole ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
+}
+
+static const tl_schema *const tables[] = { &tl_breakdown_schema, NULL };
+
+const tl_analysis tl_breakdown_analysis = {
+    .name = "breakdown",
+    .question = "Where did the time of each rank go?",
+    .tables = tables,
+    .per_rank = per_rank,
+    .reduce = reduce,
+};

@@ -1,0 +1,152 @@
+/* comm_only.c - when did a device do nothing but communicate? */
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* Kernels in order of start, up to an instant. */
+typedef struct sweep {
+    tl_comm_pieces *out;
+    size_t first; /* piece of this sweep */
+    int64_t now;
+    int64_t compute_to; /* the last end of compute that has begun */
+    int64_t comm_to;    /* and of communication: that of kernel `comm` */
+    uint32_t comm;
+} sweep;
+
+static bool append(sweep *s, int64_t start_ns, int64_t end_ns)
+{
+    tl_comm_pieces *out = s->out;
+    if (start_ns >= end_ns)
+        return true;
+    tl_comm_piece *last = out->n > s->first ? &out->v[out->n - 1] : NULL;
+    if (last != NULL && last->kernel == s->comm && last->end_ns == start_ns) {
+        last->end_ns = end_ns;
+        return true;
+    }
+    if (!tl_vec_room(out))
+        return false;
+    out->v[out->n++] = (tl_comm_piece){ start_ns, end_ns, s->comm };
+    return true;
+}
+
+/* Up to an instant before which nothing more begins. */
+static bool go_on(sweep *s, int64_t to_ns)
+{
+    int64_t from = s->now > s->compute_to ? s->now : s->compute_to;
+    s->now = to_ns;
+    return append(s, from, s->comm_to < to_ns ? s->comm_to : to_ns);
+}
+
+bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out)
+{
+    sweep s = {
+        .out = out, .first = out->n, .now = INT64_MIN, .compute_to = INT64_MIN, .comm_to = INT64_MIN, .comm = TL_NONE
+    };
+    for (size_t i = 0; i < n; i++) {
+        const tl_kernel *k = &kernels[order[i]];
+        if (!go_on(&s, k->start_ns))
+            return false;
+        if (k->kind == TL_COMPUTE && k->end_ns > s.compute_to)
+            s.compute_to = k->end_ns;
+        if (k->kind == TL_COMM && k->end_ns > s.comm_to) {
+            s.comm_to = k->end_ns;
+            s.comm = order[i];
+        }
+    }
+    return go_on(&s, INT64_MAX);
+}
+
+int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
+{
+    if (wait_ns >= x->to_ns)
+        return x->ns;
+    return wait_ns > x->from_ns ? tl_portion(x->ns, wait_ns - x->from_ns, x->to_ns - x->from_ns) : 0;
+}
+
+/* Pieces of one device on their way to exposures. */
+typedef struct packing {
+    const tl_rank_view *view;
+    size_t first;      /* kernel of the device */
+    uint32_t *npieces; /* by kernel, from the first */
+    uint32_t *last;    /* by kernel: its last exposure, TL_NONE */
+    tl_exposures *out;
+} packing;
+
+static bool add(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns, int64_t ns)
+{
+    const tl_kernel *k = &p->view->kernels[kernel];
+    if (!tl_vec_room(p->out) || p->out->n >= TL_NONE)
+        return false;
+    p->last[kernel - p->first] = (uint32_t)p->out->n;
+    p->out->v[p->out->n++] = (tl_exposure){
+        .from_ns = from_ns, .to_ns = to_ns, .ns = ns, .rank = p->view->rank, .device = k->device, .uid = k->uid
+    };
+    return true;
+}
+
+/* A piece of a kernel that has too many: to the stretches in which it lies. */
+static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
+{
+    const tl_kernel *k = &p->view->kernels[kernel];
+    int64_t whole = tl_ns_between(k->end_ns, k->start_ns);
+    int64_t width = whole / TL_EXPOSURES_MOST + (whole % TL_EXPOSURES_MOST != 0);
+
+    while (from_ns < to_ns) {
+        int64_t begin = from_ns / width * width, end = begin < whole - width ? begin + width : whole;
+        int64_t until = to_ns < end ? to_ns : end;
+        uint32_t last = p->last[kernel - p->first];
+        if (last != TL_NONE && p->out->v[last].from_ns == begin)
+            p->out->v[last].ns += until - from_ns;
+        else if (!add(p, kernel, begin, end, until - from_ns))
+            return false;
+        from_ns = until;
+    }
+    return true;
+}
+
+static bool pack(packing *p, const tl_comm_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->n; i++)
+        p->npieces[pieces->v[i].kernel - p->first]++;
+    for (size_t i = 0; i < pieces->n; i++) {
+        const tl_comm_piece *piece = &pieces->v[i];
+        const tl_kernel *k = &p->view->kernels[piece->kernel];
+        int64_t from = tl_ns_between(piece->start_ns, k->start_ns), to = tl_ns_between(piece->end_ns, k->start_ns);
+        bool many = p->npieces[piece->kernel - p->first] > TL_EXPOSURES_MOST;
+        if (!(many ? spread(p, piece->kernel, from, to) : add(p, piece->kernel, from, to, to - from)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
+{
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    packing p = { view, first, tl_calloc(n, sizeof *p.npieces), tl_malloc(n * sizeof *p.last), out };
+    tl_comm_pieces pieces = { 0 };
+    bool whole = order != NULL && p.npieces != NULL && p.last != NULL;
+
+    for (size_t i = 0; whole && i < n; i++) {
+        order[i] = (uint32_t)(first + i);
+        p.last[i] = TL_NONE;
+    }
+    whole = whole && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
+            tl_comm_only(view->kernels, order, n, &pieces) && pack(&p, &pieces);
+    free(order);
+    free(p.npieces);
+    free(p.last);
+    free(pieces.v);
+    return whole;
+}
+
+bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
+{
+    bool whole = true;
+    for (size_t first = 0, end; whole && view->ncolls > 0 && first < view->nkernels; first = end) {
+        for (end = first; end < view->nkernels && view->kernels[end].device == view->kernels[first].device; end++)
+            ;
+        whole = add_device(view, first, end - first, out);
+    }
+    return whole;
+}

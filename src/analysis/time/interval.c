@@ -1,0 +1,56 @@
+/* interval.c - what ran on the device, when, and what was it?
+ *
+ * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).
+ */
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/model/tables.h"
+
+/* Whether the kernel's row stands before that of the wait; both come in the order of the table's keys. */
+static bool stands_before(const tl_kernel *k, const tl_sync *s)
+{
+    if (k->device != s->device)
+        return k->device < s->device;
+    if (k->stream != s->stream)
+        return k->stream < s->stream;
+    return k->start_ns <= s->start_ns;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    (void)config;
+    tl_table *table = tl_tables_get(out, &tl_interval_schema);
+
+    if (!tl_table_reserve(table, view->nkernels + view->nsyncs))
+        return tl_fail_memory(err, "the interval table");
+    size_t i = 0, j = 0;
+    while (i < view->nkernels || j < view->nsyncs) {
+        tl_interval *row = tl_table_add(table);
+        if (row == NULL)
+            return tl_fail_memory(err, "the interval table");
+        if (j == view->nsyncs || (i < view->nkernels && stands_before(&view->kernels[i], &view->syncs[j]))) {
+            const tl_kernel *k = &view->kernels[i++];
+            *row = (tl_interval){
+                .rank = view->rank, .device = k->device, .stream = k->stream, .start_ns = k->start_ns,
+                .end_ns = k->end_ns, .kind = k->kind, .name = k->name, .correlation = k->correlation,
+                .launch_ns = k->launch_ns, .bytes = k->bytes, .step = k->step,
+            };
+        } else {
+            const tl_sync *s = &view->syncs[j++];
+            *row = (tl_interval){
+                .rank = view->rank, .device = s->device, .stream = s->stream, .start_ns = s->start_ns,
+                .end_ns = s->end_ns, .kind = TL_SYNC, .name = s->name, .correlation = s->correlation,
+                .launch_ns = s->call_ns, .bytes = -1, .step = s->step,
+            };
+        }
+    }
+    return TL_OK;
+}
+
+static const tl_schema *const tables[] = { &tl_interval_schema, NULL };
+
+const tl_analysis tl_interval_analysis = {
+    .name = "interval",
+    .question = "What ran on the device, when, and what was it?",
+    .tables = tables,
+    .per_rank = per_rank,
+};

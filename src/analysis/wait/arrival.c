@@ -1,0 +1,154 @@
+/* arrival.c - who came last to a collective, and what was waiting, what transfer?
+ *
+ *     rank 0    [ wait     |  transfer  | tail ]
+ *     rank 1         [wait |  transfer  ]
+ *     rank 2               [  transfer  |]             came last
+ *               s_first    s_last       e_first
+ *
+ *     lead      s_last - own start
+ *     wait      as wait.h has it: lead, but not past the own end
+ *     transfer  e_first - s_last, not below 0; of a collective that ranks may leave before all have come: the shortest
+ *               kernel
+ *     tail      own end - e_first
+ *
+ * The collective is a matter of arrival where more than half of its kernel time is wait, of transfer where less than a
+ * fifth is; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
+ * even if every rank has waited that much longer.
+ */
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* First and last of its starts and ends. */
+typedef struct extent {
+    int64_t s_first, s_last, s_second, e_first, e_last, shortest;
+    int32_t late_rank;
+} extent;
+
+static extent extent_of(const tl_collective_view *c)
+{
+    extent x = { .s_first = INT64_MAX,
+                 .s_last = INT64_MIN,
+                 .s_second = INT64_MIN,
+                 .e_first = INT64_MAX,
+                 .e_last = INT64_MIN,
+                 .shortest = INT64_MAX,
+                 .late_rank = -1 };
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        x.s_first = tl_ns_min(x.s_first, p->start_ns);
+        x.e_first = tl_ns_min(x.e_first, p->end_ns);
+        x.e_last = tl_ns_max(x.e_last, p->end_ns);
+        x.shortest = tl_ns_min(x.shortest, tl_ns_between(p->end_ns, p->start_ns));
+        if (i == 0 || p->start_ns > x.s_last) { /* of equal ones the lowest rank */
+            x.s_second = x.s_last;
+            x.s_last = p->start_ns;
+            x.late_rank = p->rank;
+        } else {
+            x.s_second = tl_ns_max(x.s_second, p->start_ns);
+        }
+    }
+    return x;
+}
+
+static bool add_arrivals(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_table *table)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        tl_arrival *row = tl_table_add(table);
+        if (row == NULL)
+            return false;
+        *row = (tl_arrival){
+            .collective = c->number,
+            .rank = p->rank,
+            .start_ns = p->start_ns,
+            .end_ns = p->end_ns,
+            .lead_ns = tl_ns_between(x->s_last, p->start_ns),
+            .wait_ns = waits_ns[i],
+            .tail_ns = tl_ns_between(p->end_ns, x->e_first),
+            .match_rule = p->rule,
+            /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
+            .launch_lag_ns =
+                p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,
+        };
+        if (c->rule == TL_BY_NOTHING)
+            row->match_rule = TL_BY_NOTHING;
+    }
+    return true;
+}
+
+static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_row *row)
+{
+    if (c->n < 2)
+        return TL_SKEW_NONE;
+    double kernel = (double)row->kernel_sum_ns, wait = (double)row->wait_sum_ns;
+    if (tl_clocks_hide(c, row->s_first_ns, row->s_last_ns, row->wait_sum_ns, row->kernel_sum_ns))
+        return TL_SKEW_INCONCLUSIVE;
+    return wait > 0.5 * kernel ? TL_SKEW_ARRIVAL : wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
+}
+
+static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
+{
+    row->s_first_ns = x->s_first;
+    row->s_last_ns = x->s_last;
+    row->e_first_ns = x->e_first;
+    row->end_spread_ns = tl_ns_between(x->e_last, x->e_first);
+    row->bytes = row->seq = -1;
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_participant *p = &c->by_rank[i];
+        row->kernel_sum_ns = tl_ns_sum(row->kernel_sum_ns, tl_ns_between(p->end_ns, p->start_ns));
+        row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, waits_ns[i]);
+        row->bytes = tl_ns_max(row->bytes, p->bytes);
+        row->seq = row->seq < 0 ? p->seq : row->seq;
+    }
+    row->loose = !tl_is_synchronising((tl_collective)c->kind);
+    row->transfer_ns = row->loose ? x->shortest : tl_ns_max(tl_ns_between(x->e_first, x->s_last), 0);
+    row->late_rank = c->n > 1 ? x->late_rank : -1;
+    row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;
+    row->algbw_gb_s = row->busbw_gb_s = NAN;
+    if (c->n > 1 && row->bytes >= 0 && row->transfer_ns > 0) {
+        row->algbw_gb_s = (double)row->bytes / (double)row->transfer_ns; /* byte/ns is 10^9 byte/s */
+        row->busbw_gb_s =
+            row->algbw_gb_s * tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);
+    }
+}
+
+static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
+{
+    const extent x = extent_of(c);
+    tl_collective_row *row = tl_table_add(tl_tables_get(out, &tl_collective_row_schema));
+    int64_t *waits_ns = tl_malloc((c->n + 1) * sizeof *waits_ns);
+
+    if (row == NULL || waits_ns == NULL || !tl_wait_each(c, waits_ns) ||
+        !add_arrivals(c, &x, waits_ns, tl_tables_get(out, &tl_arrival_schema))) {
+        free(waits_ns);
+        return tl_fail_memory(err, "the collectives");
+    }
+    row->collective = c->number;
+    row->group = c->group;
+    row->kind = c->kind;
+    row->step = c->step;
+    row->n = (int32_t)c->n;
+    row->expected = c->expected;
+    row->state = c->state;
+    row->suspect = c->suspect;
+    row->match_rule = c->rule;
+    row->uncertainty_ns = c->uncertainty_ns < TL_CLOCK_UNTIED_NS ? c->uncertainty_ns : -1;
+    row->span = c->span;
+    measure(c, &x, waits_ns, row);
+    row->skew_class = (uint8_t)class_of(c, row);
+    row->wait_state = (uint8_t)tl_wait_state_of(c);
+    free(waits_ns);
+    return TL_OK;
+}
+
+static const tl_schema *const tables[] = { &tl_collective_row_schema, &tl_arrival_schema, NULL };
+
+const tl_analysis tl_arrival_analysis = {
+    .name = "arrival",
+    .question = "Who came last to a collective, and what was waiting, what transfer?",
+    .tables = tables,
+    .per_collective = per_collective,
+};

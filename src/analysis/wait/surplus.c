@@ -1,0 +1,78 @@
+/* surplus.c - what one of many did more of than the others: over the median of the other n - 1, part by part. */
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/stats.h"
+#include <string.h>
+
+static void find_middle(const void *values, size_t n, size_t stride, int64_t *scratch, int64_t middle[3])
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&scratch[i], (const char *)values + i * stride, sizeof *scratch);
+        any = any || scratch[i] != 0;
+    }
+    if (!any)
+        return;
+    tl_ns_sort(scratch, n);
+    size_t at = (n - 1) / 2;
+    middle[0] = at > 0 ? scratch[at - 1] : 0;
+    middle[1] = scratch[at];
+    middle[2] = scratch[at + 1];
+}
+
+void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch)
+{
+    *middles = (tl_middles){ .n = n };
+    if (n < 2)
+        return;
+    for (int part = 0; part < TL_NPARTS; part++)
+        find_middle(&parts->ns[part], n, stride, scratch, middles->ns[part]);
+}
+
+void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch)
+{
+    *middle = (tl_middle){ .n = n };
+    if (n >= 2)
+        find_middle(values, n, stride, scratch, middle->ns);
+}
+
+/* What stands at the k-th place of the three when x is taken out of all. */
+static int64_t without(const int64_t middle[3], int k, int64_t x)
+{
+    return x > middle[k] ? middle[k] : middle[k + 1];
+}
+
+static int64_t median_of_others(const int64_t middle[3], size_t n, int64_t x)
+{
+    int64_t high = without(middle, 1, x);
+    if ((n - 1) % 2 != 0)
+        return high;
+    int64_t low = without(middle, 0, x);
+    return low + (high - low) / 2;
+}
+
+static int64_t over_others(const int64_t middle[3], size_t n, int64_t own)
+{
+    int64_t over = own - median_of_others(middle, n, own);
+    return over > 0 ? over : 0;
+}
+
+int64_t tl_surplus_over(const tl_middle *middle, int64_t own)
+{
+    return middle->n < 2 ? 0 : over_others(middle->ns, middle->n, own);
+}
+
+int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS])
+{
+    int64_t surplus[TL_NPARTS], sum = 0;
+
+    memset(share, 0, TL_NPARTS * sizeof *share);
+    if (middles->n < 2)
+        return 0;
+    for (int part = 0; part < TL_NPARTS; part++) {
+        surplus[part] = over_others(middles->ns[part], middles->n, own->ns[part]);
+        sum += surplus[part];
+    }
+    for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
+        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, surplus[part], sum);
+    return sum;
+}

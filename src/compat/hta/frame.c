@@ -1,0 +1,127 @@
+/* frame.c - which entries of a trace HTA keeps, with which time stamps. */
+#include "frame.h"
+#include "tlmpi/model/schema.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tl_hta_frame_free(tl_hta_frame *frame)
+{
+    free(frame->rows.v);
+    *frame = (tl_hta_frame){ 0 };
+}
+
+/* HTA keeps whatever has a duration and a category other than "Trace", whatever its ph.  A row without a finite time it
+ * could not order either. */
+static bool is_kept(const tl_events *events, const tl_verbatim *words, size_t i)
+{
+    const tl_category *category = &events->categories.v[events->category[i]];
+
+    return (events->flags[i] & TL_EVENT_HAS_DUR) && isfinite(words->ts[i]) && isfinite(words->dur[i]) &&
+           category->text != TL_NO_NAME && !tl_text_is(tl_names_text(&events->names, category->text), "Trace");
+}
+
+/* The local id of a text of the trace to its symbol, each looked up once: translate[id + 1], so that TL_NO_NAME has a
+ * place. */
+static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *events, tl_hta_symbols *symbols)
+{
+    uint32_t *place = &translate[id == TL_NO_NAME ? 0 : (size_t)id + 1];
+    if (*place == TL_NO_NAME)
+        *place = tl_hta_symbol_id(symbols, tl_names_text(&events->names, id));
+    return *place;
+}
+
+/* HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the doubles as
+ * they are, not of the decimal text. */
+static void round_inwards(tl_hta_row *row)
+{
+    double end = row->ts + row->dur;
+    row->ts = ceil(row->ts);
+    row->dur = floor(end) - row->ts;
+}
+
+static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size_t i, bool round)
+{
+    const tl_lane *lane = &events->lanes.v[events->lane[i]];
+    bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
+    tl_hta_row row = {
+        .ts = words->ts[i],
+        .dur = words->dur[i],
+        .stream = lane->stream == TL_LANE_ABSENT ? -1 : lane->stream,
+        .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
+        .index = events->uid[i],
+    };
+    if (round)
+        round_inwards(&row);
+    row.end = row.ts + row.dur;
+    row.link = row.correlation < 0 ? row.correlation : 0;
+    return row;
+}
+
+/* What the frame knows of all its rows. */
+static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symbols *symbols)
+{
+    bool launches[TL_HTA_MTIA + 1] = { false };
+
+    frame->nloaded = frame->rows.n;
+    frame->raw_min_ts = INFINITY;
+    frame->raw_max_ts = -INFINITY;
+    for (size_t i = 0; i < frame->rows.n; i++) {
+        const tl_hta_row *row = &frame->rows.v[i];
+        frame->raw_min_ts = fmin(frame->raw_min_ts, row->ts);
+        frame->raw_max_ts = fmax(frame->raw_max_ts, row->ts);
+        launches[symbols->v.v[row->name].launch] = true;
+    }
+    frame->world_size = meta->world_size;
+    frame->has_base = meta->has_base;
+    frame->base_ns = meta->base_ns;
+    frame->vendor = strstr(meta->backend, "mtia:hccl") != NULL ? TL_HTA_MTIA :
+                    launches[TL_HTA_NVIDIA]                    ? TL_HTA_NVIDIA :
+                    launches[TL_HTA_AMD]                       ? TL_HTA_AMD :
+                    launches[TL_HTA_MTIA]                      ? TL_HTA_MTIA : TL_HTA_NO_LAUNCH;
+}
+
+tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                            tl_hta_symbols *symbols, tl_error *err)
+{
+    const tl_events *events = &trace->events;
+    bool round = trace->report.fractional_ts && !ns, fractions = false;
+    uint64_t ndurs = 0;
+    tl_status st = TL_OK;
+
+    uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
+    if (translate == NULL)
+        return tl_fail_memory(err, "the names of a trace");
+    for (size_t i = 0; i <= events->names.n; i++)
+        translate[i] = TL_NO_NAME;
+
+    for (size_t i = 0; i < events->n; i++) {
+        ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
+        if (!is_kept(events, words, i))
+            continue;
+        tl_hta_row row = row_of(events, words, i, round);
+        row.name = translated(translate, events->name[i], events, symbols);
+        row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
+        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows)) {
+            st = tl_fail_memory(err, "the rows of a trace");
+            goto done;
+        }
+        fractions |= row.dur != floor(row.dur);
+        frame->rows.v[frame->rows.n++] = row;
+    }
+
+    /* One entry without a duration, kept or not, turns the whole column of a data frame into doubles. */
+    frame->ts_whole = round || !trace->report.fractional_ts;
+    frame->dur_whole = !fractions && ndurs == trace->report.entries;
+    describe(frame, &trace->meta, symbols);
+done:
+    free(translate);
+    return st;
+}
+
+void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole)
+{
+    for (size_t i = 0; i < frame->rows.n; i++)
+        frame->rows.v[i].ts -= zero;
+    frame->ts_whole = frame->ts_whole && zero_whole;
+}

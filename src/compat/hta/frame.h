@@ -1,0 +1,79 @@
+/* frame.h - one rank's trace as HTA holds it: the rows it keeps, with the columns it derives.
+ *
+ * Times are doubles in microseconds, as the text gives them, no base time added.  The steps of loading, in this order:
+ *
+ *     fill        the entries with a duration and a category, time stamps rounded     every rank
+ *     link        launch calls and the device work with the same correlation          every rank
+ *     iterate     the profiler step that a row belongs to                             every rank
+ *     align       time 0 is the earliest row of all ranks                             needs all ranks
+ *     cut         the rows of the last profiler step go                               needs all ranks
+ */
+#ifndef TLMPI_COMPAT_HTA_FRAME_H
+#define TLMPI_COMPAT_HTA_FRAME_H
+
+#include "symbols.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/compat/verbatim.h"
+#include "tlmpi/trace/read/reader.h"
+
+#define TL_HTA_NO_STEP (-1)             /* outside of every step */
+#define TL_HTA_STEP_UNKNOWN INT64_MIN   /* HTA gives the row no value at all (NaN) */
+
+typedef struct tl_hta_row {
+    double ts;                  /* us; after align, since the earliest row of all ranks */
+    double dur;                 /* us; rounding makes it -1 where less than a microsecond lies across no full one */
+    double end;                 /* us; ts + dur as loaded: align does not move it */
+    int64_t stream;             /* -1: none */
+    int64_t correlation;        /* -1: none */
+    int64_t link;               /* index of the partner; 0: there is none; -1: no correlation */
+    int64_t iteration;          /* a step number, TL_HTA_NO_STEP or TL_HTA_STEP_UNKNOWN */
+    uint32_t index;             /* position in traceEvents, all entries counted */
+    uint32_t name, cat;         /* symbols */
+} tl_hta_row;
+
+/* Zero-initialise; tl_hta_frame_free ends it. */
+typedef struct tl_hta_frame {
+    int64_t rank;
+    const char *path;               /* borrowed */
+    TL_VEC(tl_hta_row) rows;        /* in file order, ascending index; the cut may change both */
+    size_t nloaded;                 /* rows before the cut */
+    double raw_min_ts, raw_max_ts;  /* before align */
+
+    /* Whether HTA holds the column as integers: it then sums and prints them as such. */
+    bool ts_whole, dur_whole, iteration_whole;
+
+    int64_t world_size;             /* -1 where absent */
+    bool has_base;
+    int64_t base_ns;
+    tl_hta_vendor vendor;           /* of the device, by the launch calls; TL_HTA_NO_LAUNCH: unknown */
+} tl_hta_frame;
+
+void tl_hta_frame_free(tl_hta_frame *frame);
+
+/* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as they are. */
+tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                            tl_hta_symbols *symbols, tl_error *err);
+
+/* link and iterate. */
+tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
+tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
+
+/* align: ts counts from `zero` now, which HTA holds as an integer or not. */
+void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole);
+
+/* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device
+ * rows stay where a launch with their correlation does, once for each, and come first. */
+tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err);
+
+/* HTA's two notions of device work.  The breakdowns go by the stream alone, links and the cut by this one. */
+static inline bool tl_hta_on_stream(const tl_hta_row *row)
+{
+    return row->stream != -1;
+}
+
+static inline bool tl_hta_on_device(const tl_hta_row *row, const tl_hta_symbols *symbols)
+{
+    return (row->stream >= 0 && row->correlation >= 0) || symbols->v.v[row->name].sync;
+}
+
+#endif

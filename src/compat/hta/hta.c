@@ -1,0 +1,51 @@
+/* hta.c - files in, HTA's tables out. */
+#include "tlmpi/compat/hta.h"
+#include "job.h"
+#include "tlmpi/base/part_file.h"
+#include "tlmpi/compat/sheet.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef tl_status write_table(tl_hta_job *job, const char *dir, tl_error *err);
+
+static write_table *const tables[] = {
+    tl_hta_write_load_summary,       tl_hta_write_events_by_category, tl_hta_write_profiler_steps,
+    tl_hta_write_temporal_breakdown, tl_hta_write_comm_comp_overlap,
+};
+
+static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)
+{
+    tl_sheet file;
+    tl_status st = tl_sheet_open(&file, dir, "notes.txt", NULL, err);
+    if (st != TL_OK)
+        return st;
+    if (job->notes.n > 0)
+        fwrite(job->notes.v, 1, job->notes.n, file.file);
+    return tl_sheet_close(&file, err);
+}
+
+tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
+{
+    tl_hta_job job = { 0 };
+    tl_status st = tl_make_folders(options->out_dir, err);
+
+    if (st == TL_OK)
+        st = tl_hta_job_load(&job, options, err);
+    if (st == TL_OK && job.frames.n == 0) {
+        st = write_notes(&job, options->out_dir, err);
+        if (st == TL_OK)
+            st = tl_fail(err, TL_EINPUT, "no file has an entry with a duration and a category; %s/notes.txt tells more",
+                         options->out_dir);
+        goto done;
+    }
+    if (st == TL_OK)
+        st = tl_hta_job_settle(&job, options->include_last_step, err);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && st == TL_OK; i++)
+        st = tables[i](&job, options->out_dir, err);
+    if (st == TL_OK)
+        st = write_notes(&job, options->out_dir, err);
+done:
+    *incomplete = job.incomplete;
+    tl_hta_job_free(&job);
+    return st;
+}

@@ -1,0 +1,155 @@
+/* link.c - who launched what, and in which step.
+ *
+ *     host    ..[ ProfilerStep#7        )[ ProfilerStep#8  )...
+ *               .[launch 12]..[launch 13]....
+ *     stream  ................[ kernel 12 ]....[ kernel 13 ]...      both kernels belong to step 7
+ */
+#include "frame.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/robust.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+/* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
+ * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
+tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+{
+    tl_map last_host = { 0 }, last_device = { 0 };      /* correlation -> position in rows */
+    tl_hta_row *rows = frame->rows.v;
+    tl_status st = TL_OK;
+
+    for (size_t i = 0; i < frame->rows.n; i++) {
+        if (rows[i].correlation == -1)
+            continue;
+        tl_map *last = tl_hta_on_device(&rows[i], symbols) ? &last_device : &last_host;
+        if (tl_map_put(last, (uint64_t)rows[i].correlation, (uint32_t)i) != 0) {
+            st = tl_fail_memory(err, "the links of a trace");
+            goto done;
+        }
+    }
+    for (size_t i = 0; i < frame->rows.n; i++) {
+        if (rows[i].correlation == -1)
+            continue;
+        const tl_map *other = tl_hta_on_device(&rows[i], symbols) ? &last_host : &last_device;
+        uint32_t partner = tl_map_get(other, (uint64_t)rows[i].correlation);
+        if (partner != TL_MAP_NONE)
+            rows[i].link = rows[partner].index;
+    }
+done:
+    tl_map_free(&last_host);
+    tl_map_free(&last_device);
+    return st;
+}
+
+/* The step windows as pieces of the time line: piece i is [from[i], from[i + 1]) and belongs to step[i]. */
+typedef struct step_line {
+    double *from;
+    int64_t *step;
+    size_t *free_from;      /* the first piece from this one on that has no step yet, as far as is known */
+    size_t n;
+} step_line;
+
+/* The last piece that begins at or before ts; SIZE_MAX when ts lies before all. */
+static size_t piece_at(const step_line *line, double ts)
+{
+    size_t low = 0;
+    TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
+    return low - 1;
+}
+
+static size_t first_free(step_line *line, size_t i)
+{
+    while (line->free_from[i] != i) {
+        line->free_from[i] = line->free_from[line->free_from[i]];
+        i = line->free_from[i];
+    }
+    return i;
+}
+
+static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
+{
+    return symbols->v.v[row->name].step >= 0 && row->dur > 0;
+}
+
+/* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on
+ * what is still free, so that a piece is written once however many windows lie above each other. */
+static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    size_t nedges = 0;
+
+    for (size_t i = 0; i < frame->rows.n; i++)
+        nedges += is_window(&rows[i], symbols) ? 2 : 0;
+    line->from = tl_malloc((nedges + 1) * sizeof *line->from);
+    line->step = tl_malloc((nedges + 1) * sizeof *line->step);
+    line->free_from = tl_malloc((nedges + 1) * sizeof *line->free_from);
+    if (line->from == NULL || line->step == NULL || line->free_from == NULL)
+        return false;
+
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (is_window(&rows[i], symbols)) {
+            line->from[line->n++] = rows[i].ts;
+            line->from[line->n++] = rows[i].end;
+        }
+    tl_real_sort(line->from, line->n);
+    for (size_t i = 0; i < line->n; i++) {
+        line->step[i] = TL_HTA_NO_STEP;
+        line->free_from[i] = i;
+    }
+    line->free_from[line->n] = line->n;
+
+    for (size_t i = frame->rows.n; i-- > 0;)
+        if (is_window(&rows[i], symbols)) {
+            size_t beyond = piece_at(line, rows[i].end);
+            for (size_t k = first_free(line, piece_at(line, rows[i].ts)); k < beyond; k = first_free(line, k)) {
+                line->step[k] = symbols->v.v[rows[i].name].step;
+                line->free_from[k] = k + 1;
+            }
+        }
+    return true;
+}
+
+static int64_t step_at(const step_line *line, double ts)
+{
+    size_t i = piece_at(line, ts);
+    return i == SIZE_MAX ? TL_HTA_NO_STEP : line->step[i];
+}
+
+/* The row with this index, while rows are in file order; NULL where there is none. */
+static const tl_hta_row *row_of_index(const tl_hta_frame *frame, int64_t index)
+{
+    size_t low = 0;
+    TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
+    return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
+}
+
+/* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
+ * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
+tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+{
+    tl_hta_row *rows = frame->rows.v;
+    step_line line = { 0 };
+    tl_status st = TL_OK;
+
+    if (!draw_steps(&line, frame, symbols)) {
+        st = tl_fail_memory(err, "the steps of a trace");
+        goto done;
+    }
+    frame->iteration_whole = true;
+    for (size_t i = 0; i < frame->rows.n; i++) {
+        bool host_op = rows[i].stream == 0 && tl_text_is(tl_names_text(&symbols->texts, rows[i].cat), "cpu_op");
+        rows[i].iteration = rows[i].stream < 0 || host_op ? step_at(&line, rows[i].ts) : TL_HTA_STEP_UNKNOWN;
+        if (rows[i].stream == 0 && !host_op)
+            frame->iteration_whole = false;
+    }
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (rows[i].stream > 0) {
+            const tl_hta_row *launch = rows[i].link > 0 ? row_of_index(frame, rows[i].link) : NULL;
+            rows[i].iteration = launch != NULL ? launch->iteration : TL_HTA_NO_STEP;
+        }
+done:
+    free(line.from);
+    free(line.step);
+    free(line.free_from);
+    return st;
+}

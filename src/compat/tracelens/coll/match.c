@@ -1,0 +1,284 @@
+/* match.c - collective kernels: which they are, how they travel, how they are matched. */
+#include "tlmpi/compat/tracelens/coll.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+void tl_colls_free(tl_colls *colls)
+{
+    free(colls->rows.v);
+    free(colls->by_collective);
+    free(colls->first);
+    tl_names_free(&colls->texts);
+    *colls = (tl_colls){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------------ travelling */
+
+/* The texts of a row. */
+#define TEXTS(row)                                                                                                     \
+    {                                                                                                                  \
+        &(row)->group, &(row)->ranks, &(row)->name, &(row)->dtype, &(row)->in_split, &(row)->out_split                 \
+    }
+
+static bool is_collective(const tl_lens *lens, uint32_t i)
+{
+    const tl_more *more = &lens->words->more[i];
+    return lens->set[i] == TL_LENS_KERNEL && tl_lens_is_gpu(lens, i) && (tl_lens_says(lens, i) & TL_LENS_COMM) &&
+           (more->correlation != TL_REF_NONE || more->external_id != TL_REF_NONE);
+}
+
+static int64_t number(int64_t x)
+{
+    return x >= 0 ? x : TL_COLL_NO_NUMBER;
+}
+
+/* The row of an event; texts are ids of the trace's names. */
+static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
+{
+    const tl_events *e = lens->e;
+    const tl_coll_args *args = tl_events_coll(e, i);
+    const tl_lane *lane = &e->lanes.v[e->lane[i]];
+    tl_coll_row row = {
+        .rank = rank,
+        .ts = tl_lens_ts(lens, i),
+        .dur = tl_lens_dur(lens, i),
+        .group_size = TL_COLL_NO_NUMBER,
+        .in_nelems = TL_COLL_NO_NUMBER,
+        .out_nelems = TL_COLL_NO_NUMBER,
+        .stream = lane->stream == TL_LANE_ABSENT ? TL_COLL_NO_NUMBER : lane->stream,
+        .group = TL_NO_NAME,
+        .ranks = TL_NO_NAME,
+        .name = TL_NO_NAME,
+        .dtype = TL_NO_NAME,
+        .in_split = TL_NO_NAME,
+        .out_split = TL_NO_NAME,
+        .whole_ts = tl_lens_whole(lens, i, TL_MORE_WHOLE_TS),
+        .whole_dur = tl_lens_whole(lens, i, TL_MORE_WHOLE_DUR),
+    };
+    if (args == NULL)
+        return row;
+    row.group_size = number(args->group_size);
+    row.in_nelems = number(args->in_nelems);
+    row.out_nelems = number(args->out_nelems);
+    row.group = args->pg_name;
+    row.ranks = args->pg_ranks;
+    row.name = args->name;
+    row.dtype = args->dtype;
+    row.in_split = args->in_split;
+    row.out_split = args->out_split;
+    return row;
+}
+
+static uint32_t intern(tl_names *texts, tl_text text, bool *whole)
+{
+    uint32_t id = tl_names_intern(texts, text.p, text.n);
+    *whole = *whole && id != TL_NO_NAME;
+    return id;
+}
+
+/* A custom all-reduce does not say what it is; nothing else is read out of a kernel's name. */
+bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
+{
+    tl_names texts = { 0 };
+    uint64_t nrows = 0, ntexts;
+    size_t place = out->n;
+    bool whole = tl_bytes_put(out, &nrows, sizeof nrows);
+
+    for (uint32_t i = 0; whole && i < lens->e->n; i++) {
+        if (!is_collective(lens, i))
+            continue;
+        tl_coll_row row = row_of(lens, i, rank);
+        uint32_t *ids[] = TEXTS(&row);
+        for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
+            if (*ids[k] != TL_NO_NAME)
+                *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]), &whole);
+        if (row.name == TL_NO_NAME && (tl_lens_says(lens, i) & TL_LENS_CUSTOM_REDUCE))
+            row.name = intern(&texts, TL_TEXT("allreduce"), &whole);
+        whole = whole && tl_bytes_put(out, &row, sizeof row);
+        nrows++;
+    }
+    ntexts = texts.n;
+    whole = whole && tl_bytes_put(out, &ntexts, sizeof ntexts);
+    for (uint32_t i = 0; whole && i < texts.n; i++) {
+        tl_text text = tl_names_text(&texts, i);
+        uint64_t n = text.n;
+        whole = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
+    }
+    if (whole)
+        memcpy(out->v + place, &nrows, sizeof nrows);
+    tl_names_free(&texts);
+    return whole;
+}
+
+static uint64_t get(const char **at)
+{
+    uint64_t x;
+    memcpy(&x, *at, sizeof x);
+    *at += sizeof x;
+    return x;
+}
+
+bool tl_colls_unpack(tl_colls *colls, const char **at)
+{
+    size_t before = colls->rows.n;
+    uint64_t nrows = get(at);
+    bool whole = tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
+
+    if (whole && nrows > 0)
+        memcpy(&colls->rows.v[before], *at, nrows * sizeof *colls->rows.v);
+    *at += nrows * sizeof *colls->rows.v;
+    uint64_t ntexts = get(at);
+    uint32_t *id = tl_malloc((ntexts + 1) * sizeof *id);
+    whole = whole && id != NULL;
+    for (uint64_t i = 0; i < ntexts; i++) {
+        tl_text text = { .n = get(at) };
+        text.p = *at;
+        *at += text.n;
+        if (whole)
+            id[i] = intern(&colls->texts, text, &whole);
+    }
+    for (size_t i = before; whole && i < before + nrows; i++) {
+        uint32_t *ids[] = TEXTS(&colls->rows.v[i]);
+        for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
+            *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
+    }
+    colls->rows.n += whole ? nrows : 0;
+    free(id);
+    return whole;
+}
+
+/* -------------------------------------------------------------------------------------------------------- matching */
+
+static int by_rank(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_colls *colls = context;
+    return TL_COMPARE(colls->rows.v[a].rank, colls->rows.v[b].rank);
+}
+
+static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_coll_row *x = &((const tl_colls *)context)->rows.v[a], *y = &((const tl_colls *)context)->rows.v[b];
+    int order = TL_COMPARE(x->rank, y->rank);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    return order != 0 ? order : TL_COMPARE(x->ts, y->ts);
+}
+
+/* The rows in the order of ranks; those of a rank came together and stay in file order. */
+static bool sort_rows(tl_colls *colls, uint32_t *index)
+{
+    tl_coll_row *sorted = tl_malloc((colls->rows.n + 1) * sizeof *sorted);
+    bool whole = sorted != NULL && tl_sort_index(index, colls->rows.n, by_rank, colls);
+
+    for (size_t i = 0; whole && i < colls->rows.n; i++)
+        sorted[i] = colls->rows.v[index[i]];
+    if (whole && colls->rows.n > 0)
+        memcpy(colls->rows.v, sorted, colls->rows.n * sizeof *sorted);
+    free(sorted);
+    return whole;
+}
+
+/* No row of any rank has a group, and each rank's rows lie on one stream. */
+static bool is_plain(const tl_colls *colls, uint32_t unknown)
+{
+    int64_t stream = TL_COLL_NO_NUMBER;
+
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        const tl_coll_row *row = &colls->rows.v[i];
+        if (row->group != TL_NO_NAME && row->group != unknown)
+            return false;
+        if (i == 0 || row->rank != row[-1].rank)
+            stream = TL_COLL_NO_NUMBER;
+        if (row->stream == TL_COLL_NO_NUMBER)
+            continue;
+        if (stream != TL_COLL_NO_NUMBER && row->stream != stream)
+            return false;
+        stream = row->stream;
+    }
+    return true;
+}
+
+static bool name_groups(tl_colls *colls)
+{
+    bool whole = true;
+    uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group"), &whole);
+    uint32_t all = intern(&colls->texts, TL_TEXT("all"), &whole);
+
+    colls->plain = is_plain(colls, unknown);
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        uint32_t *group = &colls->rows.v[i].group;
+        if (colls->plain)
+            *group = all;
+        else if (tl_names_text(&colls->texts, *group).n == 0)
+            *group = unknown;
+    }
+    return whole;
+}
+
+/* Numbers the collectives and gathers the rows of each. */
+static bool gather(tl_colls *colls)
+{
+    tl_map known = { 0 };
+    bool whole = true;
+
+    for (size_t i = 0; whole && i < colls->rows.n; i++) {
+        tl_coll_row *row = &colls->rows.v[i];
+        uint64_t key = (uint64_t)row->group << 32 | row->index;
+        row->collective = tl_map_get(&known, key);
+        if (row->collective != TL_MAP_NONE)
+            continue;
+        row->collective = (uint32_t)colls->ncollectives++;
+        whole = tl_map_put(&known, key, row->collective) == 0;
+    }
+    tl_map_free(&known);
+    colls->first = tl_calloc(colls->ncollectives + 2, sizeof *colls->first);
+    if (!whole || colls->first == NULL)
+        return false;
+    /* Counts, then their sums, then each row to the place that its collective has reached. */
+    for (size_t i = 0; i < colls->rows.n; i++)
+        colls->first[colls->rows.v[i].collective + 2]++;
+    for (size_t c = 2; c < colls->ncollectives + 2; c++)
+        colls->first[c] += colls->first[c - 1];
+    for (uint32_t i = 0; i < colls->rows.n; i++)
+        colls->by_collective[colls->first[colls->rows.v[i].collective + 1]++] = i;
+    return true;
+}
+
+static void judge_columns(tl_colls *colls)
+{
+    colls->whole_ts = colls->whole_dur = colls->whole_group_size = true;
+    colls->whole_in = colls->whole_out = colls->whole_stream = true;
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        const tl_coll_row *row = &colls->rows.v[i];
+        colls->whole_ts &= row->whole_ts != 0;
+        colls->whole_dur &= row->whole_dur != 0;
+        colls->whole_group_size &= row->group_size != TL_COLL_NO_NUMBER;
+        colls->whole_in &= row->in_nelems != TL_COLL_NO_NUMBER;
+        colls->whole_out &= row->out_nelems != TL_COLL_NO_NUMBER;
+        colls->whole_stream &= row->stream != TL_COLL_NO_NUMBER;
+    }
+}
+
+bool tl_colls_match(tl_colls *colls)
+{
+    size_t n = colls->rows.n;
+    uint32_t *index = tl_malloc((n + 1) * sizeof *index);
+
+    colls->by_collective = tl_calloc(n + 1, sizeof *colls->by_collective);
+    bool whole = index != NULL && colls->by_collective != NULL && n < UINT32_MAX;
+    for (uint32_t i = 0; whole && i < n; i++)
+        index[i] = i;
+    whole = whole && sort_rows(colls, index) && name_groups(colls);
+    for (uint32_t i = 0; whole && i < n; i++)
+        index[i] = i;
+    whole = whole && tl_sort_index(index, n, by_rank_group_and_time, colls);
+    for (size_t i = 0; whole && i < n; i++) {
+        tl_coll_row *row = &colls->rows.v[index[i]];
+        const tl_coll_row *last = i > 0 ? &colls->rows.v[index[i - 1]] : NULL;
+        row->index = last != NULL && last->rank == row->rank && last->group == row->group ? last->index + 1 : 0;
+    }
+    free(index);
+    judge_columns(colls);
+    return whole && gather(colls);
+}

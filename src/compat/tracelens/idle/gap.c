@@ -1,0 +1,302 @@
+/* gap.c - where the gaps are, what lies on either side, and whether a wait of the host emptied the device. */
+#include "tlmpi/compat/tracelens/idle.h"
+#include "tlmpi/base/sort.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define LAUNCH_LATENCY_US 8.0 /* typical; of a launch that returned earlier the work was queued */
+#define PREV_NEAR_US      2.0
+#define NEXT_NEAR_US      1.0
+#define SYNC_NEAR_US      2.0
+#define DRAIN_US          5.0
+
+/* ----------------------------------------------------------------------------------------------------------- words */
+
+static const char *const sync_words[] = {
+    [TL_LENS_NO_SYNC] = "",
+    [TL_LENS_SYNC_DEVICE] = "DEVICE_SYNC",
+    [TL_LENS_SYNC_STREAM] = "STREAM_SYNC",
+    [TL_LENS_SYNC_EVENT] = "EVENT_SYNC",
+    [TL_LENS_SYNC_D2H] = "D2H_COPY",
+    [TL_LENS_SYNC_H2D] = "H2D_COPY",
+};
+
+static const char *const cpu_words[TL_LENS_NCPU] = {
+    [TL_LENS_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",       [TL_LENS_LAUNCH_OVERHEAD_ONLY] = "LAUNCH_OVERHEAD_ONLY",
+    [TL_LENS_RUNTIME_DOMINATED] = "RUNTIME_DOMINATED", [TL_LENS_CPU_UNTRACED] = "CPU_UNTRACED",
+    [TL_LENS_CPU_DOMINATED] = "CPU_DOMINATED",
+};
+
+const char *tl_lens_drain_word(bool drained)
+{
+    return drained ? "sync_drain" : "starved";
+}
+
+const char *tl_lens_sync_word(tl_lens_sync sync)
+{
+    return sync_words[sync];
+}
+
+const char *tl_lens_cpu_word(tl_lens_cpu cpu)
+{
+    return cpu_words[cpu];
+}
+
+const tl_lens_gap **tl_lens_macro_gaps(const tl_lens_idle *idle)
+{
+    const tl_lens_gap **v = tl_malloc((idle->nmacro + 1) * sizeof *v);
+    size_t n = 0;
+
+    for (size_t i = 0; v != NULL && i < idle->gaps.n; i++)
+        if (!tl_lens_is_noise(&idle->gaps.v[i]))
+            v[n++] = &idle->gaps.v[i];
+    return v;
+}
+
+void tl_lens_idle_free(tl_lens_idle *idle)
+{
+    free(idle->gaps.v);
+    tl_names_free(&idle->words);
+    *idle = (tl_lens_idle){ 0 };
+}
+
+/* --------------------------------------------------------------------------------------------------- the intervals */
+
+/* The fraction is exact, so is its product as p + e; what p loses decides where p itself lies half way. */
+int64_t tl_lens_thousandths(double us)
+{
+    double whole = floor(us), part = us - whole;
+    double p = part * 1000, e = fma(part, 1000, -p), n = rint(p), d = p - n;
+
+    if (d == 0.5 && e > 0)
+        n += 1;
+    else if (d == -0.5 && e < 0)
+        n -= 1;
+    return (int64_t)whole * 1000 + (int64_t)n;
+}
+
+typedef struct finding {
+    const tl_lens *lens;
+    tl_lens_idle *idle;
+    size_t nnoise;
+    bool any;
+    double lo; /* where the last busy run ended, and with which event */
+    uint32_t last;
+} finding;
+
+/* The next busy run; `from` and `to` are the events that begin and end it. */
+static bool add_gap(finding *f, double start, double end, uint32_t from, uint32_t to)
+{
+    tl_lens_idle *idle = f->idle;
+    bool gap = f->any && start - f->lo > 0;
+
+    idle->busy += end - start;
+    if (gap) {
+        if (!tl_vec_room(&idle->gaps))
+            return false;
+        idle->gaps.v[idle->gaps.n++] = (tl_lens_gap){
+            .lo = f->lo,
+            .hi = start,
+            .lo_whole = tl_lens_whole(f->lens, f->last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR),
+            .hi_whole = tl_lens_whole(f->lens, from, TL_MORE_WHOLE_TS),
+            .id = start - f->lo < TL_LENS_NOISE_US ? -(int64_t)++f->nnoise : (int64_t)idle->nmacro++,
+            .before = TL_NONE,
+            .after = TL_NONE,
+            .next = TL_NONE,
+            .launch = TL_NONE,
+            .sync_call = TL_NONE,
+            .detail = TL_NO_NAME,
+            .op = TL_NO_NAME,
+            .key = TL_NO_NAME,
+        };
+    }
+    f->any = true;
+    f->lo = end;
+    f->last = to;
+    return true;
+}
+
+/* Runs of events that touch are busy; between two of them lies a gap. */
+static bool find_gaps(finding *f)
+{
+    const tl_lens *lens = f->lens;
+    size_t n;
+    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
+    bool whole = index != NULL;
+
+    for (size_t i = 0; whole && i < n;) {
+        uint32_t from = index[i], to = from;
+        double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
+        for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
+            if (tl_lens_end(lens, index[i]) > end) {
+                to = index[i];
+                end = tl_lens_end(lens, to);
+            }
+        whole = add_gap(f, start, end, from, to);
+    }
+    free(index);
+    return whole;
+}
+
+/* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
+ * these, not `prev` and `next`. */
+static bool name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
+{
+    tl_map ends = { 0 }, starts = { 0 };
+    bool whole = true;
+
+    for (uint32_t i = 0; whole && i < lens->e->n; i++)
+        if (tl_lens_is_gpu(lens, i))
+            whole = tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i) == 0 &&
+                    tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i) == 0;
+    for (size_t k = 0; whole && k < idle->gaps.n; k++) {
+        tl_lens_gap *gap = &idle->gaps.v[k];
+        gap->before = tl_map_get(&ends, (uint64_t)tl_lens_thousandths(gap->lo));
+        gap->after = tl_map_get(&starts, (uint64_t)tl_lens_thousandths(gap->hi));
+    }
+    tl_map_free(&ends);
+    tl_map_free(&starts);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------------ neighbours */
+
+static bool is_complete_gpu(const tl_lens *lens, uint32_t i)
+{
+    return tl_lens_is_gpu(lens, i) && tl_lens_is_complete(lens, i);
+}
+
+typedef struct walk {
+    const tl_lens *lens;
+    uint32_t *gpu, *calls; /* by ts */
+    size_t ngpu, ncalls;
+    size_t next_call;         /* those before it began before the gap at hand */
+    TL_VEC(uint32_t) running; /* of them those that may still run at lo - 2, by ts */
+} walk;
+
+/* The first place in gpu whose ts is at or after t. */
+static size_t first_at(const walk *w, double t)
+{
+    size_t low = 0;
+    TL_BISECT(low, w->ngpu, mid, tl_lens_ts(w->lens, w->gpu[mid]) < t);
+    return low;
+}
+
+/* The event that started last before the gap, if it ended where the gap begins. */
+static uint32_t find_prev(const walk *w, const tl_lens_gap *gap)
+{
+    size_t at = first_at(w, gap->lo);
+    if (at == 0 || !(fabs(tl_lens_end(w->lens, w->gpu[at - 1]) - gap->lo) < PREV_NEAR_US))
+        return TL_NONE;
+    return w->gpu[at - 1];
+}
+
+static void find_next(const walk *w, tl_lens_gap *gap)
+{
+    size_t at = first_at(w, gap->hi - 0.001), first = at > 0 ? at - 1 : 0;
+
+    for (size_t k = first; k < w->ngpu && k < at + 3 && gap->next == TL_NONE; k++)
+        if (fabs(tl_lens_ts(w->lens, w->gpu[k]) - gap->hi) < NEXT_NEAR_US)
+            gap->next = w->gpu[k];
+    gap->launch = gap->next != TL_NONE ? w->lens->launch[gap->next] : TL_NONE;
+    if (gap->launch != TL_NONE) {
+        double returned = tl_lens_end(w->lens, gap->launch);
+        gap->launch_to_exec = tl_lens_ts(w->lens, gap->next) - returned;
+        gap->prequeued = returned + LAUNCH_LATENCY_US < gap->lo;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- the drain */
+
+tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
+{
+    const tl_names *names = &lens->e->names;
+    unsigned says = tl_lens_says(lens, call);
+
+    if (says & TL_LENS_DEVICE_SYNC)
+        return TL_LENS_SYNC_DEVICE;
+    if (says & TL_LENS_STREAM_SYNC)
+        return TL_LENS_SYNC_STREAM;
+    if (says & TL_LENS_EVENT_SYNC)
+        return TL_LENS_SYNC_EVENT;
+    if (!(says & TL_LENS_COPY_CALL))
+        return TL_LENS_NO_SYNC;
+
+    tl_text kind = tl_names_text(names, lens->words->more[call].kind);
+    if (kind.n == 0 && prev != TL_NONE)
+        kind = tl_names_text(names, lens->words->more[prev].kind);
+    if (tl_text_is(kind, "2") || tl_text_has(kind, "DtoH") || (says & TL_LENS_DTOH))
+        return TL_LENS_SYNC_D2H;
+    if (tl_text_is(kind, "1") || tl_text_has(kind, "HtoD") || (says & TL_LENS_HTOD))
+        return TL_LENS_SYNC_H2D;
+    return TL_LENS_NO_SYNC;
+}
+
+/* A call that may wait: a copy that does not say its direction may, too. */
+static bool is_waiting_call(const tl_lens *lens, uint32_t i)
+{
+    if (lens->set[i] != TL_LENS_RUNTIME || !tl_lens_is_complete(lens, i))
+        return false;
+    return tl_lens_sync_of(lens, i, TL_NONE) != TL_LENS_NO_SYNC ||
+           ((tl_lens_says(lens, i) & TL_LENS_COPY_CALL) &&
+            tl_names_text(&lens->e->names, lens->words->more[i].kind).n == 0);
+}
+
+/* The latest call that began before the gap and ran up to it, waits for the device, and was over when the next work was
+ * launched.  Calls that ended earlier never count again: as they are met, from the latest on, they go. */
+static bool find_sync(walk *w, tl_lens_gap *gap)
+{
+    const tl_lens *lens = w->lens;
+    uint32_t prev = find_prev(w, gap);
+    size_t at, kept;
+
+    for (; w->next_call < w->ncalls && tl_lens_ts(lens, w->calls[w->next_call]) < gap->lo; w->next_call++) {
+        if (!tl_vec_room(&w->running))
+            return false;
+        w->running.v[w->running.n++] = w->calls[w->next_call];
+    }
+    for (at = kept = w->running.n; at > 0 && gap->sync_call == TL_NONE; at--) {
+        uint32_t call = w->running.v[at - 1];
+        double end = tl_lens_end(lens, call);
+        if (!(end >= gap->lo - SYNC_NEAR_US))
+            continue;
+        w->running.v[--kept] = call;
+        tl_lens_sync sync = tl_lens_sync_of(lens, call, prev);
+        if (sync == TL_LENS_NO_SYNC || (gap->launch != TL_NONE && end > tl_lens_ts(lens, gap->launch)))
+            continue;
+        gap->sync = sync;
+        gap->sync_call = call;
+        gap->drained = prev != TL_NONE && tl_lens_end(lens, prev) - tl_lens_ts(lens, call) > DRAIN_US;
+    }
+    if (kept > at && w->running.n > kept)
+        memmove(&w->running.v[at], &w->running.v[kept], (w->running.n - kept) * sizeof *w->running.v);
+    w->running.n -= kept - at;
+    return true;
+}
+
+tl_status tl_lens_idle_find(tl_lens_idle *idle, const tl_lens *lens, tl_error *err)
+{
+    finding f = { .lens = lens, .idle = idle };
+    walk w = { .lens = lens };
+    tl_lens_host *host = NULL;
+
+    bool whole = find_gaps(&f) && name_neighbours(lens, idle);
+    if (whole && idle->nmacro > 0) {
+        w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
+        w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
+        host = tl_lens_host_new(lens, &idle->words);
+        whole = w.gpu != NULL && w.calls != NULL && host != NULL;
+    }
+    for (size_t i = 0; whole && i < idle->gaps.n; i++) {
+        tl_lens_gap *gap = &idle->gaps.v[i];
+        if (tl_lens_is_noise(gap))
+            continue;
+        find_next(&w, gap);
+        whole = find_sync(&w, gap) && tl_lens_host_label(host, gap);
+    }
+    free(w.gpu);
+    free(w.calls);
+    free(w.running.v);
+    tl_lens_host_free(host);
+    return whole ? TL_OK : tl_fail_memory(err, "the gaps of a rank");
+}

@@ -1,0 +1,116 @@
+/* link.c - which runtime call launched which event.
+ *
+ *     runtime     [r, args[key] = k]
+ *     ac2g         s, id = k ......... f, id = k, pid p, tid t
+ *     device                           [the last event of pid p, tid t with args[key] = k]
+ *
+ * Both ends of the flow must be there; equal numbers alone link nothing.  A graph launch is the launch of all device
+ * work with its number, no flow needed.  Where several calls claim an event, the last in the file has it.
+ */
+#include "tlmpi/compat/tracelens/rank.h"
+#include <stdlib.h>
+
+typedef struct linking {
+    tl_lens *lens;
+    bool by_correlation; /* the key: args.correlation; else args["External id"] */
+    tl_map starts, ends; /* flow id -> the last event of ph s, of ph f */
+    tl_map graphs;       /* key -> the last graph launch with it */
+    uint32_t *target;    /* flow end -> the event it points to; TL_NONE: none */
+} linking;
+
+/* The key is a property of the file: the first runtime call that launches decides. */
+static bool links_by_correlation(const tl_lens *lens)
+{
+    for (uint32_t i = 0; i < lens->e->n; i++)
+        if (lens->set[i] == TL_LENS_RUNTIME && (tl_lens_says(lens, i) & TL_LENS_SAYS_LAUNCH))
+            return lens->words->more[i].has & TL_MORE_CORRELATION;
+    return false;
+}
+
+static tl_ref key_of(const linking *k, uint32_t i)
+{
+    const tl_more *more = &k->lens->words->more[i];
+    return k->by_correlation ? more->correlation : more->external_id;
+}
+
+static uint32_t find(const tl_map *map, tl_ref key)
+{
+    return key != TL_REF_NONE ? tl_map_get(map, (uint64_t)key) : TL_NONE;
+}
+
+static bool collect_flows(linking *k)
+{
+    const tl_events *e = k->lens->e;
+    const tl_more *more = k->lens->words->more;
+    for (uint32_t i = 0; i < e->n; i++) {
+        if (k->lens->set[i] != TL_LENS_FLOW || more[i].id == TL_REF_NONE)
+            continue;
+        tl_map *map = e->flags[i] & TL_EVENT_PH_START ? &k->starts : e->flags[i] & TL_EVENT_PH_END ? &k->ends : NULL;
+        if (map != NULL && tl_map_put(map, (uint64_t)more[i].id, i) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Any event but a flow may stand where a flow ends; if it is no device work, its launch is never asked for. */
+static void collect_targets(linking *k)
+{
+    const tl_events *e = k->lens->e;
+    const tl_more *more = k->lens->words->more;
+    const uint32_t placed = TL_MORE_PID | TL_MORE_TID;
+
+    for (uint32_t i = 0; i < e->n; i++) {
+        if (k->lens->set[i] == TL_LENS_FLOW || (more[i].has & placed) != placed)
+            continue;
+        uint32_t flow = find(&k->ends, key_of(k, i));
+        if (flow != TL_NONE && e->track[flow] == e->track[i] && (more[flow].has & placed) == placed)
+            k->target[flow] = i;
+    }
+}
+
+static bool assign(linking *k)
+{
+    tl_lens *lens = k->lens;
+
+    for (uint32_t i = 0; i < lens->e->n; i++) {
+        tl_ref key = key_of(k, i);
+        if (lens->set[i] != TL_LENS_RUNTIME || key == TL_REF_NONE || isnan(tl_lens_ts(lens, i)))
+            continue;
+        if (tl_lens_says(lens, i) & TL_LENS_GRAPH_LAUNCH) {
+            if (tl_map_put(&k->graphs, (uint64_t)key, i) != 0)
+                return false;
+            continue;
+        }
+        uint32_t flow = find(&k->ends, key);
+        if (flow != TL_NONE && find(&k->starts, key) != TL_NONE && k->target[flow] != TL_NONE)
+            lens->launch[k->target[flow]] = i;
+    }
+    for (uint32_t i = 0; i < lens->e->n; i++) {
+        uint32_t graph =
+            lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET ? find(&k->graphs, key_of(k, i)) : TL_NONE;
+        if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
+            lens->launch[i] = graph;
+    }
+    return true;
+}
+
+bool tl_lens_link(tl_lens *lens)
+{
+    linking k = { .lens = lens, .by_correlation = links_by_correlation(lens) };
+    bool whole = false;
+
+    for (size_t i = 0; i < lens->e->n; i++)
+        lens->launch[i] = TL_NONE;
+    k.target = tl_malloc((lens->e->n + 1) * sizeof *k.target);
+    if (k.target != NULL && collect_flows(&k)) {
+        for (size_t i = 0; i < lens->e->n; i++)
+            k.target[i] = TL_NONE;
+        collect_targets(&k);
+        whole = assign(&k);
+    }
+    tl_map_free(&k.starts);
+    tl_map_free(&k.ends);
+    tl_map_free(&k.graphs);
+    free(k.target);
+    return whole;
+}

@@ -1,0 +1,131 @@
+#include "tlmpi/compat/verbatim.h"
+#include "tlmpi/trace/event/values.h"
+#include <stdlib.h>
+
+#define BIT(key) (UINT64_C(1) << (key))
+
+/* Keys of args that the columns do not need. */
+#define KEY_EXTERNAL_ID     TL_KEY_HOOK
+#define KEY_LABELS          ((tl_key)(TL_KEY_HOOK + 1))
+#define KEY_INPUT_DIMS      ((tl_key)(TL_KEY_HOOK + 2))
+#define KEY_INPUT_STRIDES   ((tl_key)(TL_KEY_HOOK + 3))
+#define KEY_CONCRETE_INPUTS ((tl_key)(TL_KEY_HOOK + 4))
+
+static tl_key key_of(const char *p, size_t n)
+{
+    switch (n) {
+    case 6:
+        return memcmp(p, "labels", 6) == 0 ? KEY_LABELS : TL_KEY_UNKNOWN;
+    case 10:
+        return memcmp(p, "Input Dims", 10) == 0 ? KEY_INPUT_DIMS : TL_KEY_UNKNOWN;
+    case 11:
+        return memcmp(p, "External id", 11) == 0 ? KEY_EXTERNAL_ID : TL_KEY_UNKNOWN;
+    case 13:
+        return memcmp(p, "Input Strides", 13) == 0 ? KEY_INPUT_STRIDES : TL_KEY_UNKNOWN;
+    case 15:
+        return memcmp(p, "Concrete Inputs", 15) == 0 ? KEY_CONCRETE_INPUTS : TL_KEY_UNKNOWN;
+    default:
+        return TL_KEY_UNKNOWN;
+    }
+}
+
+static tl_ref ref_of(tl_events *e, const tl_value *v)
+{
+    int64_t x;
+
+    if (v == NULL || v->type == TL_VALUE_OTHER)
+        return TL_REF_NONE;
+    bool number = v->type == TL_VALUE_NUMBER;
+    if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
+        return x;
+    uint32_t text = tl_value_keep(e, v->text, TL_TEXT_MAX);
+    return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
+}
+
+/* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */
+static uint32_t json_of(tl_events *e, const tl_value *v)
+{
+    return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
+                                                                      : tl_value_keep(e, v->text, TL_LIST_MAX);
+}
+
+static bool is_there(const tl_fields *f, tl_key key)
+{
+    const tl_value *v = tl_fields_get(f, key);
+    return v != NULL && v->type != TL_VALUE_OTHER;
+}
+
+static bool is_whole(const tl_fields *f, tl_key key)
+{
+    const tl_value *v = tl_fields_get(f, key);
+    return v != NULL && v->type == TL_VALUE_NUMBER && !tl_value_has_fraction(v->text);
+}
+
+static tl_more more_of(tl_events *e, const tl_fields *f)
+{
+    return (tl_more){
+        .correlation = ref_of(e, tl_fields_get(f, TL_KEY_CORRELATION)),
+        .external_id = ref_of(e, tl_fields_get(f, KEY_EXTERNAL_ID)),
+        .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
+        .kind = tl_value_name(e, tl_fields_get(f, TL_KEY_KIND)),
+        .labels = json_of(e, tl_fields_get(f, KEY_LABELS)),
+        .input_dims = json_of(e, tl_fields_get(f, KEY_INPUT_DIMS)),
+        .input_strides = json_of(e, tl_fields_get(f, KEY_INPUT_STRIDES)),
+        .concrete_inputs = json_of(e, tl_fields_get(f, KEY_CONCRETE_INPUTS)),
+        .has = (f->seen & BIT(TL_KEY_ARGS) ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
+               (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
+               (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |
+               (is_whole(f, TL_KEY_TS) ? TL_MORE_WHOLE_TS : 0) | (is_whole(f, TL_KEY_DUR) ? TL_MORE_WHOLE_DUR : 0),
+    };
+}
+
+/* ---------------------------------------------------------------------------------------------------- the columns */
+
+/* Room for as many rows as the columns of the trace have. */
+static bool reserve(tl_verbatim *words, size_t n, bool more)
+{
+    size_t of_ts = words->cap, of_dur = words->cap, of_more = words->cap;
+
+    if (n <= words->cap)
+        return true;
+    if (!tl_grow((void **)&words->ts, &of_ts, n, sizeof *words->ts) ||
+        !tl_grow((void **)&words->dur, &of_dur, n, sizeof *words->dur) ||
+        (more && !tl_grow((void **)&words->more, &of_more, n, sizeof *words->more)))
+        return false;
+    words->cap = n;
+    return true;
+}
+
+static bool keep_times(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+{
+    tl_verbatim *words = arg;
+
+    if (!reserve(words, events->cap, false))
+        return false;
+    words->ts[i] = tl_value_double(tl_fields_get(fields, TL_KEY_TS));
+    words->dur[i] = tl_value_double(tl_fields_get(fields, TL_KEY_DUR));
+    return true;
+}
+
+static bool keep_all(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+{
+    tl_verbatim *words = arg;
+
+    if (!reserve(words, events->cap, true))
+        return false;
+    words->more[i] = more_of(events, fields);
+    return keep_times(arg, events, fields, i);
+}
+
+tl_entry_hook tl_verbatim_hook(tl_verbatim *words, bool more)
+{
+    return (tl_entry_hook){ .key_of = more ? key_of : NULL, .keep = more ? keep_all : keep_times, .arg = words };
+}
+
+void tl_verbatim_free(tl_verbatim *words)
+{
+    free(words->ts);
+    free(words->dur);
+    free(words->more);
+    *words = (tl_verbatim){ 0 };
+}

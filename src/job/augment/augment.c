@@ -1,0 +1,261 @@
+/* augment.c - tlmpi augment: a copy of each trace with tracks added.
+ *
+ *     plan -> name the copies, share them out -> for each of mine { read -> analyse -> copy, adding } -> gather -> tell
+ *
+ * Traces have nothing to do with each other here: one that fails costs its own copy alone.
+ */
+#include "copies.h"
+#include "tracks.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/part_file.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/job/augment.h"
+#include "tlmpi/job/call/exit.h"
+#include "tlmpi/par/par.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What became of one trace; sent to proc 0. */
+typedef struct outcome {
+    uint64_t item;
+    int32_t status;          /* tl_status */
+    bool damaged;            /* something of the trace is lost: `words` says what */
+    bool mended;             /* or could be read all the same */
+    bool closed;             /* it is cut, and the copy ends with brackets of ours */
+    uint64_t ngaps, nevents; /* shown, added */
+    char words[1024];        /* of the failure, or the damage */
+} outcome;
+
+typedef struct augmenting {
+    const tl_options *options;
+    const tl_track_maker *maker;
+    tl_plan plan;
+    tl_copies copies;
+    TL_VEC(outcome) outcomes; /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
+} augmenting;
+
+static bool is_first(void)
+{
+    return tl_par_proc() == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- one trace */
+
+static tl_status make_folder_of(const char *path, tl_error *err)
+{
+    char *folder = tl_strndup(path, (size_t)(strrchr(path, '/') - path) + 1);
+    tl_status st = folder != NULL ? tl_make_folders(folder, err) : tl_fail_memory(err, "a folder's name");
+    free(folder);
+    return st;
+}
+
+/* A trace is read twice: for what it says, and for its bytes. */
+static tl_status check_input(const tl_plan_item *item, tl_error *err)
+{
+    struct stat st;
+    if (item->unreadable)
+        return tl_fail(err, TL_EINPUT, "%s", item->why);
+    if (stat(item->path, &st) != 0)
+        return tl_fail(err, TL_EINPUT, "%s: %s", item->path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return tl_fail(err, TL_EINPUT, "%s: expected a regular file, which can be read twice", item->path);
+    return TL_OK;
+}
+
+static void describe_damage(const tl_read_report *report, const tl_splice *splice, outcome *o)
+{
+    o->damaged = report->cut || report->dropped > 0 || report->source_fault;
+    o->mended = report->repaired > 0;
+    o->closed = splice->closing[0] != '\0';
+    snprintf(o->words, sizeof o->words, "%s", report->first_bad);
+}
+
+/* Where nothing else says when a trace began, its time stamp does: the copy keeps it.  Where that cannot be set it is a
+ * copy all the same. */
+static void keep_time(const tl_plan_item *item, int fd)
+{
+    const struct timespec of_trace = { .tv_sec = (time_t)(item->mtime_ns / 1000000000),
+                                       .tv_nsec = item->mtime_ns % 1000000000 };
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, of_trace };
+    (void)futimens(fd, times);
+}
+
+static tl_status write_copy(const augmenting *a, const tl_plan_item *item, tl_part_file *part, void *tracks,
+                            const tl_splice *splice, bool gzip, outcome *o, tl_error *err)
+{
+    tl_sink *sink = NULL;
+    tl_status st = tl_part_file_create(part, err);
+    if (st == TL_OK)
+        st = tl_sink_open(part->fd, part->part, gzip, &sink, err);
+    if (st == TL_OK)
+        st = tl_splice_copy(item->path, splice, sink, a->maker->add, tracks, &o->nevents, err);
+    tl_sink_close(sink);
+    if (st != TL_OK)
+        return st;
+    keep_time(item, part->fd);
+    return tl_part_file_publish(part, err);
+}
+
+static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error *err)
+{
+    const tl_plan_item *item = &a->plan.items[i];
+    tl_part_file part = TL_PART_FILE_INIT;
+    tl_read_report report = { .first_bad_byte = -1 };
+    void *tracks = NULL;
+
+    tl_status st = check_input(item, err);
+    if (st == TL_OK)
+        st = make_folder_of(a->copies.v[i].path, err);
+    if (st == TL_OK)
+        st = tl_part_file_begin(&part, a->copies.v[i].path, a->options->force, err);
+    if (st == TL_OK)
+        st = a->maker->read(item->path, a->options, &report, &tracks, err);
+    if (st == TL_OK) {
+        const tl_splice splice = tl_splice_of(&report);
+        bool gzip = report.gzip || a->maker->ending == TL_COPY_IDLE_AUGMENTED;
+        describe_damage(&report, &splice, o);
+        o->ngaps = a->maker->ngaps(tracks);
+        st = write_copy(a, item, &part, tracks, &splice, gzip, o, err);
+    }
+    a->maker->free(tracks);
+    tl_part_file_drop(&part);
+    return st;
+}
+
+/* ----------------------------------------------------------------------------------------------------- all of them */
+
+static tl_status prepare(augmenting *a, tl_error *err)
+{
+    tl_status st = tl_plan_every(a->options, &a->plan, err);
+    if (st == TL_OK)
+        st = tl_copies_plan(&a->plan, a->options, a->maker->ending, tl_par_nprocs(), &a->copies, err);
+    for (size_t i = 0; st == TL_OK && is_first() && i < a->copies.n; i++)
+        st = tl_copy_check(&a->copies, i, err);
+    return tl_par_agree(st, err);
+}
+
+/* A failure of one trace is its outcome; the other ones are copied all the same. */
+static tl_status augment_mine(augmenting *a, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (size_t i = 0; st == TL_OK && i < a->plan.n; i++) {
+        if (a->copies.v[i].proc != tl_par_proc())
+            continue;
+        if (!tl_vec_room(&a->outcomes)) {
+            st = tl_fail_memory(err, "what became of the traces");
+            break;
+        }
+        outcome *o = &a->outcomes.v[a->outcomes.n++];
+        tl_error why = { 0 };
+        *o = (outcome){ .item = i };
+        o->status = (int32_t)augment_one(a, i, o, &why);
+        if (o->status != TL_OK)
+            snprintf(o->words, sizeof o->words, "%s", why.text);
+    }
+    return tl_par_agree(st, err);
+}
+
+static int by_item(const void *a, const void *b)
+{
+    uint64_t x = ((const outcome *)a)->item, y = ((const outcome *)b)->item;
+    return TL_COMPARE(x, y);
+}
+
+static tl_status gather(augmenting *a, tl_error *err)
+{
+    void *all = NULL;
+    size_t n = 0;
+    tl_status st = tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all, &n, NULL, err);
+    if (st != TL_OK || !is_first()) {
+        free(all);
+        return st;
+    }
+    free(a->outcomes.v);
+    a->outcomes.v = all;
+    a->outcomes.n = a->outcomes.cap = n / sizeof *a->outcomes.v;
+    if (a->outcomes.n > 0)
+        qsort(a->outcomes.v, a->outcomes.n, sizeof *a->outcomes.v, by_item);
+    return st;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- words */
+
+static void tell(const augmenting *a)
+{
+    char path[1024], words[sizeof a->outcomes.v->words];
+
+    for (size_t i = 0; i < a->plan.inventory.inputs.n; i++)
+        if (a->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER)
+            tl_warn("%s", a->plan.inventory.inputs.v[i].why);
+    for (size_t i = 0; i < a->outcomes.n; i++) {
+        const outcome *o = &a->outcomes.v[i];
+        if (o->status != TL_OK) {
+            tl_printable(words, sizeof words, o->words);
+            fprintf(stderr, "tlmpi: %s\n", words);
+            continue;
+        }
+        if (o->damaged || o->mended)
+            tl_warn("%s: %s; %s", a->plan.items[o->item].path, o->words,
+                    o->closed ? "the copy ends behind what is whole" : "in the copy it stands as it is");
+        if (a->options->quiet)
+            continue;
+        tl_printable(path, sizeof path, a->copies.v[o->item].path);
+        printf("%s: %" PRIu64 " gaps, %" PRIu64 " events added\n", path, o->ngaps, o->nevents);
+    }
+}
+
+/* The worst of what happened; what could not be written is worse than what could not be read. */
+static int exit_of(const augmenting *a)
+{
+    tl_status worst = TL_OK;
+    size_t copied = 0, damaged = 0;
+
+    for (size_t i = 0; i < a->plan.inventory.inputs.n; i++)
+        damaged += a->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER && a->plan.inventory.inputs.v[i].named;
+
+    for (size_t i = 0; i < a->outcomes.n; i++) {
+        tl_status st = (tl_status)a->outcomes.v[i].status;
+        worst = st > worst ? st : worst;
+        copied += st == TL_OK;
+        damaged += a->outcomes.v[i].damaged;
+    }
+    if (worst > TL_EINPUT)
+        return tl_exit_of_status(worst);
+    if (copied == 0)
+        return TL_EXIT_NOTHING;
+    return worst != TL_OK || damaged > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
+}
+
+int tl_augment(const tl_options *options)
+{
+    augmenting a = { .options = options, .maker = options->tracelens ? &tl_tracelens_tracks : &tl_idle_tracks };
+    tl_error err = { 0 };
+    int code = TL_EXIT_DONE;
+
+    tl_status st = prepare(&a, &err);
+    if (st == TL_OK && a.plan.n == 0)
+        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz)", options->paths[0],
+                     options->npaths > 1 ? " ..." : "");
+    if (st == TL_OK)
+        st = augment_mine(&a, &err);
+    if (st == TL_OK)
+        st = gather(&a, &err);
+    if (is_first()) {
+        tell(&a);
+        code = st == TL_OK ? exit_of(&a) : tl_exit_of_status(st);
+        if (st != TL_OK) {
+            char safe[sizeof err.text];
+            tl_printable(safe, sizeof safe, err.text);
+            fprintf(stderr, "tlmpi: %s\n", safe);
+        }
+    }
+    tl_par_bcast(&code, sizeof code);
+    free(a.outcomes.v);
+    tl_copies_free(&a.copies);
+    tl_plan_free(&a.plan);
+    return code;
+}

@@ -1,0 +1,20 @@
+/* exit.c - see exit.h. */
+#include "tlmpi/job/call/exit.h"
+
+int tl_exit_of_status(tl_status st)
+{
+    switch (st) {
+    case TL_OK:
+        return TL_EXIT_DONE;
+    case TL_EINPUT:
+        return TL_EXIT_NOTHING;
+    case TL_EUSAGE:
+        return TL_EXIT_USAGE;
+    case TL_EOUTPUT:
+        return TL_EXIT_OUTPUT;
+    case TL_ENOMEM:
+    case TL_EINTERNAL:
+        break;
+    }
+    return TL_EXIT_FAULT;
+}

@@ -1,0 +1,63 @@
+/* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and what is said of it. */
+#include "phases.h"
+#include "tell.h"
+#include "write.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/job/run.h"
+#include "tlmpi/report/ask.h"
+#include "tlmpi/report/format/terminal.h"
+#include <stdio.h>
+#include <time.h>
+
+double tl_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tl_status reduce(tl_job *j, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+        if ((*a)->reduce != NULL)
+            st = (*a)->reduce(&j->tables, err);
+    return st;
+}
+
+/* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
+static tl_status conclude(tl_job *j, bool summary, double start_s, int *code, tl_error *err)
+{
+    tl_answers answers;
+    tl_status st = tl_answers_find(&j->tables, &answers, err);
+    if (st != TL_OK)
+        return st;
+    if (j->options->json)
+        tl_print_answers_json(stdout, &answers, j->output);
+    else if (summary)
+        tl_tell_summary(&j->plan, &j->tables, &answers, j->options, j->output, tl_now_s() - start_s);
+    if (tl_gates_judge(&j->options->fail_on, &answers, stderr))
+        *code = TL_EXIT_FAIL_ON;
+    tl_answers_free(&answers);
+    return TL_OK;
+}
+
+tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
+{
+    bool summary = !j->options->digest && !j->options->json && !j->options->quiet;
+    *code = tl_exit_of_input(&j->plan, &j->tables);
+    if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
+        tl_tell_problems(&j->plan, &j->tables); /* else the summary says it, on the same screen */
+    if (*code == TL_EXIT_NOTHING)
+        return tl_fail(err, TL_EINPUT, "none of the traces could be read");
+    tl_status st = reduce(j, err);
+    if (st == TL_OK)
+        st = tl_write_end(j->store, j->options, &j->tables, tl_desk_names(j->desk), tl_desk_epoch(j->desk), err);
+    if (st == TL_OK) {
+        st = tl_store_finish(j->store, err);
+        j->store = NULL;
+    }
+    if (st == TL_OK && j->options->digest)
+        st = tl_tell_digest(j->output, err);
+    return st == TL_OK ? conclude(j, summary, start_s, code, err) : st;
+}

@@ -1,0 +1,74 @@
+/* match.c - see match.h. */
+#include "parts.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+
+/* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
+static tl_status give_keys(tl_matching *m, tl_error *err)
+{
+    for (size_t i = 0; i < m->set->parts.n; i++) {
+        tl_participant *p = &m->set->parts.v[i];
+        tl_match_key(p, &m->fates[p->group]);
+    }
+    tl_status st = tl_match_pairs(m, err);
+    return st == TL_OK ? tl_match_align(m, err) : st;
+}
+
+/* Every collective of this proc through every analysis, in order of time. */
+static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first,
+                         tl_tables *tables, tl_late_rows *late, tl_error *err)
+{
+    const tl_job_facts facts = { m->groups, m->ngroups, m->ranks, m->nranks };
+    tl_status st = TL_OK;
+
+    for (size_t r = 0; st == TL_OK && r < n; r++) {
+        tl_collective_view c = tl_collective_of_run(m->set->parts.v, &runs[r], &facts);
+        c.number = first + (int64_t)r;
+        for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+            if ((*a)->per_collective != NULL)
+                st = (*a)->per_collective(&c, tables, err);
+        if (st == TL_OK && !tl_late_rows_add(late, &c))
+            st = tl_fail_memory(err, "who came late");
+    }
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+        if ((*a)->fold != NULL)
+            st = (*a)->fold(tables, err);
+    return st;
+}
+
+tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, tl_clock_mode mode, tl_tables *tables,
+                       tl_late_rows *late, tl_error *err)
+{
+    tl_matching m = { .set = set,
+                      .group_rows = tl_tables_get(tables, &tl_group_row_schema),
+                      .clock_rows = tl_tables_get(tables, &tl_clock_schema),
+                      .rank_rows = tl_tables_get(tables, &tl_rank_schema) };
+    tl_collective_run *runs = NULL;
+    size_t nruns = 0;
+    int64_t first = 0;
+
+    tl_status st = tl_match_groups(&m, err);
+    if (st == TL_OK)
+        st = give_keys(&m, err);
+    if (st == TL_OK)
+        st = tl_match_to_owners(&m, err);
+    if (st == TL_OK)
+        st = tl_match_clocks(&m, mode, err);
+    if (st == TL_OK)
+        st = tl_match_by_time(&m, &runs, &nruns, &first, err);
+    if (st == TL_OK)
+        st = tl_par_agree(analyse(&m, runs, nruns, first, tables, late, err), err);
+    if (st == TL_OK)
+        st = tl_match_peers(&m, exposures, late, tables, err);
+    free(runs);
+    free(m.fates);
+    free(m.groups);
+    free(m.ranks);
+    tl_participants_free(set);
+    free(exposures->v);
+    *exposures = (tl_exposures){ 0 };
+    return st;
+}

@@ -1,0 +1,188 @@
+/* peers.c - what ranks waited for each other outside of compute, from the procs that know when to the one that
+ * sums.
+ *
+ *     procs that have read ranks     candidates: parts of gaps, exposed communication, collectives of hosts
+ *     owners of host collectives     answers: who waited how long for whom
+ *     owners of collectives          answers likewise
+ *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
+ *     proc 0                         sums into idle and idle_summary
+ *
+ * The home of a rank is a function of its place among the ranks, so that homes one behind the other have them in order.
+ */
+#include "parts.h"
+#include "tlmpi/job/transport/rows.h"
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------------- moving */
+
+static int32_t home_of(const tl_matching *m, int32_t rank)
+{
+    const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
+    const tl_rank_place *place = tl_place_of(&facts, rank);
+    return place != NULL ? (int32_t)((size_t)(place - m->ranks) * (size_t)tl_par_nprocs() / m->nranks) : 0;
+}
+
+/* Collective.  *n rows of `size` bytes at *rows go where to[] says, which is NULL when memory is out; freed, as are the
+ * rows, whose place those that have come take. */
+static tl_status move(void **rows, size_t *n, size_t size, int32_t *to, tl_error *err)
+{
+    void *moved = NULL;
+    size_t nmoved = 0;
+    tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
+    if (st == TL_OK)
+        st = tl_par_shuffle(*rows, *n, size, to, &moved, &nmoved, err);
+    free(to);
+    if (st != TL_OK)
+        return st;
+    free(*rows);
+    *rows = moved;
+    *n = nmoved;
+    return TL_OK;
+}
+
+static tl_status move_answers(const tl_matching *m, tl_peer_answers *answers, tl_error *err)
+{
+    int32_t *to = tl_malloc((answers->n + 1) * sizeof *to);
+    for (size_t i = 0; to != NULL && i < answers->n; i++)
+        to[i] = home_of(m, answers->v[i].rank);
+    tl_status st = move((void **)&answers->v, &answers->n, sizeof *answers->v, to, err);
+    answers->cap = answers->n;
+    return st;
+}
+
+static tl_status move_exposures(const tl_matching *m, tl_exposures *exposures, tl_error *err)
+{
+    int32_t *to = tl_malloc((exposures->n + 1) * sizeof *to);
+    for (size_t i = 0; to != NULL && i < exposures->n; i++)
+        to[i] = home_of(m, exposures->v[i].rank);
+    tl_status st = move((void **)&exposures->v, &exposures->n, sizeof *exposures->v, to, err);
+    exposures->cap = exposures->n;
+    return st;
+}
+
+static tl_status move_rows(const tl_matching *m, tl_table *rows, tl_error *err)
+{
+    int32_t *to = tl_malloc((rows->n + 1) * sizeof *to);
+    for (size_t i = 0; to != NULL && i < rows->n; i++)
+        to[i] = home_of(m, ((const tl_gap_peer *)tl_table_row(rows, i))->rank);
+    tl_status st = move((void **)&rows->rows, &rows->n, rows->schema->row_size, to, err);
+    rows->cap = rows->n;
+    return st;
+}
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came until
+ * it left. */
+static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
+{
+    if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
+        return last;
+    last = row;
+    for (size_t i = 0; i < n; i++)
+        if (late[i].start_ns <= row->end_ns && late[i].start_ns > last->start_ns)
+            last = &late[i];
+    return last;
+}
+
+/* Of the ranks in late[0, n), which are one collective. */
+static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
+{
+    const tl_late_row *last = &late[0];
+    for (size_t i = 1; i < n; i++)
+        last = late[i].start_ns > last->start_ns ? &late[i] : last; /* of equals the lowest rank */
+    for (size_t i = 0; i < n; i++) {
+        const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
+        int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
+        if (to <= late[i].start_ns)
+            continue;
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = (tl_peer_answer){ .wait_ns = tl_ns_between(to, late[i].start_ns),
+                                             .collective = late[i].collective,
+                                             .rank = late[i].rank,
+                                             .late_rank = for_whom->rank,
+                                             .uid = late[i].uid };
+    }
+    return true;
+}
+
+/* Of the collectives of this proc, of which those count whose waits are charged. */
+static bool answer_all(const tl_late_rows *late, tl_peer_answers *out)
+{
+    bool whole = true;
+    for (size_t from = 0, to; whole && from < late->n; from = to) {
+        for (to = from + 1; to < late->n && late->v[to].collective == late->v[from].collective; to++)
+            ;
+        if (late->v[from].charged)
+            whole = answer(late->v + from, to - from, out);
+    }
+    return whole;
+}
+
+/* Collective.  The answers of this proc's collectives, and of the collectives of hosts that it owns. */
+static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_late_rows *late, tl_peer_answers *out,
+                              tl_error *err)
+{
+    const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
+    tl_host_meetings meetings = { 0 };
+    int32_t *to = NULL;
+
+    if (tl_host_meetings_take(rows, &facts, &meetings))
+        to = tl_malloc((meetings.n + 1) * sizeof *to);
+    for (size_t i = 0; to != NULL && i < meetings.n; i++)
+        to[i] = (int32_t)(meetings.v[i].key % (uint64_t)tl_par_nprocs());
+    tl_status st = move((void **)&meetings.v, &meetings.n, sizeof *meetings.v, to, err);
+    if (st == TL_OK) {
+        bool whole = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
+        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
+    }
+    free(meetings.v);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sums */
+
+/* Collective.  What is at home here to rows, and its sums to proc 0. */
+static tl_status settle(tl_table *rows, const tl_exposures *exposures, tl_peer_answers *answers, tl_tables *tables,
+                        tl_error *err)
+{
+    tl_peer_sums sums = { 0 };
+    tl_peer_sum *all = NULL;
+    size_t nall = 0;
+
+    tl_peer_answers_sort(answers->v, answers->n);
+    bool whole = tl_peers_cut(rows, answers->v, answers->n) &&
+                 tl_peers_sum(rows, exposures->v, exposures->n, answers->v, answers->n, &sums);
+    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
+    if (st == TL_OK)
+        st = tl_collect_rows(sums.v, sums.n, sizeof *sums.v, (void **)&all, &nall, NULL, err);
+    if (st == TL_OK && tl_par_proc() == 0)
+        tl_peers_enter(all, nall, tl_tables_get(tables, &tl_idle_schema),
+                       tl_tables_get(tables, &tl_idle_summary_schema));
+    free(sums.v);
+    free(all);
+    return st;
+}
+
+tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables,
+                         tl_error *err)
+{
+    tl_table *rows = tl_tables_get(tables, &tl_gap_peer_schema);
+    tl_peer_answers answers = { 0 };
+
+    tl_status st = find_answers(m, rows, late, &answers, err);
+    if (st == TL_OK)
+        st = move_answers(m, &answers, err);
+    if (st == TL_OK)
+        st = move_exposures(m, exposures, err);
+    if (st == TL_OK)
+        st = move_rows(m, rows, err);
+    if (st == TL_OK)
+        st = settle(rows, exposures, &answers, tables, err);
+    free(answers.v);
+    return st;
+}

@@ -1,0 +1,387 @@
+/* plan.c - see plan.h.
+ *
+ * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
+ * learn its rank; proc 0 decides and tells all.
+ */
+#include "tlmpi/job/read/plan.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes to be sent, one thing after the other. */
+typedef TL_VEC(char) buffer;
+
+static bool put(buffer *b, const void *bytes, size_t n)
+{
+    if (!tl_grow((void **)&b->v, &b->cap, b->n + n, 1))
+        return false;
+    if (n > 0)
+        memcpy(b->v + b->n, bytes, n);
+    b->n += n;
+    return true;
+}
+
+/* Collective: proc 0's buffer to all. */
+static tl_status share(buffer *b, tl_error *err)
+{
+    size_t n = b->n;
+    tl_status st = TL_OK;
+
+    tl_par_bcast(&n, sizeof n);
+    if (tl_par_proc() != 0) {
+        b->n = 0;
+        if (!tl_grow((void **)&b->v, &b->cap, n + 1, 1))
+            st = tl_fail_memory(err, "the list of files");
+        b->n = n;
+    }
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        tl_par_bcast(b->v, n);
+    return st;
+}
+
+/* --------------------------------------------------------------------------------------------------- finding files */
+
+/* Proc 0: everything that the paths name. */
+static tl_status list_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+{
+    for (size_t i = 0; i < options->npaths; i++) {
+        tl_status st = tl_inventory_add(inventory, options->paths[i], err);
+        if (st != TL_OK)
+            return st;
+    }
+    tl_inventory_sort(inventory);
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (!put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1))
+            return tl_fail_memory(err, "the list of files");
+    return TL_OK;
+}
+
+/* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its end. */
+typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_AT_ALL } depth;
+
+/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read. */
+static tl_status look_at_share(const buffer *paths, depth how, buffer *looks, tl_error *err)
+{
+    size_t n = 0, number = 0;
+
+    looks->n = 0;
+    for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1)
+        n++;
+    for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, number++) {
+        if (number % (size_t)tl_par_nprocs() != (size_t)tl_par_proc())
+            continue;
+        tl_input look = { .path = paths->v + at };
+        tl_input_look(&look, how == LOOK_AT_ALL);
+        if (how == LOOK_FOR_RANK && n > 1 && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
+            look = (tl_input){ .path = paths->v + at };
+            tl_input_look(&look, true);
+        }
+        look.path = NULL;
+        if (!put(looks, &look, sizeof look))
+            return tl_fail_memory(err, "the list of files");
+    }
+    return TL_OK;
+}
+
+/* Proc 0: the looks of all procs, back to their places.  `sizes` are their bytes by proc. */
+static void merge_looks(tl_inventory *inventory, const char *looks, const size_t *sizes)
+{
+    size_t nprocs = (size_t)tl_par_nprocs();
+    for (size_t proc = 0; proc < nprocs; proc++) {
+        for (size_t k = 0; k < sizes[proc] / sizeof(tl_input); k++, looks += sizeof(tl_input)) {
+            size_t number = proc + k * nprocs;
+            if (number >= inventory->inputs.n || inventory->inputs.v[number].no_file)
+                continue;
+            const tl_input known = inventory->inputs.v[number];
+            memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
+            inventory->inputs.v[number].path = known.path;
+            inventory->inputs.v[number].below = known.below;
+            inventory->inputs.v[number].word = known.word;
+            inventory->inputs.v[number].named = known.named;
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- the plan */
+
+/* By rank; what can be read before what cannot. */
+static int by_rank(const void *a, const void *b)
+{
+    const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Traces of the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where
+ * there is no other. */
+static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
+{
+    if (in->rank < 0 || in->rank > INT32_MAX)
+        return false;
+    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
+}
+
+/* A team's piece of a file has at least so many bytes. */
+#define LEAST_PIECE ((uint64_t)8 << 20)
+
+static bool is_plain(const tl_plan_item *item)
+{
+    size_t n = strlen(item->path);
+    return !item->unreadable && (n < 3 || strcmp(item->path + n - 3, ".gz") != 0);
+}
+
+/* What stands in a plan's message before the two texts of an item. */
+typedef struct item_head {
+    int64_t rank, mtime_ns;
+    uint64_t bytes, below;
+    int32_t rank_source, unreadable;
+} item_head;
+
+static bool put_item(buffer *out, const tl_input *in)
+{
+    item_head head = { .rank = in->rank, .mtime_ns = in->mtime_ns, .bytes = in->bytes, .below = in->below,
+                       .rank_source = (int32_t)in->rank_source, .unreadable = in->kind == TL_INPUT_UNREADABLE };
+    return put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
+           put(out, in->why, strlen(in->why) + 1);
+}
+
+/* Proc 0: everything that is a trace or should be one, in path order. */
+static bool write_every(const tl_inventory *inventory, buffer *out)
+{
+    bool whole = true;
+    for (size_t i = 0; whole && i < inventory->inputs.n; i++)
+        whole = inventory->inputs.v[i].kind == TL_INPUT_OTHER || put_item(out, &inventory->inputs.v[i]);
+    return whole;
+}
+
+/* Proc 0: what is to be read, a file a rank, in rank order. */
+static bool write_plan(tl_plan *plan, buffer *out)
+{
+    const tl_inventory *inventory = &plan->inventory;
+    const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
+    size_t n = 0;
+    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
+    bool whole = chosen != NULL && plan->planned != NULL;
+
+    for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
+        if (is_chosen(inventory, &inventory->inputs.v[i]))
+            chosen[n++] = &inventory->inputs.v[i];
+    }
+    if (whole)
+        qsort(chosen, n, sizeof *chosen, by_rank);
+    for (size_t i = 0; whole && i < n; i++) {
+        const tl_input *in = chosen[i];
+        if (i > 0 && in->rank == chosen[i - 1]->rank)
+            continue;
+        plan->planned[in - inventory->inputs.v] = true;
+        whole = put_item(out, in);
+    }
+    free(chosen);
+    return whole;
+}
+
+/* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file cannot be
+ * cut; should one be called plain, its team finds out and one proc reads it. */
+static void form_teams(tl_plan *plan)
+{
+    uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
+
+    for (size_t i = 0; i < plan->n; i++) {
+        plan->items[i].npieces = 1;
+        total += is_plain(&plan->items[i]) ? plan->items[i].bytes : 0;
+    }
+    for (size_t i = 0; i < plan->n && total > 0; i++) {
+        tl_plan_item *item = &plan->items[i];
+        if (!is_plain(item))
+            continue;
+        uint64_t share = 1 + (uint64_t)((double)spare * ((double)item->bytes / (double)total));
+        uint64_t most = item->bytes / LEAST_PIECE;
+        item->npieces = (int32_t)(share < most ? share : most > 0 ? most : 1);
+    }
+}
+
+/* Each proc: the plan from its message, which the plan then owns. */
+static bool read_plan(buffer *message, tl_plan *plan)
+{
+    size_t cap = 0;
+
+    plan->texts = message->v;
+    for (size_t at = 0; at < message->n;) {
+        item_head head;
+        if (!tl_grow((void **)&plan->items, &cap, plan->n + 1, sizeof *plan->items))
+            return false;
+        memcpy(&head, message->v + at, sizeof head);
+        const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
+        plan->items[plan->n++] = (tl_plan_item){ .path = path,
+                                                 .below = (size_t)head.below,
+                                                 .rank = head.rank,
+                                                 .mtime_ns = head.mtime_ns,
+                                                 .bytes = head.bytes,
+                                                 .rank_source = (tl_rank_source)head.rank_source,
+                                                 .unreadable = head.unreadable != 0,
+                                                 .why = why };
+        at = (size_t)(why + strlen(why) + 1 - message->v);
+    }
+    if (plan->n == 1)
+        plan->items[0].alone = true;
+    form_teams(plan);
+    return true;
+}
+
+/* Collective: one round of looks.  Then proc 0 knows what they say. */
+static tl_status look_round(const buffer *paths, depth how, buffer *looks, tl_inventory *inventory, tl_error *err)
+{
+    void *all = NULL;
+    size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
+    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : look_at_share(paths, how, looks, err);
+
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        st = tl_par_gather(looks->v, looks->n, &all, &nall, sizes, err);
+    if (st == TL_OK && sizes != NULL && tl_par_proc() == 0)
+        merge_looks(inventory, all, sizes);
+    free(all);
+    free(sizes);
+    return tl_par_agree(st, err);
+}
+
+/* Collective: proc 0 decides what the looks say about ranks and runs. */
+static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_error *err)
+{
+    tl_status st = TL_OK;
+    if (tl_par_proc() == 0)
+        st = tl_inventory_decide(inventory, options->run > 0 ? options->run : 0, err);
+    return tl_par_agree(st, err);
+}
+
+/* Whether runs were told apart without knowing when some trace began: its base time stands behind its events. */
+static bool needs_deep_look(const tl_inventory *inventory)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE &&
+                   inventory->inputs.v[i].begin_ns == inventory->inputs.v[i].mtime_ns;
+    return inventory->nruns > 1 && unknown;
+}
+
+/* Collective: proc 0's listing of the files, to all. */
+static tl_status find_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+{
+    tl_status st = tl_par_proc() == 0 ? list_files(options, inventory, paths, err) : TL_OK;
+    st = tl_par_agree(st, err);
+    return st == TL_OK ? share(paths, err) : st;
+}
+
+/* Collective: proc 0's message to all, and the plan from it. */
+static tl_status spread_plan(bool written, buffer *message, tl_plan *plan, tl_error *err)
+{
+    tl_status st = tl_par_agree(written ? TL_OK : tl_fail_memory(err, "the plan"), err);
+    if (st == TL_OK)
+        st = share(message, err);
+    if (st == TL_OK) {
+        st = read_plan(message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
+        message->v = NULL;
+        st = tl_par_agree(st, err);
+    }
+    return st;
+}
+
+/* Collective: proc 0 adds what was named in vain. */
+static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
+{
+    return tl_par_agree(tl_par_proc() == 0 ? tl_inventory_close(inventory, err) : TL_OK, err);
+}
+
+tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    bool first = tl_par_proc() == 0, deep = false;
+
+    tl_status st = find_files(options, &plan->inventory, &paths, err);
+    if (st == TL_OK)
+        st = look_round(&paths, LOOK_FOR_RANK, &looks, &plan->inventory, err);
+    if (st == TL_OK)
+        st = decide(options, &plan->inventory, err);
+    if (st == TL_OK) {
+        deep = first && needs_deep_look(&plan->inventory);
+        tl_par_bcast(&deep, sizeof deep);
+    }
+    if (st == TL_OK && deep) {
+        st = look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory, err);
+        if (st == TL_OK)
+            st = decide(options, &plan->inventory, err);
+    }
+    if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
+    if (st == TL_OK)
+        st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
+    free(paths.v);
+    free(looks.v);
+    free(message.v);
+    return st;
+}
+
+tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    bool first = tl_par_proc() == 0;
+
+    tl_status st = find_files(options, &plan->inventory, &paths, err);
+    if (st == TL_OK)
+        st = look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory, err);
+    if (st == TL_OK)
+        st = close_inventory(&plan->inventory, err);
+    if (st == TL_OK)
+        st = spread_plan(!first || write_every(&plan->inventory, &message), &message, plan, err);
+    free(paths.v);
+    free(looks.v);
+    free(message.v);
+    return st;
+}
+
+static int by_row_rank(const void *key, const void *row)
+{
+    int64_t rank = *(const int64_t *)key, other = ((const tl_rank *)row)->rank;
+    return TL_COMPARE(rank, other);
+}
+
+/* Recordings of one job that follow upon one another are at least their length apart; half of it is sure. */
+static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_t n)
+{
+    for (size_t i = 0; inventory->nruns > 1 && i < n; i++)
+        rows[i].duplicates = (int32_t)tl_inventory_duplicates(inventory, rows[i].rank,
+                                                              tl_ns_between(rows[i].last_ns, rows[i].first_ns) / 2);
+}
+
+tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err)
+{
+    tl_inventory *inventory = &plan->inventory;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        tl_input *in = &inventory->inputs.v[i];
+        if (!plan->planned[i] || n == 0)
+            continue;
+        const tl_rank *row = plan->items[0].alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
+        if (row == NULL || row->status == TL_RANK_UNREADABLE)
+            continue;
+        in->rank = row->rank;
+        in->world_size = row->world_size;
+    }
+    count_duplicates(inventory, rows, n);
+    return tl_inventory_learn(inventory, err);
+}
+
+void tl_plan_free(tl_plan *plan)
+{
+    free(plan->items);
+    free(plan->texts);
+    free(plan->planned);
+    tl_inventory_free(&plan->inventory);
+    *plan = (tl_plan){ 0 };
+}

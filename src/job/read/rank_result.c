@@ -1,0 +1,272 @@
+/* rank_result.c - see rank_result.h. */
+#include "tlmpi/job/read/rank_result.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/trace/view.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void text_cell(char *cell, size_t size, const char *text)
+{
+    tl_cell_text(cell, size, text, strlen(text));
+}
+
+/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns since
+ * 1970: 13 digits or more. */
+static void host_of_name(const char *path, char *cell, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *trace = strstr(name, ".pt.trace.json"), *pid = trace;
+
+    if (trace == NULL)
+        return;
+    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')       /* the time */
+        pid--;
+    if (trace - pid < 13 || pid == name || *--pid != '.')
+        return;
+    const char *end = pid;
+    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')
+        pid--;
+    if (pid == end || pid == name || *--pid != '_')
+        return;
+    tl_cell_text(cell, size, name, (size_t)(pid - name));
+}
+
+/* What the reading says of itself. */
+static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl_rank *row)
+{
+    const tl_read_report *report = &trace->report;
+    const tl_meta *meta = &trace->meta;
+
+    bool told = item->alone && meta->rank >= 0 && meta->rank <= INT32_MAX;
+    row->rank = (int32_t)(told ? meta->rank : item->rank);
+    row->rank_from = (uint8_t)(told ? TL_RANK_META : item->rank_source);
+    row->clock_base = meta->has_base ? 0 : 1;
+    row->base_time_ns = meta->has_base ? meta->base_ns : 0;
+    row->world_size = meta->world_size > 0 && meta->world_size <= INT32_MAX ? (int32_t)meta->world_size : -1;
+    row->dropped = (int64_t)report->dropped;
+    row->repaired = (int64_t)report->repaired;
+    row->untimed = (int64_t)report->untimed;
+    row->first_bad_byte = report->first_bad_byte;
+    row->events = (int64_t)report->entries;
+    row->kept = (int64_t)report->kept;
+    row->filtered = (int64_t)report->filtered;
+    row->file_bytes = (int64_t)item->bytes;
+    row->text_bytes = (int64_t)report->text_bytes;
+    row->gzip = report->gzip;
+    row->mtime_ns = item->mtime_ns;
+    row->first_ns = row->last_ns = TL_TIME_UNKNOWN;
+    row->device = -1;
+    text_cell(row->device_name, sizeof row->device_name, meta->device);
+    text_cell(row->host, sizeof row->host, meta->host);
+    if (row->host[0] == 0)
+        host_of_name(item->path, row->host, sizeof row->host);
+    tl_cell_path(row->file, sizeof row->file, item->path);
+    text_cell(row->error, sizeof row->error, report->first_bad);
+    if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 &&
+        meta->rank != item->rank) {
+        char words[128];        /* of a pipe, which cannot be asked before it is read */
+        snprintf(words, sizeof words,
+                 "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
+                 (long long)item->rank, (long long)meta->rank);
+        text_cell(row->error, sizeof row->error, words);
+    }
+    row->status = report->cut                                   ? TL_RANK_CUT
+                  : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
+                  : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
+                                                                : TL_RANK_OK;
+}
+
+/* What the device did, in a few numbers. */
+static void describe_view(const tl_rank_view *view, tl_rank *row)
+{
+    row->steps = (int32_t)view->nsteps;
+    row->intervals = (int64_t)(view->nkernels + view->nsyncs);
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        bool new_device = i == 0 || k->device != k[-1].device;
+        row->devices += new_device;
+        row->device = row->devices == 1 ? k->device : -1;
+        row->streams += new_device || k->stream != k[-1].stream;
+        row->no_launch += k->launch == TL_NONE;
+        if (k->launch != TL_NONE && k->start_ns < k->launch_ns) {
+            row->before_launch++;
+            row->before_launch_ns = tl_ns_max(row->before_launch_ns, tl_ns_between(k->launch_ns, k->start_ns));
+        }
+        if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
+            row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
+        if (k->unclassified)
+            row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
+        if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
+            row->first_ns = k->start_ns;
+        if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)
+            row->last_ns = k->end_ns;
+    }
+}
+
+/* An entry that is left out is one that is lost. */
+static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
+{
+    char words[128];
+    if (view->nlost_steps == 0)
+        return;
+    row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
+    if (row->error[0] != 0)
+        return;
+    snprintf(words, sizeof words, "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
+             view->nlost_steps);
+    text_cell(row->error, sizeof row->error, words);
+}
+
+static int64_t first_start(tl_tables *tables)
+{
+    const tl_table *intervals = tl_tables_get(tables, &tl_interval_schema);
+    int64_t first = TL_TIME_UNKNOWN;
+    for (size_t i = 0; i < intervals->n; i++) {
+        const tl_interval *row = tl_table_row(intervals, i);
+        if (first == TL_TIME_UNKNOWN || row->start_ns < first)
+            first = row->start_ns;
+    }
+    return first;
+}
+
+/* Runs the analyses with these needs. */
+static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
+                              tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
+        if ((*a)->per_rank == NULL || (*a)->needs != needs)
+            continue;
+        if (how->tick != NULL)
+            how->tick(how->tick_arg);
+        st = (*a)->per_rank(view, &how->options->config, out, err);
+    }
+    return st;
+}
+
+/* What a rank did by itself, which its program is made of when the host's columns are gone. */
+typedef struct own_work {
+    tl_activity activity;
+    tl_host_waits waits;
+} own_work;
+
+static void own_work_free(own_work *own)
+{
+    tl_activity_free(&own->activity);
+    tl_host_waits_free(&own->waits);
+}
+
+/* The rank's parts in collectives, what it did between them, and under which names. */
+static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_error *err)
+{
+    tl_participants *set = how->participants;
+    size_t first = set->parts.n;
+    tl_status st = tl_participants_collect(view, set, err);
+    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
+
+    if (st == TL_OK)
+        st = tl_host_waits_find(view, &own->waits, err);
+    tl_host_waits_sort(&own->waits);
+    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
+                         tl_details_collect(view, &own->activity, how->details) &&
+                         tl_local_since(view, &own->activity, mine, set->parts.n - first)))
+        st = tl_fail_memory(err, "what a rank did between its collectives");
+    return st;
+}
+
+/* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the rest
+ * after. */
+static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
+{
+    tl_linked linked;
+    own_work own = { .activity = { 0 } };
+    tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
+
+    if (st == TL_OK)
+        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+    if (st == TL_OK)
+        st = take_part(&linked.view, how, &own, err);
+    tl_linked_free_host(&linked);
+    if (st == TL_OK)
+        st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);
+    own_work_free(&own);
+    if (st == TL_OK)
+        st = run_analyses(0, &linked.view, how, &out->tables, err);
+    if (st == TL_OK)
+        describe_view(&linked.view, row);
+    if (st == TL_OK)
+        describe_lost_steps(&linked.view, row);
+    tl_linked_free(&linked);
+    return st;
+}
+
+tl_read_options tl_rank_read_options(const tl_rank_reading *how)
+{
+    return (tl_read_options){ .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only,
+                              .no_filter = how->options->no_filter, .tick = how->tick, .tick_arg = how->tick_arg };
+}
+
+tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
+{
+    const tl_read_options reading = tl_rank_read_options(how);
+    tl_trace trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
+    tl_rank row = { 0 };
+    size_t nschemas;
+    const tl_schema *const *schemas = tl_all_schemas(&nschemas);
+
+    *out = (tl_rank_result){ .first_ns = TL_TIME_UNKNOWN };
+    if (!tl_tables_init(&out->tables, schemas, nschemas))
+        return tl_fail_memory(err, "the tables of a rank");
+
+    tl_error why = { 0 };
+    tl_status st = TL_OK;
+    if (item->unreadable)
+        st = tl_fail(&why, TL_EINPUT, "%s", item->why);
+    else
+        st = how->read(how->read_arg, item, &reading, &trace, &why);
+    describe_reading(&trace, item, &row);
+    size_t nparts = how->analyse ? how->participants->parts.n : 0;
+    size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
+    size_t nexposures = how->analyse ? how->exposures->n : 0;
+    size_t ndetails = how->analyse ? how->details->rows.n : 0;
+    size_t nprograms = how->analyse ? how->programs->of.n : 0;
+    if (st == TL_OK && how->analyse)
+        st = analyse(&trace, how, &row, out, &why);
+    if (st != TL_OK) {
+        if (how->analyse) {             /* nor has it a part in anything */
+            how->participants->parts.n = nparts;
+            how->participants->memberships.n = nmemberships;
+            how->exposures->n = nexposures;
+            how->details->rows.n = ndetails;
+            while (how->programs->of.n > nprograms)
+                tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
+        }
+        tl_trace_free(&trace);          /* and where memory is out, it may be this that has it */
+        tl_tables_free(&out->tables);
+        if (!tl_tables_init(&out->tables, schemas, nschemas))
+            return tl_fail_memory(err, "the tables of a rank");
+        row.status = TL_RANK_UNREADABLE;
+        /* The row names its file already. */
+        size_t n = strlen(item->path);
+        bool named = strncmp(why.text, item->path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
+        text_cell(row.error, sizeof row.error, why.text + (named ? n + 2 : 0));
+    }
+    out->rank = row.rank;
+    out->first_ns = first_start(&out->tables);
+    out->names = trace.events.names;                /* the rest of the trace has served */
+    trace.events.names = (tl_names){ 0 };
+    tl_trace_free(&trace);
+    return tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1) ? TL_OK
+                                                                                : tl_fail_memory(err, "the rank table");
+}
+
+void tl_rank_result_free(tl_rank_result *result)
+{
+    tl_tables_free(&result->tables);
+    tl_names_free(&result->names);
+}

@@ -1,0 +1,70 @@
+/* reading.c - one trace after the other, as the desk hands them out: read, analysed, its rows delivered. */
+#include "phases.h"
+#include "tlmpi/job/run.h"
+#include "tlmpi/job/transport/team.h"
+#include <stdio.h>
+
+/* Keeps what is not an event table of a rank that has been read. */
+static bool keep_rows(tl_job *j, tl_rank_result *result)
+{
+    for (size_t t = 0; t < j->tables.n; t++) {
+        const tl_table *from = &result->tables.v[t];
+        if (from->schema->scope != TL_SCOPE_EVENT && !tl_table_append(&j->tables.v[t], from->rows, from->n))
+            return false;
+    }
+    return true;
+}
+
+tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
+{
+    tl_post post;
+    tl_status st = TL_OK;
+
+    if (tl_is_first()) {
+        j->desk = tl_desk_open(&j->plan, j->store, j->options->reproducible, !j->options->quiet);
+        st = j->desk != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
+    }
+    st = tl_par_agree(st, err);
+    if (st != TL_OK)
+        return st;
+
+    tl_post_open(&post, j->desk);
+    const tl_rank_reading how = { .options = j->options,
+                                  .rules = &j->rules,
+                                  .analyse = analyse,
+                                  .participants = &j->participants,
+                                  .exposures = &j->exposures,
+                                  .details = &j->details,
+                                  .programs = &j->programs,
+                                  .read = tl_team_read,
+                                  .read_arg = &post,
+                                  .tick = tl_is_first() ? tl_post_tick : NULL,
+                                  .tick_arg = &post };
+    const tl_read_options reading = tl_rank_read_options(&how);
+    for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
+        const tl_plan_item *item = &j->plan.items[task.item];
+        tl_rank_result result;
+        tl_error why = { 0 };
+        if (task.piece > 0) {
+            tl_team_help(&post, item, &task, &reading);
+            continue;
+        }
+        if (tl_rank_read(item, &how, &result, &why) != TL_OK) {
+            fprintf(stderr, "tlmpi: %s\n", why.text); /* not even a row of it: nobody can go on */
+            tl_par_abort(TL_EXIT_FAULT);
+        }
+        tl_status delivered = tl_post_deliver(&post, task.item, &result, &why);
+        if (delivered == TL_OK && !keep_rows(j, &result))
+            delivered = tl_fail_memory(&why, "the rows of a rank");
+        if (delivered != TL_OK && st == TL_OK)
+            st = tl_fail(err, delivered, "%s", why.text);
+        tl_rank_result_free(&result);
+    }
+    if (tl_is_first()) {
+        tl_desk_serve_out(j->desk);
+        tl_status desk = tl_desk_status(j->desk, st == TL_OK ? err : NULL);
+        st = st == TL_OK ? desk : st;
+    }
+    tl_mail_free(&post.mail);
+    return tl_par_agree(st, err);
+}

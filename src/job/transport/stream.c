@@ -1,0 +1,124 @@
+/* stream.c - rows of collectives, from the procs that have them to the file.
+ *
+ *     proc p      desk (proc 0)
+ *                 <-  GO            when the rows of the procs before p are in
+ *     CHUNK, ROWS ->                written at once
+ *
+ * Proc 0 holds a letter at a time, and the file is written from its first row to its last.
+ */
+#include "tlmpi/job/transport/rows.h"
+#include "tlmpi/job/transport/letters.h"
+#include "parcel.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+
+typedef struct stream {
+    tl_store *store;
+    int64_t epoch_ns;
+    tl_parcel room;
+    tl_post post;
+    size_t *counts;   /* on proc 0: rows of each proc */
+    tl_status status; /* the first that writing failed with */
+    tl_error error;
+} stream;
+
+/* Proc 0: rows of its own. */
+static void write_own(stream *s, const tl_table *table)
+{
+    size_t size = tl_chunk_rows(table->schema);
+    for (size_t i = 0, n; s->status == TL_OK && i < table->n; i += n) {
+        n = table->n - i < size ? table->n - i : size;
+        tl_pack(table->schema, tl_table_row(table, i), n, s->epoch_ns, NULL, s->room.packed);
+        s->status = tl_store_rows(s->store, table->schema, i, s->room.packed, n, &s->error);
+    }
+}
+
+/* Proc 0: a letter of rows; how many there were. */
+static size_t write_letter(stream *s, const tl_schema *schema, const tl_mail_letter *letter)
+{
+    tl_rows_head head;
+    const char *rows = letter->letter.v + sizeof head;
+
+    if (letter->letter.n < sizeof head)
+        tl_post_give_up();
+    memcpy(&head, letter->letter.v, sizeof head);
+    if (s->status != TL_OK)
+        return (size_t)head.n;
+    if (letter->tag == TL_LETTER_CHUNK)
+        s->status = tl_store_chunk(s->store, schema, head.first, rows, letter->letter.n - sizeof head, &s->error);
+    else
+        s->status = tl_store_rows(s->store, schema, head.first, rows, (size_t)head.n, &s->error);
+    return (size_t)head.n;
+}
+
+/* Proc 0: all rows of proc p. */
+static void take_rows(stream *s, const tl_schema *schema, int p)
+{
+    size_t left = s->counts[p];
+    unsigned spins = 0;
+
+    if (left > 0)
+        tl_par_send(p, TL_LETTER_GO, NULL, 0, NULL, NULL);
+    while (left > 0) {
+        tl_message m;
+        if (!tl_par_probe(&m)) {
+            tl_par_nap(&spins);
+            continue;
+        }
+        tl_mail_letter letter = { .from = m.from, .tag = m.tag, .letter = { .v = tl_malloc(m.n + 1), .n = m.n } };
+        if (letter.letter.v == NULL)
+            tl_post_give_up();
+        tl_par_take(&m, letter.letter.v);
+        size_t n = write_letter(s, schema, &letter);
+        if (n > left)
+            tl_post_give_up();
+        left -= n;
+        free(letter.letter.v);
+        spins = 0;
+    }
+}
+
+static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
+{
+    size_t *counts = NULL, nprocs, before, total;
+    tl_status st = tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs, NULL, err);
+
+    s->counts = counts;
+    if (st == TL_OK)
+        st = tl_count_before(table->n, &before, &total, err);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        write_own(s, table);
+        for (int p = 1; p < tl_par_nprocs(); p++)
+            take_rows(s, table->schema, p);
+        st = s->status == TL_OK ? TL_OK : tl_fail(err, s->status, "%s", s->error.text);
+    } else if (st == TL_OK && table->n > 0) {
+        const tl_parcel_terms terms = { .first = before, .epoch_ns = s->epoch_ns };
+        free(tl_post_await(&s->post, 0, TL_LETTER_GO).letter.v);
+        tl_parcel_send(&s->post, table, &terms, &s->room);
+    }
+    free(counts);
+    tl_table_free(table);
+    return tl_par_agree(st, err);
+}
+
+tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables, tl_error *err)
+{
+    stream s = { .store = store, .epoch_ns = epoch_ns };
+    tl_status st = TL_OK;
+
+    tl_par_bcast(&s.epoch_ns, sizeof s.epoch_ns);
+    tl_post_open(&s.post, NULL);
+    for (size_t t = 0; st == TL_OK && t < tables->n; t++) {
+        const tl_schema *schema = tables->v[t].schema;
+        if (schema->scope != TL_SCOPE_COLLECTIVE)
+            continue;
+        st = tl_par_agree(tl_parcel_make(&s.room, &schema, 1) ? TL_OK : tl_fail_memory(err, "the rows of collectives"),
+                          err);
+        if (st == TL_OK)
+            st = stream_table(&s, &tables->v[t], err);
+        tl_parcel_free(&s.room);
+    }
+    tl_mail_free(&s.post.mail);
+    return st;
+}

@@ -1,0 +1,198 @@
+#include "doubt.h"
+#include "tlmpi/base/stats.h"
+
+#define BIT(doubt) (1u << (doubt))
+
+static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
+                              BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
+                              BIT(TL_DOUBT_NO_VERDICT);
+enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
+static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05;
+static const double least_hidden = 0.01, many_untimed = 0.001;
+
+bool tl_answers_blurred(const tl_answers *a)
+{
+    double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
+    if (a->trust.untied) /* which may be any time */
+        return a->trust.blurred > a->trust.matched / 100;
+    return a->trust.blurred > 0 && hidden >= least_hidden * (double)a->wall_ns;
+}
+
+/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least of
+ * it. */
+static bool waits_are_hidden(const tl_answers *a)
+{
+    return tl_answers_blurred(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;
+}
+
+/* A step has hundreds of events of a rank: of so many, most steps have one. */
+static bool lacks_durations(int64_t untimed, int64_t events)
+{
+    return untimed > 0 && (double)untimed >= many_untimed * (double)events;
+}
+
+/* Of all, or of those of the ranks that are named. */
+static unsigned doubts_of_events(const tl_answers *a)
+{
+    const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    return lacks_durations(a->trust.untimed, a->trust.events) ||
+                   (worst != NULL && lacks_durations(worst->untimed, worst->events))
+               ? BIT(TL_DOUBT_UNTIMED)
+               : 0;
+}
+
+/* The steps in which it stands out are not all that it costs. */
+static bool gains_elsewhere(const tl_culprit *c)
+{
+    return c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2;
+}
+
+static tl_answer answer_with(unsigned doubts)
+{
+    int n = 0;
+    for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
+        n++;
+    tl_confidence confidence = (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
+                               : n > 0                                   ? TL_CONFIDENCE_MEDIUM
+                                                                         : TL_CONFIDENCE_HIGH;
+    return (tl_answer){ confidence, doubts };
+}
+
+static unsigned doubts_of_steps(const tl_trust *t)
+{
+    return (t->nsteps < 2              ? BIT(TL_DOUBT_ONE_STEP)
+            : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS)
+                                       : 0) |
+           (t->outside > t->matched / 10 ? BIT(TL_DOUBT_OUTSIDE) : 0);
+}
+
+/* As much as what clocks may hide. */
+static unsigned doubts_of_ends(const tl_answers *a)
+{
+    return a->left_out != NULL && (double)a->left_out->left_out_ns >= least_hidden * (double)a->wall_ns
+               ? BIT(TL_DOUBT_LEFT_OUT)
+               : 0;
+}
+
+static unsigned if_any(size_t ranks, tl_doubt doubt)
+{
+    return ranks > 0 ? BIT(doubt) : 0;
+}
+
+static unsigned doubts_of_data(const tl_trust *t)
+{
+    unsigned doubts = if_any(t->missing, TL_DOUBT_MISSING) | if_any(t->damaged, TL_DOUBT_DAMAGED) |
+                      if_any(t->duplicates, TL_DOUBT_DUPLICATES) |
+                      if_any(t->nranks > 0 ? t->workless : 0, TL_DOUBT_NO_WORK) |
+                      if_any(t->launchless, TL_DOUBT_NO_LAUNCHES) | if_any(t->unmarked, TL_DOUBT_UNMARKED) |
+                      if_any(t->following, TL_DOUBT_FOLLOWING) | (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0);
+    if (t->matched < t->collectives / 2 + t->collectives % 2)
+        doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
+    else if (t->matched < t->collectives - t->collectives / 10)
+        doubts |= BIT(TL_DOUBT_PARTLY_MATCHED);
+    return doubts;
+}
+
+/* Whether a cause may show as this part of a rank's time; what is no part of its own contradicts none. */
+static bool may_show_as(int part, uint8_t cause)
+{
+    switch (part) {
+    case TL_PART_COMPUTE:
+        return cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_THROTTLED || cause == TL_CAUSE_MORE_WORK;
+    case TL_PART_H2D:
+        return cause == TL_CAUSE_H2D;
+    case TL_PART_HOST:
+        return cause == TL_CAUSE_HOST_LATE;
+    case TL_PART_INPUT:
+        return cause == TL_CAUSE_INPUT;
+    case TL_PART_GC:
+        return cause == TL_CAUSE_GC;
+    case TL_PART_SYNC:
+        return cause == TL_CAUSE_SYNC_DRAIN;
+    case TL_PART_ALLOCATOR:
+        return cause == TL_CAUSE_ALLOCATOR;
+    default:
+        return true;
+    }
+}
+
+/* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
+ * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges
+ * of another one, or of several others together. */
+static bool charges_differ(const tl_culprit *c)
+{
+    int64_t others_ns = 0;
+    for (int part = 0; part < TL_NPARTS; part++)
+        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : c->parts[part]);
+    return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
+}
+
+static unsigned doubts_of_cause(const tl_culprit *c)
+{
+    if (c->rank == NULL)
+        return 0;
+    /* Where all kernels are slower it is none of them. */
+    unsigned doubts = c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
+    if (c->rank->cause == TL_CAUSE_UNKNOWN)
+        return doubts | BIT(TL_DOUBT_UNKNOWN);
+    doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
+    return doubts |
+           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
+}
+
+/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
+static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
+{
+    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers)
+                                                            : 0;
+}
+
+/* Nobody is named though others wait long for one, of which its repair would gain little. */
+static bool waits_are_unexplained(const tl_answers *a)
+{
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
+           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns >= 0 &&
+           a->most->gain_ns < a->most_ns / 2;
+}
+
+/* A rank costs much, and no test of its steps tells it from chance: of few steps, or in none more than others.  What a step
+ * that is left out costs is told as that. */
+static bool gains_unnamed(const tl_answers *a)
+{
+    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL && doubts_of_ends(a) == 0 &&
+           (double)a->most->gain_ns >= much_unnamed * (double)a->wall_ns;
+}
+
+void tl_answers_doubt(tl_answers *a)
+{
+    unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust) | doubts_of_events(a),
+             clocks = tl_answers_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
+    unsigned lost = data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
+                             BIT(TL_DOUBT_FOLLOWING)),
+             rank = steps | data, phase = lost;
+
+    if (a->finding > TL_FOUND_NOBODY) {
+        const tl_culprit *worst = &a->culprits[0];
+        steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
+        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
+                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
+                                                                    : 0);
+        /* Where clocks hide most arrivals, nobody is seen to wait for it. */
+        unsigned hidden = a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
+        rank |= worst->rank != NULL && waits_are_hidden(a) ? BIT(TL_DOUBT_HIDDEN) : hidden;
+        phase |= hidden;
+        steps |= gains_elsewhere(worst) ? BIT(TL_DOUBT_ELSEWHERE) : 0;
+        phase |= doubts_of_cause(worst);
+    } else {
+        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0) |
+                (gains_unnamed(a) ? BIT(TL_DOUBT_UNNAMED) : 0);
+        if (a->finding != TL_FOUND_NOBODY)
+            rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
+        if (a->finding == TL_FOUND_NO_WORK)
+            phase = BIT(TL_DOUBT_NO_VERDICT);
+    }
+    a->rank = answer_with(rank);
+    a->phase = answer_with(phase);
+    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks | doubts_of_ends(a));
+    a->persistence = answer_with(steps | lost);
+}

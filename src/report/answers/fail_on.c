@@ -1,0 +1,166 @@
+#include "tlmpi/report/answers/fail_on.h"
+#include "tlmpi/report/answers/answers.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[TL_NGATES] = { "straggler", "link", "idle", "comm" };
+
+/* --------------------------------------------------------------------------------------------------------- reading */
+
+static const char *skip_spaces(const char *text)
+{
+    while (*text == ' ')
+        text++;
+    return text;
+}
+
+/* One threshold; NULL where there is none, else what stands behind it. */
+static const char *read_gate(const char *text, tl_gates *gates)
+{
+    char *end;
+    int kind = 0;
+
+    text = skip_spaces(text);
+    while (kind < TL_NGATES && strncmp(text, names[kind], strlen(names[kind])) != 0)
+        kind++;
+    if (kind == TL_NGATES)
+        return NULL;
+    text = skip_spaces(text + strlen(names[kind]));
+    if (*text != '>' || gates->set[kind])
+        return NULL;
+    text = skip_spaces(text + 1);
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    double percent = strtod(text, &end);
+    if (end != text + strspn(text, "0123456789."))
+        return NULL;
+    text = skip_spaces(end);
+    if (*text != '%' || !(percent <= 100))
+        return NULL;
+    gates->set[kind] = true;
+    gates->most[kind] = percent / 100;
+    return skip_spaces(text + 1);
+}
+
+bool tl_gates_read(const char *text, tl_gates *gates)
+{
+    tl_gates read = { .set = { false } };
+
+    if (*skip_spaces(text) == '\0') {
+        *gates = read;
+        return true;
+    }
+    do {
+        text = read_gate(text, &read);
+        if (text == NULL)
+            return false;
+    } while (*text++ == ',');
+    if (text[-1] != '\0')
+        return false;
+    *gates = read;
+    return true;
+}
+
+void tl_gates_write(const tl_gates *gates, char *out, size_t n)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int kind = 0; kind < TL_NGATES; kind++)
+        if (gates->set[kind] && used < n)
+            used += (size_t)snprintf(out + used, n - used, "%s%s>%g%%", used > 0 ? "," : "", names[kind],
+                                     100 * gates->most[kind]);
+}
+
+/* --------------------------------------------------------------------------------------------------------- judging */
+
+/* What it costs.  Whoever is named though its repair gains nothing is named for what others wait, unless several that
+ * hide each other gain something together. */
+static int64_t cost_of(const tl_answers *a, const tl_culprit *c)
+{
+    bool in_turn = a->nculprits > 1 && a->together_gain_ns > 0;
+    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->lost_ns;
+}
+
+/* The largest loss to one culprit of a kind, or to all of them. */
+static double loss_to(const tl_answers *a, bool ranks)
+{
+    double largest = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->nculprits; i++) {
+        const tl_culprit *c = &a->culprits[i];
+        if ((c->rank != NULL) != ranks)
+            continue;
+        double share = tl_answers_share(a, cost_of(a, c));
+        largest = share > largest ? share : largest;
+        n++;
+    }
+    double together = tl_answers_share(a, a->together_gain_ns);
+    return ranks && n > 1 && together > largest ? together : largest;
+}
+
+static double share_of_all(const tl_answers *a, int64_t ns)
+{
+    return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
+}
+
+/* The share that a threshold of this kind looks at; NaN: not judged. */
+static double share_of(tl_gate_kind kind, const tl_answers *a)
+{
+    bool unseen = a->finding == TL_FOUND_NOBODY && a->trust.unmarked > 0;
+    switch (kind) {
+    case TL_GATE_STRAGGLER:
+    case TL_GATE_LINK:
+        return !unseen && a->finding >= TL_FOUND_NOBODY ? loss_to(a, kind == TL_GATE_STRAGGLER) : NAN;
+    case TL_GATE_IDLE:
+        return share_of_all(a, a->idle_ns);
+    case TL_GATE_COMM:
+        return share_of_all(a, a->comm_exposed_ns);
+    case TL_NGATES:
+        break;
+    }
+    return NAN;
+}
+
+/* " (ranks 3, 7, 8 ...)": those of the worst culprit of a kind */
+static void say_worst(const tl_answers *a, bool ranks, FILE *err)
+{
+    enum { SHOWN = 3 };
+    const tl_culprit *worst = NULL;
+
+    for (size_t i = 0; worst == NULL && i < a->nculprits; i++)
+        if ((a->culprits[i].rank != NULL) == ranks)
+            worst = &a->culprits[i];
+    if (worst == NULL || worst->nmembers == 0)
+        return;
+    fprintf(err, " (%s", worst->nmembers > 1 ? "ranks" : "rank");
+    for (size_t i = 0; i < worst->nmembers && i < SHOWN; i++)
+        fprintf(err, "%s %" PRId32, i > 0 ? "," : "", worst->members[i]);
+    fprintf(err, "%s)", worst->nmembers > SHOWN ? " ..." : "");
+}
+
+bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
+{
+    bool met = false;
+
+    for (int kind = 0; kind < TL_NGATES; kind++) {
+        double share = gates->set[kind] ? share_of((tl_gate_kind)kind, a) : 0;
+        if (!gates->set[kind])
+            continue;
+        if (isnan(share))
+            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind],
+                    a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED] : tl_finding_labels[a->finding]);
+        if (!(share > gates->most[kind]))
+            continue;
+        met = true;
+        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
+        if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
+            say_worst(a, kind == TL_GATE_STRAGGLER, err);
+        fputc('\n', err);
+    }
+    return met;
+}

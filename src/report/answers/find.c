@@ -1,0 +1,291 @@
+/* find.c - who holds the job up: ranks by themselves, ranks together, links. */
+#include "find.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A link that costs less than this share of the wall time is slow, and nobody's verdict. */
+static const double least_share = 0.008;
+/* A pattern of several ranks: persistent from this share of the steps on. */
+enum { PERSISTENT_PERCENT = 80 };
+
+typedef struct finding {
+    tl_tables *tables;
+    tl_answers *out;
+    tl_measures measures;
+    size_t nmembers; /* of all culprits so far */
+} finding;
+
+/* ----------------------------------------------------------------------------------------------------------- gains */
+
+/* What the replay says of a repair of this rank, or (the lowest of) this host; -1: it was not tried. */
+static int64_t simulated_gain(finding *f, tl_scenario_kind scenario, int32_t rank)
+{
+    const tl_whatif_row *row = tl_whatif_row_of(tl_tables_get(f->tables, &tl_whatif_row_schema), scenario, rank);
+    return row == NULL ? -1 : row->gain_ns > 0 ? row->gain_ns : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- one rank */
+
+static void take_rank(finding *f, const tl_straggler *row)
+{
+    tl_culprit *c = &f->out->culprits[f->out->nculprits++];
+    int32_t *member = &f->out->members[f->nmembers++];
+
+    *member = row->rank;
+    *c = (tl_culprit){ .rank = row,
+                       .members = member,
+                       .nmembers = 1,
+                       .same_cause = true,
+                       .of = tl_rank_row(f->tables, row->rank),
+                       .pattern = (tl_pattern)row->pattern,
+                       .first_step = row->first_step,
+                       .last_step = row->last_step,
+                       .p_value = row->p_value,
+                       .late_count = row->late_count,
+                       .gain_ns = simulated_gain(f, TL_SCENARIO_RANK, row->rank) };
+    tl_culprit_measure(&f->measures, c);
+}
+
+/* --------------------------------------------------------------------------------------------------- several ranks */
+
+static bool same_host(const tl_rank *a, const tl_rank *b)
+{
+    return a->host[0] != '\0' && memcmp(a->host, b->host, sizeof a->host) == 0;
+}
+
+/* Where the members lie: on one host of several, and whether they are all of it. */
+static void find_host(finding *f, tl_culprit *c)
+{
+    const tl_table *ranks = tl_tables_get(f->tables, &tl_rank_schema);
+    const tl_rank *first = tl_rank_row(f->tables, c->members[0]);
+    size_t here = 0;
+
+    for (size_t i = 1; first != NULL && i < c->nmembers; i++) {
+        const tl_rank *next = tl_rank_row(f->tables, c->members[i]);
+        if (next == NULL || !same_host(first, next))
+            return;
+    }
+    for (size_t i = 0; first != NULL && i < ranks->n; i++)
+        here += same_host(first, tl_table_row(ranks, i));
+    if (here == 0 || here == ranks->n)
+        return;
+    c->of = first;
+    c->whole_host = here == c->nmembers;
+}
+
+/* The pattern of all members' steps; that of none where none stands out by itself. */
+static void find_pattern(const finding *f, tl_culprit *c)
+{
+    if (c->nflagged == 0) {
+        c->first_step = c->last_step = -1;
+        c->pattern = TL_PATTERN_NONE;
+        return;
+    }
+    size_t nsteps = f->out->trust.nsteps, run = (size_t)((int64_t)c->last_step - c->first_step + 1);
+
+    if (c->nflagged * 100 >= nsteps * PERSISTENT_PERCENT)
+        c->pattern = TL_PATTERN_PERSISTENT;
+    else if (c->nflagged == 1)
+        c->pattern = TL_PATTERN_ONE_OFF;
+    else
+        c->pattern = run == c->nflagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
+}
+
+/* Whether all rows tell of the same steps: those of a host that was judged as one do.  Steps with pauses in between are the
+ * same where the reasons are, too. */
+static bool judged_as_one(const tl_answers *out)
+{
+    const tl_straggler *first = out->culprits[0].rank;
+    for (size_t i = 1; i < out->nculprits; i++) {
+        const tl_straggler *row = out->culprits[i].rank;
+        if (row->pattern != first->pattern || row->first_step != first->first_step || row->last_step != first->last_step)
+            return false;
+        if (row->pattern == TL_PATTERN_SPORADIC && memcmp(row->reason, first->reason, sizeof row->reason) != 0)
+            return false;
+    }
+    return first->pattern != TL_PATTERN_NONE;
+}
+
+/* Of steps from the first to the last so many stand out. */
+static void leave_pauses(const finding *f, tl_culprit *c)
+{
+    size_t n = (size_t)lround(c->rank->share_steps * (double)f->out->trust.nsteps);
+    if (n == 0 || n >= c->nflagged)
+        return;
+    int64_t cost_ns = c->step_cost_ns * (int64_t)c->nflagged / (int64_t)n;
+    c->step_cost_ns = c->step_ns > 0 && cost_ns > c->step_ns ? c->step_ns : cost_ns;
+    c->nflagged = n;
+}
+
+/* Repairing one of several that are late in turn, or alike, gains little; repairing all of them much.  Then they are
+ * one culprit: all that have been found so far. */
+static void join_ranks(finding *f)
+{
+    tl_answers *out = f->out;
+    tl_culprit all = out->culprits[0];
+
+    if (out->nculprits < 2)
+        return;
+    all = (tl_culprit){ .members = out->members,
+                        .nmembers = f->nmembers,
+                        .same_cause = true,
+                        .gain_ns = out->together_gain_ns,
+                        .first_step = INT32_MAX,
+                        .last_step = INT32_MIN,
+                        .p_value = NAN };
+    const tl_culprit *worst = &out->culprits[0];
+    for (size_t i = 0; i < out->nculprits; i++) {
+        const tl_culprit *c = &out->culprits[i];
+        worst = c->gain_ns > worst->gain_ns ? c : worst;
+        all.late_count += c->late_count;
+        all.same_cause &= c->rank->cause == out->culprits[0].rank->cause;
+        if (c->nflagged > 0) {
+            all.first_step = c->first_step < all.first_step ? c->first_step : all.first_step;
+            all.last_step = c->last_step > all.last_step ? c->last_step : all.last_step;
+        }
+        all.p_value = isnan(all.p_value) || c->p_value < all.p_value ? c->p_value : all.p_value;
+    }
+    all.rank = worst->rank;
+    find_host(f, &all);
+    int64_t host_gain_ns = all.whole_host ? simulated_gain(f, TL_SCENARIO_HOST, all.members[0]) : -1;
+    all.gain_ns = host_gain_ns >= 0 ? host_gain_ns : all.gain_ns;
+    if (all.gain_ns <= 0 || worst->gain_ns > all.gain_ns / 2)
+        return;
+    if (judged_as_one(out)) {
+        all.as_one = true;
+        all.pattern = worst->rank->pattern;
+        all.first_step = worst->rank->first_step;
+        all.last_step = worst->rank->last_step;
+    }
+    tl_culprit_measure(&f->measures, &all);
+    if (!all.as_one)
+        find_pattern(f, &all);
+    else if (all.pattern == TL_PATTERN_SPORADIC)
+        leave_pauses(f, &all);
+    out->culprits[0] = all;
+    out->nculprits = 1;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- links */
+
+static void take_link(finding *f, const tl_slow_link_row *row)
+{
+    tl_culprit *c = &f->out->culprits[f->out->nculprits++];
+    int32_t *members = &f->out->members[f->nmembers];
+    bool known = row->rank >= 0 && row->peer >= 0;
+
+    if (known) {
+        members[0] = row->rank < row->peer ? row->rank : row->peer;
+        members[1] = row->rank < row->peer ? row->peer : row->rank;
+        f->nmembers += 2;
+    }
+    *c = (tl_culprit){ .link = row,
+                       .members = members,
+                       .nmembers = known ? 2 : 0,
+                       .of = tl_rank_row(f->tables, row->rank),
+                       .peer = tl_rank_row(f->tables, row->peer),
+                       .pattern = (tl_pattern)row->pattern,
+                       .first_step = row->first_step,
+                       .last_step = row->last_step,
+                       .p_value = row->p_value,
+                       .gain_ns = f->out->trust.simulated ? row->gain_ns : -1,
+                       .lost_ns = row->surplus_ns };
+    tl_culprit_measure(&f->measures, c);
+}
+
+static bool is_end_of(const tl_straggler *row, const tl_slow_link_row *link)
+{
+    return row->verdict == TL_VERDICT_STRAGGLER && row->cause == TL_CAUSE_SLOW_LINK &&
+           (row->rank == link->rank || row->rank == link->peer);
+}
+
+/* Ranks whose delay is that of their link are told with it. */
+static bool has_link(const tl_straggler *row, const tl_table *links)
+{
+    for (size_t i = 0; i < links->n; i++)
+        if (is_end_of(row, tl_table_row(links, i)))
+            return true;
+    return false;
+}
+
+static bool counts(const finding *f, const tl_slow_link_row *link, const tl_table *stragglers)
+{
+    for (size_t i = 0; i < stragglers->n; i++)
+        if (is_end_of(tl_table_row(stragglers, i), link))
+            return true;
+    int64_t lost = f->out->trust.simulated ? link->gain_ns : link->surplus_ns;
+    return (double)lost >= least_share * (double)f->out->wall_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- all */
+
+static int64_t number_of(const tl_culprit *c)
+{
+    return c->rank != NULL ? c->rank->rank : c->link->rank;
+}
+
+/* Largest first. */
+static int by_cost(const void *a, const void *b)
+{
+    const tl_culprit *x = a, *y = b;
+    if (x->gain_ns != y->gain_ns)
+        return x->gain_ns > y->gain_ns ? -1 : 1;
+    if (x->lost_ns != y->lost_ns)
+        return x->lost_ns > y->lost_ns ? -1 : 1;
+    return TL_COMPARE(number_of(x), number_of(y));
+}
+
+/* Who waited for the worst. */
+static bool list_waiters(finding *f)
+{
+    const tl_table *ranks = tl_tables_get(f->tables, &tl_rank_schema);
+    const tl_culprit *worst = &f->out->culprits[0];
+    tl_culprit again = {
+        .rank = worst->rank, .link = worst->link, .members = worst->members, .nmembers = worst->nmembers
+    };
+
+    f->out->waiters = tl_malloc((ranks->n + 1) * sizeof *f->out->waiters);
+    if (f->out->waiters == NULL)
+        return false;
+    int64_t least = tl_culprit_measure(&f->measures, &again);
+    for (size_t i = 0; i < ranks->n; i++)
+        if (f->measures.waits[i] >= least)
+            f->out->waiters[f->out->nwaiters++] = ((const tl_rank *)tl_table_row(ranks, i))->rank;
+    return true;
+}
+
+static bool take_all(finding *f)
+{
+    const tl_table *stragglers = tl_tables_get(f->tables, &tl_straggler_schema),
+                   *links = tl_tables_get(f->tables, &tl_slow_link_row_schema);
+
+    f->out->culprits = tl_calloc(stragglers->n + links->n + 1, sizeof *f->out->culprits);
+    f->out->members = tl_calloc(stragglers->n + 2 * links->n + 1, sizeof *f->out->members);
+    if (f->out->culprits == NULL || f->out->members == NULL || !tl_measures_begin(&f->measures))
+        return false;
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        if (row->verdict == TL_VERDICT_STRAGGLER && !has_link(row, links))
+            take_rank(f, row);
+    }
+    join_ranks(f);
+    for (size_t i = 0; i < links->n; i++)
+        if (counts(f, tl_table_row(links, i), stragglers))
+            take_link(f, tl_table_row(links, i));
+    if (f->out->nculprits > 1)
+        qsort(f->out->culprits, f->out->nculprits, sizeof *f->out->culprits, by_cost);
+    return f->out->nculprits == 0 || list_waiters(f);
+}
+
+tl_status tl_culprits_find(tl_tables *tables, tl_answers *out, tl_error *err)
+{
+    finding f = { .tables = tables, .out = out, .measures = { .tables = tables, .answers = out } };
+    bool whole = take_all(&f);
+
+    tl_measures_free(&f.measures);
+    return whole ? TL_OK : tl_fail_memory(err, "the verdict");
+}

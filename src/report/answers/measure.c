@@ -1,0 +1,256 @@
+/* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
+ * critical path. */
+#include "find.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
+enum { LEAST_OF_MEAN = 10 };
+/* A tenth of a gain is little. */
+enum { LITTLE = 10 };
+
+static size_t row_of(const tl_table *ranks, int32_t rank)
+{
+    size_t row = tl_table_from_rank(ranks, rank);
+    return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
+}
+
+const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    size_t row = row_of(ranks, rank);
+    return row < ranks->n ? tl_table_row(ranks, row) : NULL;
+}
+
+/* Members are in ascending order. */
+static bool is_member(const tl_culprit *c, int32_t rank)
+{
+    return tl_index_of(c->members, c->nmembers, rank) < c->nmembers;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- steps */
+
+/* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
+bool tl_measures_begin(tl_measures *m)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+    const tl_blame_step *rows = tl_table_row(table, 0);
+
+    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
+    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
+    m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
+    if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
+        return false;
+    for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
+        m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
+    for (size_t s = 0; s < m->nsteps; s++)
+        if (m->steps[s].length_ns <= 0)
+            m->steps[s].length_ns = m->answers->wall_ns / (int64_t)m->nsteps;
+    m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
+    return true;
+}
+
+void tl_measures_free(tl_measures *m)
+{
+    free(m->steps);
+    free(m->flagged);
+    free(m->waits);
+}
+
+/* That of all others where the job has no such step. */
+static tl_step_cost *step_of(tl_measures *m, int32_t step)
+{
+    size_t low = 0;
+    TL_BISECT(low, m->nsteps, mid, m->steps[mid].step < step);
+    return low < m->nsteps && m->steps[low].step == step ? &m->steps[low] : &m->steps[m->nsteps];
+}
+
+/* Whether the step is one of the rank's pattern: it may stand out a little in others, too, as any rank does. */
+static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_straggler_schema);
+    size_t at = tl_table_from_rank(table, step->rank);
+    const tl_straggler *row = at < table->n ? tl_table_row(table, at) : NULL;
+    return row == NULL || row->rank != step->rank || row->pattern == TL_PATTERN_NONE ||
+           (step->step >= row->first_step && step->step <= row->last_step);
+}
+
+/* In each step what the worst of the members costs, but no more than the step takes. */
+static void take_costs(tl_measures *m, int32_t rank)
+{
+    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+
+    for (size_t i = tl_table_from_rank(table, rank); i < table->n; i++) {
+        const tl_blame_step *row = tl_table_row(table, i);
+        if (row->rank != rank)
+            break;
+        if (!row->flagged)
+            continue;
+        tl_step_cost *step = step_of(m, row->step);
+        if (!is_of_pattern(m, row)) {
+            step->beside = true;
+            continue;
+        }
+        int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
+        step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
+        step->flagged = true;
+    }
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const tl_step_cost *x = a, *y = b;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns < y->cost_ns ? -1 : 1;
+    return TL_COMPARE(x->step, y->step);
+}
+
+/* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
+ * behind the last, and some of it, unless that is little, is gained in other steps. */
+static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
+{
+    const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
+                   *blame = tl_tables_get(m->tables, &tl_blame_schema);
+    int64_t sum = 0, others_ns = 0, outside_ns = 0;
+
+    if (c->nmembers != 1 || m->nsteps == 0)
+        return c->gain_ns;
+    for (size_t i = tl_table_from_rank(blame, c->members[0]); i < blame->n; i++) {
+        const tl_blame *row = tl_table_row(blame, i);
+        if (row->to_rank != c->members[0])
+            break;
+        outside_ns = tl_ns_add(outside_ns, row->step < 0 ? tl_ns_add(row->direct_ns, row->indirect_ns) : 0);
+    }
+    for (size_t i = tl_table_from_rank(steps, c->members[0]); i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i);
+        if (row->rank != c->members[0])
+            break;
+        int64_t *to = row->flagged && is_of_pattern(m, row) ? &sum : &others_ns;
+        *to = tl_ns_add(*to, row->gain_ns);
+    }
+    c->in_steps_ns = sum;
+    if (sum <= 0 || sum >= c->gain_ns || (outside_ns == 0 && sum >= c->gain_ns - c->gain_ns / LITTLE))
+        return c->gain_ns;
+    return outside_ns > 0 ? sum : tl_ns_max(sum, tl_ns_between(c->gain_ns, others_ns));
+}
+
+static void measure_steps(tl_measures *m, tl_culprit *c)
+{
+    int64_t sum_ns = 0;
+
+    for (size_t s = 0; s <= m->nsteps; s++) {
+        m->steps[s].flagged = m->steps[s].beside = false;
+        m->steps[s].cost_ns = 0;
+    }
+    for (size_t i = 0; i < c->nmembers; i++)
+        take_costs(m, c->members[i]);
+    for (size_t s = 0; c->as_one && s < m->nsteps; s++)
+        m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
+    for (size_t s = 0; s <= m->nsteps; s++) {
+        c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
+        if (!m->steps[s].flagged)
+            continue;
+        m->flagged[c->nflagged++] = m->steps[s];
+        sum_ns = tl_ns_add(sum_ns, m->steps[s].length_ns);
+        c->lost_ns = tl_ns_add(c->lost_ns, m->steps[s].cost_ns);
+    }
+    if (c->nflagged == 0)
+        return;
+    qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
+    const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
+    c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
+    c->step_ns = c->gain_ns >= 0 ? sum_ns / (int64_t)c->nflagged : middle->length_ns;
+    if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)
+        c->step_cost_ns = c->step_ns;
+}
+
+/* --------------------------------------------------------------------------------------------------------- waiting */
+
+/* The waits for one member; what members waited for each other is left out.  Returns how many waited that are not
+ * named. */
+static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
+{
+    const tl_table *blame = tl_tables_get(m->tables, &tl_blame_schema),
+                   *ranks = tl_tables_get(m->tables, &tl_rank_schema);
+    int32_t unnamed = 0;
+
+    for (size_t i = tl_table_from_rank(blame, to_rank); i < blame->n; i++) {
+        const tl_blame *row = tl_table_row(blame, i);
+        if (row->to_rank != to_rank)
+            break;
+        if (row->from_rank >= 0 && is_member(c, row->from_rank))
+            continue;
+        int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
+        size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
+        c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        c->indirect_ns = tl_ns_add(c->indirect_ns, row->indirect_ns);
+        if (row->cause <= TL_NPARTS)
+            c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
+        if (at < ranks->n)
+            m->waits[at] = tl_ns_add(m->waits[at], ns);
+        else if (ns > 0 && row->waiters > unnamed)
+            unnamed = row->waiters;
+    }
+    return unnamed;
+}
+
+static int64_t count_waiters(tl_measures *m, tl_culprit *c)
+{
+    size_t nranks = tl_tables_get(m->tables, &tl_rank_schema)->n;
+    int32_t unnamed = 0;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < nranks; i++)
+        m->waits[i] = 0;
+    for (size_t i = 0; i < c->nmembers; i++) {
+        int32_t more = add_waits(m, c, c->members[i]);
+        unnamed = more > unnamed ? more : unnamed;
+    }
+    for (size_t i = 0; i < nranks; i++)
+        sum = tl_ns_add(sum, m->waits[i]);
+    int64_t least = nranks > 0 ? sum / (int64_t)nranks / LEAST_OF_MEAN + 1 : 1;
+    for (size_t i = 0; i < nranks; i++)
+        c->nwaiters += m->waits[i] >= least;
+    /* Those that are not named may be members. */
+    size_t others = m->answers->trust.nranks > c->nmembers ? m->answers->trust.nranks - c->nmembers : 0;
+    if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
+        c->nwaiters = (size_t)unnamed < others ? (size_t)unnamed : others;
+    return least;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ path */
+
+static int64_t path_of(tl_measures *m, int32_t rank)
+{
+    const tl_table *path = tl_tables_get(m->tables, &tl_path_row_schema);
+    int64_t ns = 0;
+
+    for (size_t i = tl_table_from_rank(path, rank); i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        if (row->rank != rank)
+            break;
+        ns = tl_ns_add(ns, row->path_ns);
+    }
+    return ns;
+}
+
+int64_t tl_culprit_measure(tl_measures *m, tl_culprit *c)
+{
+    int64_t path_ns = 0;
+
+    if (c->rank != NULL)
+        measure_steps(m, c);
+    for (size_t i = 0; i < c->nmembers; i++) {
+        const tl_rank *row = tl_rank_row(m->tables, c->members[i]);
+        c->untimed = tl_ns_add(c->untimed, row != NULL ? row->untimed : 0);
+        c->events = tl_ns_add(c->events, row != NULL ? row->kept : 0);
+    }
+    for (size_t i = 0; i < c->nmembers; i++)
+        path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
+    c->path_share = m->answers->path.ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->answers->path.ns : NAN;
+    return count_waiters(m, c);
+}

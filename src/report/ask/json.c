@@ -1,0 +1,296 @@
+/* json.c - the answers as one JSON object; ask.h has its keys. */
+#include "tlmpi/model/participant.h"
+#include "tlmpi/report/answers/words.h"
+#include "tlmpi/report/ask.h"
+#include "tlmpi/report/format/json_writer.h"
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+static void put_confidence(tl_json_writer *j, const tl_answer *answer)
+{
+    const char *words[TL_NDOUBTS + 1];
+    size_t n = 0;
+    for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++)
+        if ((answer->doubts & 1u << doubt) != 0)
+            words[n++] = tl_doubt_labels[doubt];
+    words[n] = NULL;
+    tl_put_word(j, "confidence", tl_confidence_labels[answer->confidence]);
+    tl_put_words(j, "doubts", words);
+}
+
+static const tl_culprit *worst_of(const tl_answers *a)
+{
+    return a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
+}
+
+/* Where the evidence stands; of a link always in its table. */
+static void put_table(tl_json_writer *j, const tl_culprit *c, const char *rank_table)
+{
+    const char *const words[] = { c != NULL && c->rank == NULL ? "link" : rank_table, NULL };
+    tl_put_words(j, "tables", words);
+}
+
+/* Where the ends of a link are not known, all ranks among which it is. */
+static void put_members(tl_json_writer *j, const char *name, const tl_culprit *c)
+{
+    enum { LISTED_MOST = 1024 };
+    int32_t among[LISTED_MOST];
+    const int32_t *members = c->members;
+    size_t n = c->nmembers;
+
+    if (n == 0 && c->link != NULL) {
+        n = tl_ranks_of_text(c->link->ranks, sizeof c->link->ranks, among, LISTED_MOST);
+        members = among;
+    }
+    tl_put_begin_line(j, name);
+    for (size_t i = 0; i < n; i++)
+        tl_put_int(j, NULL, members[i]);
+    tl_put_end(j, ']');
+}
+
+static void put_which_rank(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_culprit *c = worst_of(a);
+
+    tl_put_begin(j, "which_rank", '{');
+    tl_put_known(j, "answer", c != NULL && c->rank != NULL ? c->rank->rank : -1);
+    put_confidence(j, &a->rank);
+    tl_put_begin(j, "evidence", '{');
+    if (c != NULL) {
+        put_members(j, "ranks", c);
+        tl_put_known(j, "gain_ns", c->gain_ns);
+        tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
+        tl_put_known(j, "together_gain_ns", a->nculprits > 1 || tl_is_several(c) ? a->together_gain_ns : -1);
+        if (c->rank != NULL) {
+            tl_put_int(j, "step_cost_ns", c->step_cost_ns);
+            tl_put_int(j, "step_ns", c->step_ns);
+            tl_put_int(j, "collectives_last", c->late_count);
+            tl_put_int(j, "collectives_judged", a->trust.judged);
+        }
+        tl_put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);
+        tl_put_double(j, "p_value", c->p_value);
+        tl_put_double(j, "path_share", c->path_share);
+    } else if (a->most != NULL) {
+        tl_put_int(j, "most_waited_for", a->most->rank);
+        tl_put_int(j, "most_waited_ns", a->most_ns);
+        tl_put_share(j, "most_waited_share", a->most_ns, a->wall_ns);
+        tl_put_double(j, "p_value", a->most->p_value);
+    }
+    tl_put_end(j, '}');
+    put_table(j, c, "straggler");
+    tl_put_end(j, '}');
+}
+
+static void put_which_phase(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_culprit *c = worst_of(a);
+
+    tl_put_begin(j, "which_phase", '{');
+    if (c != NULL)
+        tl_put_word(j, "answer", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
+    else if (a->job.name != NULL)
+        tl_put_word(j, "answer", a->job.name);
+    else
+        tl_put_null(j, "answer");
+    put_confidence(j, &a->phase);
+    tl_put_begin(j, "evidence", '{');
+    if (c != NULL && c->rank != NULL) {
+        tl_put_cell(j, "place", c->rank->place, sizeof c->rank->place);
+        tl_put_double(j, "cause_share", c->rank->cause_share);
+        tl_put_word(j, "cause_from",
+                    tl_cause_from_labels[c->rank->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS
+                                                                                    : TL_CAUSE_FROM_CHARGES]);
+        tl_put_begin(j, "waited_ns", '{');
+        for (int p = 0; p <= TL_NPARTS; p++)
+            if (c->parts[p] > 0)
+                tl_put_int(j, tl_part_labels[p], c->parts[p]);
+        tl_put_end(j, '}');
+    } else if (c != NULL) {
+        tl_put_word(j, "kind", c->link->kind < TL_NCOLLECTIVES ? tl_collective_labels[c->link->kind] : "unknown");
+        tl_put_known(j, "bytes", c->link->bytes);
+        tl_put_int(j, "transfer_ns", c->link->transfer_ns);
+        tl_put_int(j, "should_take_ns", c->link->elsewhere_ns);
+        tl_put_double(j, "ratio", c->link->ratio);
+    } else if (a->job.name != NULL) {
+        tl_put_int(j, "loss_ns", a->job.ns);
+        tl_put_share(j, "loss_share", a->job.ns, a->job.wall_ns);
+    }
+    tl_put_end(j, '}');
+    put_table(j, c, c != NULL ? "blame" : "breakdown");
+    tl_put_end(j, '}');
+}
+
+static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_culprit *c = worst_of(a);
+
+    tl_put_begin(j, "others_waiting", '{');
+    if (a->finding >= TL_FOUND_NOBODY)
+        tl_put_bool(j, "answer", c != NULL && c->nwaiters > 0);
+    else
+        tl_put_null(j, "answer");
+    put_confidence(j, &a->waiting);
+    tl_put_begin(j, "evidence", '{');
+    tl_put_int(j, "all_waiting_ns", a->wait_ns);
+    tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
+    if (c != NULL) {
+        tl_put_int(j, "blame_ns", c->blame_ns);
+        tl_put_int(j, "indirect_ns", c->indirect_ns);
+        tl_put_share(j, "share_of_all_waiting", c->blame_ns, a->wait_ns);
+        tl_put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
+        tl_put_begin_line(j, "ranks");
+        for (size_t i = 0; i < a->nwaiters; i++)
+            tl_put_int(j, NULL, a->waiters[i]);
+        tl_put_end(j, ']');
+    }
+    tl_put_end(j, '}');
+    put_table(j, NULL, "blame");
+    tl_put_end(j, '}');
+}
+
+static void put_persistent(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_culprit *c = worst_of(a);
+
+    tl_put_begin(j, "persistent", '{');
+    if (c != NULL)
+        tl_put_word(j, "answer", tl_pattern_labels[c->pattern]);
+    else
+        tl_put_null(j, "answer");
+    put_confidence(j, &a->persistence);
+    tl_put_begin(j, "evidence", '{');
+    tl_put_int(j, "steps", (int64_t)a->trust.nsteps);
+    if (c != NULL) {
+        if (c->rank != NULL) {
+            tl_put_int(j, "steps_flagged", (int64_t)c->nflagged);
+            tl_put_int(j, "steps_beside", (int64_t)c->nbeside);
+            tl_put_double(j, "share_steps", c->rank->share_steps);
+        }
+        tl_put_known(j, "first_step", c->first_step);
+        tl_put_known(j, "last_step", c->last_step);
+        tl_put_double(j, "p_value", c->p_value);
+    }
+    tl_put_end(j, '}');
+    put_table(j, c, "blame_step");
+    tl_put_end(j, '}');
+}
+
+/* -------------------------------------------------------------------------------------------------- what is behind */
+
+static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
+{
+    tl_put_begin(j, NULL, '{');
+    tl_put_word(j, "kind", c->rank == NULL ? "link" : c->nmembers > 1 ? "ranks" : "rank");
+    put_members(j, "ranks", c);
+    tl_put_known(j, "rank", c->rank != NULL ? c->rank->rank : c->link->rank);
+    tl_put_known(j, "peer", c->link != NULL ? c->link->peer : -1);
+    if (c->of != NULL)
+        tl_put_cell(j, "host", c->of->host, sizeof c->of->host);
+    else
+        tl_put_null(j, "host");
+    tl_put_known(j, "device", c->of != NULL && c->nmembers == 1 ? c->of->device : -1);
+    tl_put_word(j, "cause", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
+    tl_put_double(j, "cause_share", c->rank != NULL ? c->rank->cause_share : 1);
+    tl_put_cell(j, "place", c->rank != NULL ? c->rank->place : "", c->rank != NULL ? sizeof c->rank->place : 1);
+    tl_put_word(j, "pattern", tl_pattern_labels[c->pattern]);
+    tl_put_known(j, "first_step", c->first_step);
+    tl_put_known(j, "last_step", c->last_step);
+    tl_put_known(j, "steps_flagged", c->rank != NULL ? (int64_t)c->nflagged : -1);
+    tl_put_double(j, "p_value", c->p_value);
+    tl_put_known(j, "gain_ns", c->gain_ns);
+    tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
+    tl_put_double(j, "path_share", c->path_share);
+    tl_put_int(j, "lost_ns", c->lost_ns);
+    tl_put_int(j, "blame_ns", c->blame_ns);
+    tl_put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
+    tl_put_end(j, '}');
+}
+
+static void put_loss(tl_json_writer *j, const tl_answers *a)
+{
+    tl_put_begin(j, "loss", '{');
+    if (a->job.name != NULL) {
+        tl_put_word(j, "what", a->job.name);
+        tl_put_int(j, "ns", a->job.ns);
+        tl_put_share(j, "share", a->job.ns, a->job.wall_ns);
+    }
+    if (a->worst.name != NULL) {
+        tl_put_int(j, "rank", a->worst.rank);
+        tl_put_word(j, "rank_what", a->worst.name);
+        tl_put_int(j, "rank_ns", a->worst.ns);
+        tl_put_share(j, "rank_share", a->worst.ns, a->worst.wall_ns);
+    }
+    tl_put_end(j, '}');
+}
+
+static void put_path(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_path_facts *path = &a->path;
+
+    tl_put_begin(j, "critical_path", '{');
+    if (path->ns > 0) {
+        tl_put_int(j, "ns", path->ns);
+        tl_put_int(j, "rank", path->rank);
+        tl_put_double(j, "rank_share", path->rank_share);
+        tl_put_word(j, "activity", path->activity);
+        tl_put_double(j, "activity_share", path->activity_share);
+        tl_put_double(j, "imbalance_share", path->imbalance_share);
+    }
+    tl_put_end(j, '}');
+}
+
+static void put_trust(tl_json_writer *j, const tl_answers *a)
+{
+    const tl_trust *t = &a->trust;
+
+    tl_put_begin(j, "trust", '{');
+    tl_put_int(j, "ranks", (int64_t)t->nranks);
+    tl_put_int(j, "ranks_missing", (int64_t)t->missing);
+    tl_put_int(j, "ranks_damaged", (int64_t)t->damaged);
+    tl_put_int(j, "events_without_duration", t->untimed);
+    tl_put_int(j, "ranks_without_device_work", (int64_t)t->workless);
+    tl_put_int(j, "ranks_without_launches", (int64_t)t->launchless);
+    tl_put_int(j, "ranks_duplicate", (int64_t)t->duplicates);
+    tl_put_int(j, "world_size", t->world);
+    tl_put_int(j, "world_size_least", t->other_world);
+    tl_put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
+    tl_put_int(j, "ranks_with_steps_of_others", (int64_t)t->following);
+    tl_put_int(j, "steps", (int64_t)t->nsteps);
+    tl_put_int(j, "left_out_ns", a->left_out != NULL ? a->left_out->left_out_ns : 0);
+    tl_put_int(j, "collectives", t->collectives);
+    tl_put_int(j, "matched", t->matched);
+    tl_put_int(j, "outside_steps", t->outside);
+    tl_put_int(j, "waiting_hidden_ns", t->hidden_wait_ns);
+    tl_put_int(j, "clocks", t->clocks);
+    tl_put_int(j, "clock_uncertainty_ns", t->clock_uncertainty_ns);
+    tl_put_int(j, "clocks_shifted", t->shifted);
+    tl_put_bool(j, "clocks_compared", !t->untied);
+    tl_put_bool(j, "simulated", t->simulated);
+    tl_put_double(j, "model_error", t->model_error);
+    tl_put_int(j, "wall_ns", a->wall_ns);
+    tl_put_end(j, '}');
+}
+
+void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
+{
+    tl_json_writer j = { .out = out };
+
+    tl_put_begin(&j, NULL, '{');
+    tl_put_int(&j, "format", 1);
+    tl_put_word(&j, "file", file);
+    tl_put_word(&j, "verdict", tl_finding_labels[a->finding]);
+    put_which_rank(&j, a);
+    put_which_phase(&j, a);
+    put_others_waiting(&j, a);
+    put_persistent(&j, a);
+    tl_put_begin(&j, "culprits", '[');
+    for (size_t i = 0; i < a->nculprits; i++)
+        put_culprit(&j, a, &a->culprits[i]);
+    tl_put_end(&j, ']');
+    put_loss(&j, a);
+    put_path(&j, a);
+    put_trust(&j, a);
+    tl_put_end(&j, '}');
+    fputc('\n', out);
+}

@@ -1,0 +1,329 @@
+/* text.c - the four questions, a paragraph each:
+ *
+ *     Which rank holds the job up?
+ *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it costs 30.0 ms of a step of
+ *       100 ms. Without its delay the job takes 200 ms less (25.0 % of 800 ms), as simulated.
+ *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler).
+ *       Confidence: high.
+ */
+#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/ask.h"
+#include "tlmpi/report/format/words.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Parts of a delay that are named, and culprits beside the worst. */
+enum { PARTS_NAMED = 3, NEXT_NAMED = 4 };
+
+typedef struct asking {
+    FILE *out;
+    const tl_answers *a;
+    const char *file; /* as a word for a shell */
+} asking;
+
+static tl_wrap paragraph(const asking *q, const char *begin)
+{
+    return (tl_wrap){
+        .out = q->out, .indent = 2, .column = (size_t)fprintf(q->out, "  %s", begin), .begun = begin[0] != '\0'
+    };
+}
+
+/* The first line of a paragraph: it begins at its indent. */
+static tl_wrap answer_line(const asking *q)
+{
+    tl_wrap w = { .out = q->out, .indent = 2 };
+    fputc(' ', q->out);
+    w.column = 1;
+    w.begun = true;
+    return w;
+}
+
+static void end_with_table(tl_wrap *w, const asking *q, const char *table)
+{
+    tl_wrap_piece(w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
+    tl_wrap_end(w);
+}
+
+static void say_answer_confidence(const asking *q, const tl_answer *answer, bool last)
+{
+    tl_wrap w = paragraph(q, "Confidence:");
+    tl_say_doubts(&w, q->a, answer);
+    tl_wrap_end(&w);
+    if (!last)
+        fputc('\n', q->out);
+}
+
+static bool has_culprit(const asking *q)
+{
+    return q->a->finding > TL_FOUND_NOBODY;
+}
+
+/* ------------------------------------------------------------------------------------------------------ which rank */
+
+static void say_others_too(const asking *q)
+{
+    const tl_answers *a = q->a;
+    for (size_t i = 1; i < a->nculprits && i <= NEXT_NAMED; i++) {
+        tl_wrap w = paragraph(q, "Also:");
+        tl_say_next_culprit(&w, a, &a->culprits[i]);
+        tl_wrap_end(&w);
+    }
+    if (a->nculprits > NEXT_NAMED + 1) {
+        tl_wrap w = paragraph(q, "Also:");
+        tl_wrap_piece(&w, "%zu more;", a->nculprits - NEXT_NAMED - 1);
+        tl_wrap_words(&w, "tables straggler and link have them.");
+        tl_wrap_end(&w);
+    }
+    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
+        tl_wrap w = paragraph(q, "Without the delays of all that stand out the job takes");
+        tl_wrap_piece(&w, "%s less", tl_duration(a->together_gain_ns).text);
+        tl_wrap_piece(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
+        tl_wrap_end(&w);
+    }
+}
+
+static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
+{
+    tl_wrap w = paragraph(q, "Evidence:");
+    if (c->rank != NULL) {
+        if (q->a->trust.judged > 0) {
+            tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
+            tl_wrap_piece(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
+            tl_wrap_words(&w, "collectives;");
+        }
+        if (tl_is_several(c))
+            tl_wrap_piece(&w, "rank %" PRId32 " alone:", c->rank->rank);
+        tl_wrap_piece(&w, "z = %.1f", c->rank->z);
+    } else {
+        tl_wrap_words(&w, "its transfers take");
+        tl_wrap_piece(&w, "%.1f times", c->link->ratio);
+        tl_wrap_words(&w, "as long as they should;");
+        tl_wrap_piece(&w, "z = %.1f", c->link->z);
+    }
+    end_with_table(&w, q, c->rank != NULL ? "straggler" : "link");
+    if (isnan(c->path_share))
+        return;
+    w = paragraph(q, "Evidence:");
+    tl_say_path(&w, c);
+    end_with_table(&w, q, "critical_path");
+}
+
+static void which_rank(const asking *q)
+{
+    fputs("Which rank holds the job up?\n", q->out);
+    tl_wrap w = answer_line(q);
+    if (!has_culprit(q)) {
+        tl_say_no_culprit(&w, q->a);
+        tl_wrap_end(&w);
+        if (q->a->finding == TL_FOUND_NOBODY) {
+            w = paragraph(q, "Evidence:");
+            tl_wrap_piece(&w, "%s of %s", tl_grouped(q->a->trust.matched).text,
+                          tl_grouped(q->a->trust.collectives).text);
+            tl_wrap_words(&w, "collectives matched across");
+            tl_wrap_piece(&w, "%zu ranks", q->a->trust.nranks);
+            end_with_table(&w, q, "straggler");
+        }
+        say_answer_confidence(q, &q->a->rank, false);
+        return;
+    }
+    const tl_culprit *worst = &q->a->culprits[0];
+    tl_say_culprit(&w, q->a, worst);
+    tl_wrap_end(&w);
+    w = paragraph(q, "Cost:");
+    tl_say_phrase(&w, tl_gain_in_words(q->a, worst));
+    tl_wrap_end(&w);
+    say_others_too(q);
+    say_evidence_of_rank(q, worst);
+    say_answer_confidence(q, &q->a->rank, false);
+}
+
+/* ----------------------------------------------------------------------------------------------------- which phase */
+
+/* The largest part of the delay that is not among the first n; -1: what is left is less than a hundredth. */
+static int next_part(const tl_culprit *c, const int *first, int n)
+{
+    int largest = -1;
+    for (int p = 0; p <= TL_NPARTS; p++) {
+        bool said = false;
+        for (int i = 0; i < n; i++)
+            said |= first[i] == p;
+        if (!said && c->parts[p] > c->blame_ns / 100 && (largest < 0 || c->parts[p] > c->parts[largest]))
+            largest = p;
+    }
+    return largest;
+}
+
+/* "of 740 ms that others wait for it in all: 720 ms host_late, 12.0 ms compute, ..." */
+static void say_parts(tl_wrap *w, const tl_culprit *c)
+{
+    int parts[PARTS_NAMED + 1], n = 0;
+
+    while (n < PARTS_NAMED && (parts[n] = next_part(c, parts, n)) >= 0)
+        n++;
+    tl_wrap_words(w, "of");
+    tl_wrap_piece(w, "%s", tl_duration(c->blame_ns).text);
+    tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
+    for (int i = 0; i < n; i++) {
+        tl_wrap_piece(w, "%s", tl_duration(c->parts[parts[i]]).text);
+        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(c, parts, n) >= 0 ? "," : "");
+    }
+    if (next_part(c, parts, n) >= 0)
+        tl_wrap_piece(w, "...");
+}
+
+static void say_phase_of_rank(const asking *q, const tl_culprit *c)
+{
+    const tl_straggler *row = c->rank;
+    tl_wrap w = answer_line(q);
+
+    tl_wrap_piece(&w, "%s:", tl_cause_labels[row->cause]);
+    tl_wrap_words(&w, tl_cause_in_words(row->cause));
+    if (!c->same_cause)
+        tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
+    if (row->cause_share > 0)
+        tl_say_phrase(&w, tl_cause_share_in_words(row));
+    if (row->place[0] != '\0') {
+        tl_wrap_words(&w, "- most of it in");
+        tl_say_place(&w, row);
+    }
+    tl_wrap_end(&w);
+    w = paragraph(q, "Evidence:");
+    say_parts(&w, c);
+    end_with_table(&w, q, "blame");
+}
+
+/* What decides when the job ends, where nobody holds it up. */
+static void say_path(const asking *q)
+{
+    const tl_path_facts *path = &q->a->path;
+    if (path->ns <= 0)
+        return;
+    tl_wrap w = paragraph(q, "Evidence:");
+    tl_wrap_words(&w, "the critical path across ranks is");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->activity_share).text);
+    tl_wrap_words(&w, path->activity);
+    tl_wrap_piece(&w, "-");
+    tl_wrap_piece(&w, "%s", tl_share_in_words(path->imbalance_share).text);
+    tl_wrap_words(&w, "of it is there only because ranks differ");
+    end_with_table(&w, q, "critical_path");
+}
+
+static void which_phase(const asking *q)
+{
+    fputs("In which phase, and why?\n", q->out);
+    if (has_culprit(q) && q->a->culprits[0].rank != NULL) {
+        say_phase_of_rank(q, &q->a->culprits[0]);
+    } else if (has_culprit(q)) {
+        tl_wrap w = answer_line(q);
+        tl_wrap_piece(&w, "%s:", tl_cause_labels[TL_CAUSE_SLOW_LINK]);
+        tl_say_phrase(&w, tl_link_in_words(q->a->culprits[0].link));
+        tl_wrap_end(&w);
+        w = paragraph(q, "Evidence:");
+        tl_wrap_piece(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
+        tl_wrap_words(&w, "of transfers beyond what they should take");
+        end_with_table(&w, q, "link");
+    } else if (q->a->worst.name == NULL) {
+        tl_wrap w = answer_line(q);
+        tl_wrap_words(&w, "Nothing ran on a device.");
+        tl_wrap_end(&w);
+    } else {
+        tl_wrap w = answer_line(q);
+        tl_wrap_words(&w, "None of one rank. The largest loss is");
+        tl_say_loss(&w, q->a);
+        tl_wrap_end(&w);
+        w = paragraph(q, "Evidence:");
+        tl_wrap_words(&w, "idle");
+        tl_wrap_piece(&w, "%s,", tl_share_in_words((double)q->a->idle_ns / (double)q->a->wall_sum_ns).text);
+        tl_wrap_words(&w, "exposed comm");
+        tl_wrap_piece(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
+        tl_wrap_words(&w, "of all ranks' time");
+        end_with_table(&w, q, "breakdown");
+        say_path(q);
+    }
+    say_answer_confidence(q, &q->a->phase, false);
+}
+
+/* --------------------------------------------------------------------------------------------------------- waiting */
+
+static void others_waiting(const asking *q)
+{
+    const tl_answers *a = q->a;
+
+    fputs("Do others wait?\n", q->out);
+    tl_wrap w = answer_line(q);
+    if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
+        tl_wrap_piece(&w, "Yes:");
+        tl_say_waiters(&w, a);
+    } else if (a->finding >= TL_FOUND_NOBODY) {
+        tl_wrap_words(&w, has_culprit(q) ? "Nobody is seen to wait." : "For no rank above the others.");
+    } else {
+        tl_say_no_culprit(&w, a);
+    }
+    tl_wrap_end(&w);
+    if (a->finding >= TL_FOUND_NOBODY && a->wall_sum_ns > 0) {
+        w = paragraph(q, "Evidence:");
+        tl_wrap_words(&w, "for late ranks all together wait");
+        tl_wrap_piece(&w, "%s,", tl_duration(a->wait_ns).text);
+        tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
+        tl_wrap_words(&w, "of their time");
+        if (has_culprit(q) && a->wait_ns > 0) {
+            tl_wrap_piece(&w, "-");
+            tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");
+            tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
+            tl_wrap_words(&w, "of that");
+        }
+        end_with_table(&w, q, "blame");
+    }
+    say_answer_confidence(q, &a->waiting, false);
+}
+
+/* ----------------------------------------------------------------------------------------------------- persistence */
+
+static void persistence(const asking *q)
+{
+    const tl_answers *a = q->a;
+
+    fputs("Always, or only for a while?\n", q->out);
+    tl_wrap w = answer_line(q);
+    if (!has_culprit(q)) {
+        if (a->finding == TL_FOUND_NOBODY)
+            tl_wrap_words(&w, "No rank holds the job up, neither always nor for a while.");
+        else
+            tl_say_no_culprit(&w, a);
+        tl_wrap_end(&w);
+        say_answer_confidence(q, &a->persistence, true);
+        return;
+    }
+    const tl_culprit *c = &a->culprits[0];
+    tl_wrap_piece(&w, "%s:", tl_pattern_labels[c->pattern]);
+    tl_say_phrase(&w, tl_pattern_in_words(c, &a->trust));
+    tl_wrap_end(&w);
+    w = paragraph(q, "Evidence:");
+    if (c->rank != NULL) {
+        tl_wrap_piece(&w, "%zu of %zu", c->nflagged, a->trust.nsteps);
+        tl_wrap_words(&w, "steps flagged;");
+        if (c->nbeside > 0) {
+            tl_wrap_piece(&w, "%zu", c->nbeside);
+            tl_wrap_words(&w, "more that do not count: it costs less in them, or recordings begin or end there;");
+        }
+    }
+    if (isnan(c->p_value))
+        tl_wrap_words(&w, "no test of significance");
+    else
+        tl_wrap_piece(&w, "p = %.4f", c->p_value);
+    end_with_table(&w, q, c->rank != NULL ? "blame_step" : "link");
+    say_answer_confidence(q, &a->persistence, true);
+}
+
+void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
+{
+    char path[1000];
+    tl_shell_word(path, sizeof path, file);
+    const asking q = { out, answers, path };
+    which_rank(&q);
+    which_phase(&q);
+    others_waiting(&q);
+    persistence(&q);
+}

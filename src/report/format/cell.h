@@ -1,0 +1,63 @@
+/* cell.h - one cell of a row as text, and one character of a text: what all formats share. */
+#ifndef TLMPI_REPORT_FORMAT_CELL_H
+#define TLMPI_REPORT_FORMAT_CELL_H
+
+#include "tlmpi/report/format/print.h"
+
+typedef enum tl_cell_is {
+    TL_CELL_IS_NONE,            /* no value */
+    TL_CELL_IS_NUMBER,
+    TL_CELL_IS_INFINITE,        /* a number that JSON cannot say */
+    TL_CELL_IS_TEXT             /* any bytes */
+} tl_cell_is;
+
+typedef struct tl_text_cell {
+    tl_cell_is is;
+    tl_text text;               /* points into the row, the names, the labels or digits: the cell must not move */
+    char digits[32];
+} tl_text_cell;
+
+/* The cell of that field in a row; the row may be packed, cells unaligned. */
+void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
+
+/* The shortest text that reads back as the same double. */
+void tl_double_format(char *out, size_t n, double value);
+
+/* A text in quotes, as JSON wants it. */
+void tl_json_text(FILE *out, tl_text text);
+
+/* The column's cells are numbers. */
+bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
+
+/* Field of the i-th printed column, and how many there are. */
+const tl_field *tl_print_column(const tl_printer *printer, size_t i);
+size_t tl_print_ncolumns(const tl_printer *printer);
+
+#define TL_REPLACEMENT 0xFFFDu
+
+/* Length in bytes of the character at the head of t (t.n > 0), *code its number.  Bytes that begin no character are
+ * taken one at a time, *code is then TL_REPLACEMENT and *whole false. */
+size_t tl_char_next(tl_text t, uint32_t *code, bool *whole);
+
+/* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
+size_t tl_char_columns(uint32_t code);
+
+/* Columns that the text takes. */
+size_t tl_text_columns(tl_text text);
+
+/* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
+bool tl_char_shows(uint32_t code);
+
+/* How a format is written: fed rows between its begin and end, of which end is called also where begin failed.  False: memory
+ * is out; a stream that failed is seen by the caller. */
+typedef struct tl_row_writer {
+    bool (*begin)(tl_printer *printer);
+    bool (*row)(tl_printer *printer, const unsigned char *row);
+    bool (*end)(tl_printer *printer);
+} tl_row_writer;
+
+/* tl_table_format ...: each defined in the file of its format. */
+#define TL_FORMAT_WRITER(NAME, word) extern const tl_row_writer tl_##word##_format;
+TL_FORMATS(TL_FORMAT_WRITER)
+
+#endif

@@ -1,0 +1,73 @@
+/* csv.c - rows as RFC 4180 writes them, but for line ends of one byte. */
+#include "cell.h"
+
+/* Controls other than tab and line ends have no place in a CSV file: readers do not agree on them, terminals obey them.
+ */
+static bool csv_takes(uint32_t code)
+{
+    if (code < 0x20)
+        return code == '\t' || code == '\n' || code == '\r';
+    return code < 0x7F || code >= 0xA0;
+}
+
+static void put_text(FILE *out, tl_text text)
+{
+    bool quoted = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
+    for (size_t i = 0; i < text.n && !quoted; i++)
+        quoted = strchr(",\"\r\n", text.p[i]) != NULL && text.p[i] != 0;
+
+    if (quoted)
+        fputc('"', out);
+    while (text.n > 0) {
+        uint32_t code;
+        bool whole;
+        size_t n = tl_char_next(text, &code, &whole);
+        if (!whole || !csv_takes(code))
+            fputs("\xEF\xBF\xBD", out);
+        else
+            fwrite(text.p, 1, n, out);
+        if (code == '"')
+            fputc('"', out);
+        text = (tl_text){ text.p + n, text.n - n };
+    }
+    if (quoted)
+        fputc('"', out);
+}
+
+static bool begin(tl_printer *printer)
+{
+    for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
+        const char *name = tl_print_column(printer, i)->name;
+        if (i > 0)
+            fputc(',', printer->out);
+        put_text(printer->out, (tl_text){ name, strlen(name) });
+    }
+    fputc('\n', printer->out);
+    return true;
+}
+
+static bool put_row(tl_printer *printer, const unsigned char *row)
+{
+    size_t n = tl_print_ncolumns(printer);
+    for (size_t i = 0; i < n; i++) {
+        tl_text_cell cell;
+        tl_cell_format(&cell, printer, tl_print_column(printer, i), row);
+        if (i > 0)
+            fputc(',', printer->out);
+        /* A line that holds one empty cell and nothing else would be skipped by most readers. */
+        if (n == 1 && cell.text.n == 0)
+            fputs("\"\"", printer->out);
+        else
+            put_text(printer->out, cell.text);
+    }
+    fputc('\n', printer->out);
+    return true;
+}
+
+static bool end(tl_printer *printer)
+{
+    (void)printer;
+    return true;
+}
+
+const tl_row_writer tl_csv_format = { begin, put_row, end };

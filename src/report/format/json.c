@@ -1,0 +1,69 @@
+/* json.c - rows as an array of objects, one a line. */
+#include "cell.h"
+
+void tl_json_text(FILE *out, tl_text text)
+{
+    fputc('"', out);
+    while (text.n > 0) {
+        uint32_t code;
+        bool whole;
+        size_t n = tl_char_next(text, &code, &whole);
+        if (!whole)
+            fputs("\\ufffd", out);
+        else if (code == '"' || code == '\\')
+            fprintf(out, "\\%c", (int)code);
+        else if (code == '\n')
+            fputs("\\n", out);
+        else if (code == '\t')
+            fputs("\\t", out);
+        else if (!tl_char_shows(code))
+            fprintf(out, "\\u%04x", (unsigned)code);
+        else
+            fwrite(text.p, 1, n, out);
+        text = (tl_text){ text.p + n, text.n - n };
+    }
+    fputc('"', out);
+}
+
+static bool begin(tl_printer *printer)
+{
+    fputc('[', printer->out);
+    return true;
+}
+
+static bool put_row(tl_printer *printer, const unsigned char *row)
+{
+    fputs(printer->any ? ",\n{" : "\n{", printer->out);
+    printer->any = true;
+    for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
+        const tl_field *field = tl_print_column(printer, i);
+        tl_text_cell cell;
+        tl_cell_format(&cell, printer, field, row);
+        if (i > 0)
+            fputs(", ", printer->out);
+        tl_json_text(printer->out, (tl_text){ field->name, strlen(field->name) });
+        fputs(": ", printer->out);
+        switch (cell.is) {
+        case TL_CELL_IS_NUMBER:
+            fwrite(cell.text.p, 1, cell.text.n, printer->out);
+            break;
+        case TL_CELL_IS_TEXT:
+            tl_json_text(printer->out, cell.text);
+            break;
+        case TL_CELL_IS_NONE:
+        case TL_CELL_IS_INFINITE:
+            fputs("null", printer->out);
+            break;
+        }
+    }
+    fputc('}', printer->out);
+    return true;
+}
+
+static bool end(tl_printer *printer)
+{
+    fputs(printer->any ? "\n]\n" : "]\n", printer->out);
+    return true;
+}
+
+const tl_row_writer tl_json_format = { begin, put_row, end };

@@ -1,0 +1,108 @@
+#include "tlmpi/report/format/json_writer.h"
+#include "cell.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Goes to where the next value stands; `name` NULL in an array. */
+static void next(tl_json_writer *j, const char *name)
+{
+    if (!j->first)
+        fputc(',', j->out);
+    if (!j->flat)
+        fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    else if (!j->first)
+        fputc(' ', j->out);
+    j->first = false;
+    if (name != NULL)
+        fprintf(j->out, "\"%s\": ", name);
+}
+
+void tl_put_begin(tl_json_writer *j, const char *name, char bracket)
+{
+    if (j->depth > 0)
+        next(j, name);
+    fputc(bracket, j->out);
+    j->depth++;
+    j->first = true;
+}
+
+void tl_put_begin_line(tl_json_writer *j, const char *name)
+{
+    tl_put_begin(j, name, '[');
+    j->flat = true;
+}
+
+void tl_put_end(tl_json_writer *j, char bracket)
+{
+    j->depth--;
+    if (!j->first && !j->flat)
+        fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    fputc(bracket, j->out);
+    j->first = false;
+    j->flat = false;
+}
+
+void tl_put_int(tl_json_writer *j, const char *name, int64_t value)
+{
+    next(j, name);
+    fprintf(j->out, "%" PRId64, value);
+}
+
+void tl_put_known(tl_json_writer *j, const char *name, int64_t value)
+{
+    next(j, name);
+    if (value >= 0)
+        fprintf(j->out, "%" PRId64, value);
+    else
+        fputs("null", j->out);
+}
+
+void tl_put_double(tl_json_writer *j, const char *name, double value)
+{
+    char digits[32];
+    next(j, name);
+    tl_double_format(digits, sizeof digits, value);
+    fputs(isfinite(value) ? digits : "null", j->out);
+}
+
+void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns)
+{
+    tl_put_double(j, name, ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN);
+}
+
+void tl_put_bool(tl_json_writer *j, const char *name, bool value)
+{
+    next(j, name);
+    fputs(value ? "true" : "false", j->out);
+}
+
+void tl_put_null(tl_json_writer *j, const char *name)
+{
+    next(j, name);
+    fputs("null", j->out);
+}
+
+void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t size)
+{
+    const char *stop = memchr(cell, 0, size);
+    const tl_text text = { cell, stop != NULL ? (size_t)(stop - cell) : size };
+    next(j, name);
+    if (text.n > 0)
+        tl_json_text(j->out, text);
+    else
+        fputs("null", j->out);
+}
+
+void tl_put_word(tl_json_writer *j, const char *name, const char *word)
+{
+    tl_put_cell(j, name, word, strlen(word));
+}
+
+void tl_put_words(tl_json_writer *j, const char *name, const char *const *words)
+{
+    tl_put_begin_line(j, name);
+    for (; *words != NULL; words++)
+        tl_put_word(j, NULL, *words);
+    tl_put_end(j, ']');
+}

@@ -1,0 +1,153 @@
+/* text.c - rows as an aligned table.
+ *
+ * The cells of up to 1,000 rows wait in one buffer, each with a 0 behind it, until their widths are known.
+ */
+#include "cell.h"
+
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+enum { ROWS_AT_ONCE = 1000, GAP = 2 };
+
+static const char cut_mark[] = "...";
+
+struct tl_print_wait {
+    TL_VEC(char) text; /* the waiting cells, row after row */
+    size_t nrows;      /* that wait */
+    size_t *widths;    /* of each column, in columns of the terminal */
+};
+
+static bool put_byte(struct tl_print_wait *wait, char byte)
+{
+    if (!tl_vec_room(&wait->text))
+        return false;
+    wait->text.v[wait->text.n++] = byte;
+    return true;
+}
+
+/* Adds a cell, cut to `limit` columns (0 for never); characters that a terminal must not see become '?'. */
+static bool put_cell(struct tl_print_wait *wait, size_t column, tl_text text, size_t limit)
+{
+    size_t all = tl_text_columns(text), most = all, mark = 0, kept = 0;
+    if (limit > 0 && all > limit) {
+        mark = limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
+        most = limit - mark;
+    }
+    while (text.n > 0) {
+        uint32_t code;
+        bool whole;
+        size_t n = tl_char_next(text, &code, &whole);
+        bool shows = whole && tl_char_shows(code);
+        size_t columns = tl_char_columns(code);
+        if (kept + columns > most)
+            break;
+        for (size_t k = 0; k < (shows ? n : 1); k++)
+            if (!put_byte(wait, shows ? text.p[k] : '?'))
+                return false;
+        kept += columns;
+        text = (tl_text){ text.p + n, text.n - n };
+    }
+    for (size_t i = 0; i < mark; i++)
+        if (!put_byte(wait, cut_mark[i]))
+            return false;
+    if (kept + mark > wait->widths[column])
+        wait->widths[column] = kept + mark;
+    return put_byte(wait, 0);
+}
+
+static void put_spaces(FILE *out, size_t n)
+{
+    while (n-- > 0)
+        fputc(' ', out);
+}
+
+/* Prints one line of cells that stand at `at`; returns where the next line's stand. */
+static const char *print_line(const tl_printer *printer, const char *at)
+{
+    size_t ncolumns = tl_print_ncolumns(printer);
+    for (size_t i = 0; i < ncolumns; i++) {
+        size_t n = strlen(at);
+        size_t pad = printer->wait->widths[i] - tl_text_columns((tl_text){ at, n });
+        bool right = tl_field_is_number(printer, tl_print_column(printer, i));
+        put_spaces(printer->out, (i > 0 ? GAP : 0) + (right ? pad : 0));
+        fwrite(at, 1, n, printer->out);
+        if (!right && i + 1 < ncolumns)
+            put_spaces(printer->out, pad);
+        at += n + 1;
+    }
+    fputc('\n', printer->out);
+    return at;
+}
+
+static void flush_rows(tl_printer *printer)
+{
+    struct tl_print_wait *wait = printer->wait;
+    const char *at = wait->text.v;
+    for (size_t i = 0; i < wait->nrows; i++)
+        at = print_line(printer, at);
+    wait->nrows = 0;
+    wait->text.n = 0;
+}
+
+/* The header is the first line that waits. */
+static bool put_header(tl_printer *printer)
+{
+    struct tl_print_wait *wait = printer->wait;
+    for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
+        const char *name = tl_print_column(printer, i)->name;
+        if (!put_cell(wait, i, (tl_text){ name, strlen(name) }, 0))
+            return false;
+    }
+    wait->nrows = 1;
+    return true;
+}
+
+static bool begin(tl_printer *printer)
+{
+    size_t ncolumns = tl_print_ncolumns(printer);
+    struct tl_print_wait *wait = tl_calloc(1, sizeof *wait);
+    printer->wait = wait;
+    if (wait == NULL)
+        return false;
+    wait->widths = tl_calloc(ncolumns > 0 ? ncolumns : 1, sizeof *wait->widths);
+    return wait->widths != NULL && put_header(printer);
+}
+
+static bool put_row(tl_printer *printer, const unsigned char *row)
+{
+    for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
+        tl_text_cell cell;
+        tl_cell_format(&cell, printer, tl_print_column(printer, i), row);
+        tl_text text = cell.is == TL_CELL_IS_NONE ? TL_TEXT("-") : cell.text;
+        if (!put_cell(printer->wait, i, text, cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0))
+            return false;
+    }
+    printer->wait->nrows++;
+    return true;
+}
+
+/* Widths are decided for so many rows at a time. */
+static bool take_row(tl_printer *printer, const unsigned char *row)
+{
+    if (!put_row(printer, row))
+        return false;
+    if (printer->wait->nrows >= ROWS_AT_ONCE)
+        flush_rows(printer);
+    return true;
+}
+
+static bool end(tl_printer *printer)
+{
+    struct tl_print_wait *wait = printer->wait;
+    if (wait == NULL)
+        return false;
+    if (wait->widths != NULL)
+        flush_rows(printer);
+    free(wait->widths);
+    free(wait->text.v);
+    free(wait);
+    printer->wait = NULL;
+    return true;
+}
+
+const tl_row_writer tl_table_format = { begin, take_row, end };

@@ -1,0 +1,248 @@
+/* summary.c - what a run found, on one screen. */
+#include "tlmpi/report/summary.h"
+
+#include "idle.h"
+#include "match.h"
+#include "table.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/format/terminal.h"
+#include "tlmpi/report/format/words.h"
+#include "tlmpi/report/format/wrap.h"
+#include "troubles.h"
+#include "verdict.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many hosts or devices are named before they are counted, and how much of a name is shown. */
+enum { NAMED_TEXTS = 2, NAMED_BYTES = 64 };
+
+/* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
+
+typedef struct facts {
+    char v[8][320];
+    size_t n;
+} facts;
+
+/* Room for one more; the callers below make fewer than there are places. */
+static char *next_fact(facts *list)
+{
+    return list->v[list->n++];
+}
+
+#define FACT_BYTES sizeof((facts *)0)->v[0]
+
+static void say_facts(tl_wrap *w, const facts *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        char text[FACT_BYTES + 1];
+        snprintf(text, sizeof text, "%s%s", list->v[i], i + 1 < list->n ? "," : "");
+        if (strlen(text) < TL_LINE_COLUMNS / 2)
+            tl_wrap_piece(w, "%s", text);
+        else
+            tl_wrap_words(w, text);
+    }
+}
+
+/* ---- what was read ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One or two distinct texts of a column of the rank table (`size` bytes at `offset`), else how many there are; empty
+ * ones do not count.  Nothing is said when memory is out. */
+static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t size, const char *before,
+                         const char *many)
+{
+    size_t n = 0, distinct = 0;
+    char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 behind it */
+    char **texts = tl_calloc(s->nranks + 1, sizeof *texts);
+    if (copies == NULL || texts == NULL)
+        goto done;
+
+    for (size_t i = 0; i < s->nranks; i++) {
+        char *copy = copies + i * (size + 1);
+        memcpy(copy, (const char *)&s->ranks[i] + offset, size);
+        if (*copy != '\0')
+            texts[n++] = copy;
+    }
+    qsort(texts, n, sizeof *texts, compare_texts);
+    for (size_t i = 0; i < n; i++)
+        if (distinct == 0 || strcmp(texts[i], texts[distinct - 1]) != 0)
+            texts[distinct++] = texts[i];
+
+    if (distinct > NAMED_TEXTS)
+        snprintf(next_fact(list), FACT_BYTES, "%zu %s", distinct, many);
+    else if (distinct == NAMED_TEXTS)
+        snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
+    else if (distinct == 1)
+        snprintf(next_fact(list), FACT_BYTES, "%s%.*s", before, NAMED_BYTES, texts[0]);
+
+done:
+    free(texts);
+    free(copies);
+}
+
+/* "3 steps (4-6)" where all ranks have the same; "2-3 steps a rank (4-6)" where they may not. */
+static void add_steps(facts *list, const tl_summary *s)
+{
+    if (s->nsteps == 0)
+        return;
+
+    int32_t low = s->steps[0].step, high = low;
+    size_t fewest = s->nsteps, most = 0, ranks = 0;
+    for (size_t i = 0, n; i < s->nsteps; i += n) {
+        for (n = 0; i + n < s->nsteps && s->steps[i + n].rank == s->steps[i].rank; n++) {
+            low = s->steps[i + n].step < low ? s->steps[i + n].step : low;
+            high = s->steps[i + n].step > high ? s->steps[i + n].step : high;
+        }
+        fewest = n < fewest ? n : fewest;
+        most = n > most ? n : most;
+        ranks++;
+    }
+
+    bool same = fewest == most && (ranks == 1 || (uint64_t)((int64_t)high - low) + 1 == most);
+    char count[48], range[32];
+    if (fewest == most)
+        snprintf(count, sizeof count, "%zu", most);
+    else
+        snprintf(count, sizeof count, "%zu-%zu", fewest, most);
+    if (low == high)
+        snprintf(range, sizeof range, "%" PRId32, low);
+    else
+        snprintf(range, sizeof range, "%" PRId32 "-%" PRId32, low, high);
+    snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank",
+             range);
+}
+
+/* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with.
+ */
+static void add_ranks(facts *list, const tl_summary *s)
+{
+    int64_t nread = 0, largest = -1;
+    for (size_t i = 0; i < s->nranks; i++) {
+        nread += s->ranks[i].status != TL_RANK_UNREADABLE;
+        largest = s->ranks[i].rank > largest ? s->ranks[i].rank : largest;
+    }
+    if (s->world_size <= 0)
+        return;
+    if (largest < s->world_size)
+        snprintf(next_fact(list), FACT_BYTES, "%s of %s rank%s", tl_grouped(nread).text, tl_grouped(s->world_size).text,
+                 tl_plural(s->world_size));
+    else
+        snprintf(next_fact(list), FACT_BYTES, "%s rank%s up to %s (world size %s in the traces)",
+                 tl_grouped(nread).text, tl_plural(nread), tl_grouped(largest).text, tl_grouped(s->world_size).text);
+}
+
+static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    facts list = { .n = 0 };
+    int64_t bytes = 0;
+    for (size_t i = 0; i < s->nranks; i++)
+        bytes += s->ranks[i].file_bytes;
+
+    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text,
+             tl_plural((int64_t)s->nranks));
+    add_ranks(&list, s);
+    snprintf(next_fact(&list), FACT_BYTES, "%s", tl_bytes_in_words(bytes).text);
+    add_steps(&list, s);
+    add_distinct(&list, s, offsetof(tl_rank, host), sizeof s->ranks->host, "host ", "hosts");
+    add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof s->ranks->device_name, "", "kinds of device");
+
+    char head[64];
+    snprintf(head, sizeof head, "tlmpi %s", s->version);
+    fprintf(out, "%s%s%s ", look->bold, head, look->off);
+    tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + 1, .begun = true };
+    say_facts(&w, &list);
+    tl_wrap_end(&w);
+}
+
+static void say_events(FILE *out, const tl_summary *s)
+{
+    int64_t events = 0, dropped = 0, repaired = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        events += s->ranks[i].events;
+        dropped += s->ranks[i].dropped;
+        repaired += s->ranks[i].repaired;
+    }
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "parsed %s event%s", tl_grouped(events).text, tl_plural(events));
+    tl_wrap_piece(&w, "in %.2f s", s->seconds);
+    tl_wrap_piece(&w, "on %d proc%s;", s->nprocs, tl_plural(s->nprocs));
+    tl_wrap_piece(&w, "%s dropped,", tl_grouped(dropped).text);
+    tl_wrap_piece(&w, "%s repaired", tl_grouped(repaired).text);
+    tl_wrap_end(&w);
+}
+
+/* ---- what was found ---- */
+
+static void say_unclassified(FILE *out, const tl_summary *s)
+{
+    int64_t unclassified = 0, all = 0;
+    size_t several = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        unclassified = tl_ns_add(unclassified, s->ranks[i].unclassified_ns);
+        all = tl_ns_add(all, s->ranks[i].kernel_ns);
+        several += s->ranks[i].devices > 1;
+    }
+    tl_wrap w = { .out = out, .indent = 2 };
+    if (unclassified > 0) {
+        tl_wrap_words(&w, "Unclassified:");
+        tl_wrap_piece(&w, "%.1f %%", tl_percent(unclassified, all));
+        tl_wrap_words(&w,
+                      "of kernel time has a name that no rule knows; it counts as compute (--rules FILE adds rules).");
+        tl_wrap_end(&w);
+    }
+    if (several > 0) {
+        tl_wrap_piece(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
+        tl_wrap_words(&w, "several devices; the lines above sum over them.");
+        tl_wrap_end(&w);
+    }
+}
+
+/* ---- what was written ---- */
+
+static void say_output(FILE *out, const tl_summary *s)
+{
+    if (s->output == NULL)
+        return;
+    char path[1000];
+    tl_shell_word(path, sizeof path, s->output);
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "Wrote");
+    tl_wrap_piece(&w, "%s", path);
+    tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
+    if (tl_whole_row(s, -1) != NULL)
+        tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
+    else /* nothing to ask for: what the traces hold */
+        tl_wrap_piece(&w, "Next: tlmpi show %s rank", path);
+    tl_wrap_end(&w);
+}
+
+void tl_print_summary(FILE *out, const tl_summary *s)
+{
+    static const tl_look coloured = { "\033[1m", "\033[31m", "\033[0m" }, plain = { "", "", "" };
+    const tl_look *look = tl_shows_colour(out) ? &coloured : &plain;
+
+    say_inputs(out, s, look);
+    say_events(out, s);
+    tl_say_numbering(out, s);
+    tl_say_run(out, s);
+    fputc('\n', out);
+
+    if (tl_whole_row(s, -1) != NULL) {
+        tl_print_summary_table(out, s, look);
+        fputc('\n', out);
+        tl_print_verdict(out, s->answers, look);
+        tl_print_summary_idle(out, s, look);
+    } else {
+        fprintf(out, "No trace has device work: there is nothing to break down.\n");
+    }
+    tl_say_matching(out, s);
+    say_unclassified(out, s);
+    tl_say_troubles(out, s, look);
+    say_output(out, s);
+}

@@ -1,0 +1,24 @@
+/* table.h - the one table of the summary: where each rank's time went. */
+#ifndef TLMPI_REPORT_SUMMARY_TABLE_H
+#define TLMPI_REPORT_SUMMARY_TABLE_H
+
+#include "tlmpi/report/summary.h"
+
+/* Escape sequences, empty where there is no colour. */
+typedef struct tl_look {
+    const char *bold, *bad, *off;
+} tl_look;
+
+/* Up to so many ranks each has a line; above, only the worst, the first of those that hold the job up, the median and the
+ * best. */
+enum { TL_ALL_RANKS_SHOWN = 16, TL_WORST_RANKS_SHOWN = 5, TL_CULPRITS_MARKED = 4 };
+
+/* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */
+const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
+
+/* a as percent of b; 0 where b is 0. */
+double tl_percent(int64_t a, int64_t b);
+
+void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look *look);
+
+#endif

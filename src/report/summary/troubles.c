@@ -1,0 +1,122 @@
+/* troubles.c - what is not there, or cannot be trusted. */
+#include "troubles.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/report/format/words.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many of a kind are named before the rest is counted. */
+enum { NAMED_TROUBLES = 5, NAMED_SKIPPED = 3 };
+
+void tl_say_numbering(FILE *out, const tl_summary *s)
+{
+    int64_t by_name = 0, by_order = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        const char *from = tl_rank_from_labels[s->ranks[i].rank_from];
+        by_name += strcmp(from, "file_name") == 0;
+        by_order += strcmp(from, "order") == 0;
+    }
+    if (by_name + by_order == 0 || s->nranks == 1)
+        return;
+
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_words(&w, "Ranks numbered");
+    if (by_name > 0) {
+        tl_wrap_words(&w, "by the file's name:");
+        tl_wrap_piece(&w, "%s%s", tl_grouped(by_name).text, by_order > 0 ? "," : ".");
+    }
+    if (by_order > 0) {
+        tl_wrap_words(&w, "by the order of the files:");
+        tl_wrap_piece(&w, "%s.", tl_grouped(by_order).text);
+    }
+    tl_wrap_end(&w);
+}
+
+void tl_say_run(FILE *out, const tl_summary *s)
+{
+    if (s->nruns <= 1)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "Run %d of %d", s->run, s->nruns);
+    tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked."
+                                   : "was analysed; --run list lists them, --run N chooses.");
+    tl_wrap_end(&w);
+}
+
+/* Each rank of which something was lost, with what and where. */
+static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    size_t losses = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        const tl_rank *rank = &s->ranks[i];
+        bool lossy =
+            rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
+        if (!lossy || ++losses > NAMED_TROUBLES)
+            continue;
+        /* The cell has no 0 behind it when it is full. */
+        char head[64], error[sizeof rank->error + 1] = "";
+        memcpy(error, rank->error, sizeof rank->error);
+        const char *label = tl_rank_status_labels[rank->status], *colon = rank->dropped > 0 || *error ? ":" : "";
+
+        snprintf(head, sizeof head, "rank %" PRId32 " ", rank->rank);
+        fprintf(out, "%s%s%s%s%s", head, look->bad, label, look->off, colon);
+        tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + strlen(label) + strlen(colon), .begun = true };
+        if (rank->dropped > 0)
+            tl_wrap_piece(&w, "%s event%s lost%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
+                          *error ? ";" : "");
+        tl_wrap_words(&w, error);
+        tl_wrap_end(&w);
+    }
+    if (losses > NAMED_TROUBLES)
+        fprintf(out, "%zu more not ok: see status and error of table rank.\n", losses - NAMED_TROUBLES);
+}
+
+/* Ranks that were read and hold no device work; where none does, that has been said. */
+static void say_idlers(FILE *out, const tl_summary *s)
+{
+    int64_t *idlers = tl_calloc(s->nranks + 1, sizeof *idlers);
+    size_t n = 0;
+    for (size_t i = 0; idlers != NULL && i < s->nranks; i++)
+        if (s->ranks[i].status == TL_RANK_NO_GPU)
+            idlers[n++] = s->ranks[i].rank;
+    if (n > 0 && n < s->nranks) {
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_words(&w, "No device work in the trace of");
+        tl_wrap_piece(&w, "%s rank%s:", tl_grouped((int64_t)n).text, tl_plural((int64_t)n));
+        tl_say_ranks(&w, idlers, n, n);
+        tl_wrap_end(&w);
+    }
+    free(idlers);
+}
+
+static void say_missing(FILE *out, const tl_summary *s)
+{
+    if (s->nmissing == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_piece(&w, "No trace of %s rank%s:", tl_grouped((int64_t)s->nmissing).text, tl_plural((int64_t)s->nmissing));
+    tl_say_ranks(&w, s->missing, s->nmissing_listed, s->nmissing);
+    tl_wrap_end(&w);
+}
+
+static void say_skipped(FILE *out, const tl_summary *s)
+{
+    for (size_t i = 0; i < s->nskipped && i < NAMED_SKIPPED; i++) {
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_words(&w, "Left alone:");
+        tl_wrap_words(&w, s->skipped[i]);
+        tl_wrap_end(&w);
+    }
+    if (s->nskipped > NAMED_SKIPPED)
+        fprintf(out, "and %zu more: tlmpi check names them.\n", s->nskipped - NAMED_SKIPPED);
+}
+
+void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    say_losses(out, s, look);
+    say_idlers(out, s);
+    say_missing(out, s);
+    say_skipped(out, s);
+}

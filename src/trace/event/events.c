@@ -1,0 +1,325 @@
+/* events.c - the columns, and the one place that decides what an entry's values mean. */
+#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/values.h"
+#include <stdlib.h>
+
+/* Times beyond this are no times: base + ts + dur then never overflows. */
+#define LARGEST_TIME_NS (INT64_C(1) << 61)
+
+/* ------------------------------------------------------------------------------------------------------ categories */
+
+static const struct {
+    const char *word;
+    tl_cat cat;
+} category_words[] = {
+    { "kernel", TL_CAT_KERNEL },            { "Kernel", TL_CAT_KERNEL },
+    { "mtia_ccp_events", TL_CAT_KERNEL },   { "gpu_memcpy", TL_CAT_MEMCPY },
+    { "Memcpy", TL_CAT_MEMCPY },            { "gpu_memset", TL_CAT_MEMSET },
+    { "Memset", TL_CAT_MEMSET },            { "cuda_sync", TL_CAT_SYNC },
+    { "cuda_runtime", TL_CAT_RUNTIME },     { "Runtime", TL_CAT_RUNTIME },
+    { "cuda_driver", TL_CAT_DRIVER },       { "cpu_op", TL_CAT_CPU_OP },
+    { "Operator", TL_CAT_CPU_OP },          { "user_annotation", TL_CAT_USER_ANNOTATION },
+    { "gpu_user_annotation", TL_CAT_GPU_ANNOTATION },
+    { "python_function", TL_CAT_PYTHON },   { "ac2g", TL_CAT_FLOW },
+    { "async_cpu_to_gpu", TL_CAT_FLOW },    { "async_gpu", TL_CAT_FLOW },
+    { "fwdbwd", TL_CAT_FWDBWD },            { "cpu_instant_event", TL_CAT_INSTANT },
+    { "overhead", TL_CAT_OVERHEAD },        { "cuda_profiler_range", TL_CAT_PROFILER_RANGE },
+    { "Trace", TL_CAT_TRACE },
+};
+
+static tl_cat cat_of(tl_text t)
+{
+    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++)
+        if (tl_text_is(t, category_words[i].word))
+            return category_words[i].cat;
+    if (t.n > 8 && memcmp(t.p + t.n - 8, "_runtime", 8) == 0)
+        return TL_CAT_RUNTIME;
+    if (t.n > 7 && memcmp(t.p + t.n - 7, "_driver", 7) == 0)
+        return TL_CAT_DRIVER;
+    return TL_CAT_OTHER;
+}
+
+/* Only spellings that are known: whatever else is written is read whole. */
+void tl_events_filter(uint32_t keep, tl_filter *filter)
+{
+    *filter = (tl_filter){ .n = 0 };
+    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++) {
+        tl_text word = { category_words[i].word, strlen(category_words[i].word) };
+        if (keep & TL_CAT_BIT(category_words[i].cat) ||
+            filter->n == sizeof filter->unwanted / sizeof filter->unwanted[0])
+            continue;
+        filter->unwanted[filter->n++] = word;
+        filter->shapes |= UINT64_C(1) << tl_filter_shape(word);
+    }
+}
+
+uint16_t tl_events_category(tl_events *e, uint32_t text)
+{
+    uint32_t found = tl_map_get(&e->category_map, text);
+
+    if (found != TL_MAP_NONE)
+        return (uint16_t)found;
+    if (e->categories.n == UINT16_MAX - 1)
+        return UINT16_MAX - 2;
+    if (!tl_vec_room(&e->categories) || tl_map_put(&e->category_map, text, (uint32_t)e->categories.n) != 0)
+        return UINT16_MAX;
+    e->categories.v[e->categories.n] = (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE
+                                                                              : cat_of(tl_names_text(&e->names, text)) };
+    return (uint16_t)e->categories.n++;
+}
+
+static uint16_t category_index(tl_events *e, const tl_value *cat)
+{
+    if (cat == NULL || cat->type != TL_VALUE_STRING)
+        return tl_events_category(e, TL_NO_NAME);
+    uint16_t *recent = &e->recent_category[tl_filter_shape(cat->text) % TL_RECENT];
+    if (*recent < e->categories.n && e->categories.v[*recent].text != TL_NO_NAME) {
+        tl_text text = tl_names_text(&e->names, e->categories.v[*recent].text);
+        if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)
+            return *recent;
+    }
+    uint32_t text = tl_value_keep(e, cat->text, TL_TEXT_MAX);
+    uint16_t found = text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
+    *recent = found;
+    return found;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- values */
+
+/* A pid or tid: a number, or a text. */
+static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_t *text)
+{
+    *text = TL_NO_NAME;
+    *number = v != NULL && v->type == TL_VALUE_NUMBER ? tl_value_int(v, 0) : 0;
+    if (v != NULL && v->type == TL_VALUE_STRING)
+        *text = tl_value_keep(e, v->text, TL_TEXT_MAX);
+}
+
+static bool same_track(const tl_track *t, const tl_track *u)
+{
+    return u->pid == t->pid && u->tid == t->tid && u->pid_text == t->pid_text && u->tid_text == t->tid_text;
+}
+
+/* Different pairs of equal hash are told apart by going on to the next key. */
+uint32_t tl_events_track(tl_events *e, const tl_track *t)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(t->pid_text, (uint64_t)t->pid), tl_hash_mix(t->tid_text, (uint64_t)t->tid));
+    for (;; key++) {
+        uint32_t i = tl_map_get(&e->track_map, key);
+        if (i == TL_MAP_NONE) {
+            if (!tl_vec_room(&e->tracks) || tl_map_put(&e->track_map, key, (uint32_t)e->tracks.n) != 0)
+                return TL_MAP_NONE;
+            e->tracks.v[e->tracks.n] = *t;
+            return (uint32_t)e->tracks.n++;
+        }
+        if (same_track(&e->tracks.v[i], t))
+            return i;
+    }
+}
+
+static uint32_t track_index(tl_events *e, const tl_fields *f)
+{
+    tl_track t;
+    track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
+    track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
+    uint32_t *recent = &e->recent_track[((uint64_t)t.tid ^ t.tid_text) % TL_RECENT];
+    if (*recent >= e->tracks.n || !same_track(&e->tracks.v[*recent], &t))
+        *recent = tl_events_track(e, &t);
+    return *recent;
+}
+
+static bool same_lane(const tl_lane *l, const tl_lane *m)
+{
+    return l->device == m->device && l->stream == m->stream;
+}
+
+uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
+{
+    uint64_t key = tl_hash_mix((uint64_t)l->device, (uint64_t)l->stream);
+    for (;; key++) {
+        uint32_t i = tl_map_get(&e->lane_map, key);
+        if (i == TL_MAP_NONE) {
+            if (!tl_vec_room(&e->lanes) || tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n) != 0)
+                return TL_MAP_NONE;
+            e->lanes.v[e->lanes.n] = *l;
+            return (uint32_t)e->lanes.n++;
+        }
+        if (same_lane(&e->lanes.v[i], l))
+            return i;
+    }
+}
+
+static uint32_t lane_index(tl_events *e, const tl_fields *f)
+{
+    tl_lane l = { tl_value_int(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
+                  tl_value_int(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
+    uint32_t *recent = &e->recent_lane[(uint64_t)l.stream % TL_RECENT];
+    if (*recent >= e->lanes.n || !same_lane(&e->lanes.v[*recent], &l))
+        *recent = tl_events_lane(e, &l);
+    return *recent;
+}
+
+/* --------------------------------------------------------------------------------------------------------- columns */
+
+static bool grow_column(void *column, size_t cap, size_t need, size_t size)
+{
+    size_t c = cap;
+    return tl_grow((void **)column, &c, need, size);
+}
+
+/* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
+bool tl_events_reserve(tl_events *e, size_t n)
+{
+    if (n <= e->cap)
+        return true;
+    size_t need = e->cap < 1024 ? 1024 : e->cap + e->cap / 2;
+    need = need < n ? n : need;
+    if (need >= UINT32_MAX)
+        return false;
+    if (!grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns) ||
+        !grow_column(&e->dur_ns, e->cap, need, sizeof *e->dur_ns) ||
+        !grow_column(&e->corr, e->cap, need, sizeof *e->corr) ||
+        !grow_column(&e->name, e->cap, need, sizeof *e->name) ||
+        !grow_column(&e->track, e->cap, need, sizeof *e->track) ||
+        !grow_column(&e->lane, e->cap, need, sizeof *e->lane) || !grow_column(&e->uid, e->cap, need, sizeof *e->uid) ||
+        !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
+        !grow_column(&e->flags, e->cap, need, sizeof *e->flags))
+        return false;
+    e->cap = need;
+    return true;
+}
+
+/* Reads a time; true when it is there and can be one. */
+static bool time_of(const tl_value *v, int64_t *ns)
+{
+    return v != NULL && v->type != TL_VALUE_OTHER && tl_decimal_us_to_ns(v->text.p, v->text.n, ns) &&
+           *ns <= LARGEST_TIME_NS && *ns >= -LARGEST_TIME_NS;
+}
+
+static unsigned phase_of(const tl_value *ph)
+{
+    if (ph == NULL || tl_text_is(ph->text, "X"))
+        return TL_EVENT_PH_X;
+    return tl_text_is(ph->text, "s") ? TL_EVENT_PH_START : tl_text_is(ph->text, "f") ? TL_EVENT_PH_END : 0;
+}
+
+/* What an event says of when it was; `complete`: it says itself that it has a ts and a dur. */
+typedef struct timing {
+    int64_t ts_ns, dur_ns;
+    unsigned flags;
+} timing;
+
+static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complete, timing *t, const char **why)
+{
+    if (ts == NULL || ts->type == TL_VALUE_OTHER) {
+        if (complete) {
+            *why = "expected a ts";
+            return TL_TAKEN_BAD;
+        }
+    } else if (!time_of(ts, &t->ts_ns)) {
+        *why = "expected ts in microseconds, found something that is no time";
+        return TL_TAKEN_BAD;
+    } else {
+        t->flags |= TL_EVENT_HAS_TS;
+    }
+    if (dur != NULL && dur->type != TL_VALUE_OTHER) {
+        if (!time_of(dur, &t->dur_ns)) {
+            *why = "expected dur in microseconds, found something that is no time";
+            return TL_TAKEN_BAD;
+        }
+        t->flags |= TL_EVENT_HAS_DUR;
+    }
+    if (t->dur_ns < 0) {
+        *why = "expected a dur of 0 or more, took 0";
+        t->dur_ns = 0;
+        return TL_TAKEN_UNTIMED;
+    }
+    if (complete && !(t->flags & TL_EVENT_HAS_DUR)) {
+        *why = "expected a dur, took 0";
+        return TL_TAKEN_UNTIMED;
+    }
+    return TL_TAKEN_KEPT;
+}
+
+/* Adds the event to the columns.  False when memory is out. */
+static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
+                      const timing *t)
+{
+    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1))
+        return false;
+    size_t i = e->n;
+    const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
+    if (corr == NULL && (t->flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
+        corr = tl_fields_get(f, TL_KEY_ID);
+    int64_t correlation = tl_value_int(corr, INT64_MIN);
+    bool has_corr = correlation != INT64_MIN;
+
+    e->ts_ns[i] = t->ts_ns;
+    e->dur_ns[i] = t->dur_ns;
+    e->name[i] = tl_value_name(e, tl_fields_get(f, TL_KEY_NAME));
+    e->track[i] = track_index(e, f);
+    e->lane[i] = lane_index(e, f);
+    e->uid[i] = uid;
+    e->category[i] = category;
+    e->corr[i] = has_corr ? correlation : -1;
+    e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
+    if (hook != NULL && !hook->keep(hook->arg, e, f, (uint32_t)i))
+        return false;
+    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) ||
+        e->no_memory)
+        return false;
+    e->n++;
+    return true;
+}
+
+tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_fields *f, uint32_t uid,
+                        bool *fractional, const char **why)
+{
+    const tl_value *ts = tl_fields_get(f, TL_KEY_TS), *ph = tl_fields_get(f, TL_KEY_PH);
+    uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
+    uint64_t ncut = e->ncut;
+
+    if (category == UINT16_MAX)
+        return TL_TAKEN_NO_MEMORY;
+    uint32_t of_category = TL_CAT_BIT(e->categories.v[category].cat);
+    if ((options->keep & of_category) == 0)
+        return TL_TAKEN_FILTERED;
+    if (!*fractional)
+        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts->text));
+
+    timing t = { .flags = phase_of(ph) };
+    bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
+    if (ph != NULL && !complete && !options->any_ph && (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
+        *why = "expected device work as one complete event (ph X), found another ph";
+        return TL_TAKEN_BAD;
+    }
+    tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);
+    if (taken == TL_TAKEN_BAD)
+        return taken;
+    if (!add_event(e, options->hook, f, uid, category, &t))
+        return TL_TAKEN_NO_MEMORY;
+    if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
+        *why = "expected a text of 64 KiB at most, cut a longer one";
+        taken = TL_TAKEN_REPAIRED;
+    }
+    return taken;
+}
+
+void tl_events_free_columns(tl_events *e)
+{
+    void *columns[] = { e->ts_ns,    e->dur_ns,   e->corr,    e->name,     e->track,   e->lane,
+                        e->uid,      e->category, e->flags,   e->tracks.v, e->lanes.v, e->categories.v,
+                        e->copies.v, e->colls.v,  e->waits.v, e->grids.v };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        free(columns[i]);
+    tl_map_free(&e->track_map);
+    tl_map_free(&e->lane_map);
+    tl_map_free(&e->category_map);
+    *e = (tl_events){ .names = e->names };
+}
+
+void tl_events_free(tl_events *e)
+{
+    tl_events_free_columns(e);
+    tl_names_free(&e->names);
+}

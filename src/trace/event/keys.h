@@ -1,0 +1,112 @@
+/* keys.h - spellings of keys, old and new, to what they mean.
+ *
+ * A switch over the length and comparisons of known size: this stands in the innermost loop of the fast reader, where most
+ * keys of args are ones that nobody asks for.
+ */
+#ifndef TLMPI_TRACE_EVENT_KEYS_H
+#define TLMPI_TRACE_EVENT_KEYS_H
+
+#include "tlmpi/trace/event/fields.h"
+
+#define TL_KEY_IF(word, key)                                                                                            \
+    if (memcmp(p, word, sizeof(word) - 1) == 0)                                                                         \
+        return key
+
+/* A key of the entry itself. */
+static inline tl_key tl_key_of_entry(const char *p, size_t n)
+{
+    switch (n) {
+    case 2:
+        TL_KEY_IF("ph", TL_KEY_PH);
+        TL_KEY_IF("ts", TL_KEY_TS);
+        TL_KEY_IF("id", TL_KEY_ID);
+        break;
+    case 3:
+        TL_KEY_IF("cat", TL_KEY_CAT);
+        TL_KEY_IF("pid", TL_KEY_PID);
+        TL_KEY_IF("tid", TL_KEY_TID);
+        TL_KEY_IF("dur", TL_KEY_DUR);
+        break;
+    case 4:
+        TL_KEY_IF("name", TL_KEY_NAME);
+        TL_KEY_IF("args", TL_KEY_ARGS);
+        break;
+    }
+    return TL_KEY_UNKNOWN;
+}
+
+/* A key of its args. */
+static inline tl_key tl_key_of_args(const char *p, size_t n)
+{
+    switch (n) {
+    case 3:
+        TL_KEY_IF("Seq", TL_KEY_SEQ);
+        break;
+    case 4:
+        TL_KEY_IF("kind", TL_KEY_KIND);
+        TL_KEY_IF("grid", TL_KEY_GRID);
+        break;
+    case 5:
+        TL_KEY_IF("bytes", TL_KEY_BYTES);
+        TL_KEY_IF("dtype", TL_KEY_DTYPE);
+        break;
+    case 6:
+        TL_KEY_IF("stream", TL_KEY_STREAM);
+        TL_KEY_IF("device", TL_KEY_DEVICE);
+        TL_KEY_IF("Stream", TL_KEY_STREAM);
+        break;
+    case 8:
+        TL_KEY_IF("Src Rank", TL_KEY_SRC_RANK);
+        TL_KEY_IF("Dst Rank", TL_KEY_DST_RANK);
+        break;
+    case 10:
+        TL_KEY_IF("Group size", TL_KEY_GROUP_SIZE);
+        break;
+    case 11:
+        TL_KEY_IF("correlation", TL_KEY_CORRELATION);
+        break;
+    case 13:
+        TL_KEY_IF("In msg nelems", TL_KEY_IN_NELEMS);
+        TL_KEY_IF("In split size", TL_KEY_IN_SPLIT);
+        break;
+    case 14:
+        TL_KEY_IF("Out msg nelems", TL_KEY_OUT_NELEMS);
+        TL_KEY_IF("Out split size", TL_KEY_OUT_SPLIT);
+        TL_KEY_IF("wait_on_stream", TL_KEY_WAIT_ON_STREAM);
+        TL_KEY_IF("Correlation ID", TL_KEY_CORRELATION);
+        break;
+    case 15:
+        TL_KEY_IF("Collective name", TL_KEY_COLL_NAME);
+        break;
+    case 17:
+        TL_KEY_IF("Global rank start", TL_KEY_RANK_START);
+        break;
+    case 18:
+        TL_KEY_IF("Process Group Name", TL_KEY_PG_NAME);
+        TL_KEY_IF("Global rank stride", TL_KEY_RANK_STRIDE);
+        break;
+    case 19:
+        TL_KEY_IF("Process Group Ranks", TL_KEY_PG_RANKS);
+        break;
+    case 23:
+        TL_KEY_IF("memory bandwidth (GB/s)", TL_KEY_BANDWIDTH);
+        break;
+    case 25:
+        TL_KEY_IF("Process Group Description", TL_KEY_PG_DESC);
+        break;
+    case 33:
+        TL_KEY_IF("wait_on_cuda_event_record_corr_id", TL_KEY_WAIT_ON_CORR);
+        break;
+    }
+    return TL_KEY_UNKNOWN;
+}
+
+/* Whether the value is kept as it is written, whatever it is. */
+static inline bool tl_key_keeps_json(tl_key key)
+{
+    return key >= TL_KEY_GRID && key < TL_NKEYS;
+}
+
+#undef TL_KEY_IF
+
+#endif

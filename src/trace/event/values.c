@@ -1,0 +1,154 @@
+#include "tlmpi/trace/event/values.h"
+#include "tlmpi/base/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------------------- texts */
+
+/* The beginning of a text, and behind it the hash of the whole, so that different texts stay different. */
+static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
+{
+    size_t room = most + 32;
+    char *cut = tl_malloc(room);
+
+    e->ncut++;
+    if (cut == NULL)
+        return TL_NO_NAME;
+    while (most > 0 && ((unsigned char)t.p[most] & 0xc0) == 0x80) /* not inside a character */
+        most--;
+    memcpy(cut, t.p, most);
+    int behind = snprintf(cut + most, room - most, "\xE2\x80\xA6%016llx", (unsigned long long)tl_hash_bytes(t.p, t.n));
+    uint32_t id = tl_names_intern(&e->names, cut, most + (size_t)behind);
+    free(cut);
+    return id;
+}
+
+uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
+{
+    uint32_t id = t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
+    e->no_memory |= id == TL_NO_NAME;
+    return id;
+}
+
+/* -------------------------------------------------------------------------------------------------- rare arguments */
+
+#define BIT(key)  (UINT64_C(1) << (key))
+#define COPY_KEYS (BIT(TL_KEY_BYTES) | BIT(TL_KEY_BANDWIDTH))
+#define WAIT_KEYS (BIT(TL_KEY_WAIT_ON_STREAM) | BIT(TL_KEY_WAIT_ON_CORR))
+#define COLL_KEYS                                                                                                      \
+    (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
+     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ) | BIT(TL_KEY_SRC_RANK) | BIT(TL_KEY_DST_RANK))
+
+/* The direction of a copy; kernels have a kind, too, but no number. */
+static int32_t copy_kind_of(const tl_fields *f)
+{
+    int64_t kind = tl_value_int(tl_fields_get(f, TL_KEY_KIND), -1);
+    return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
+}
+
+/* The product of a list of numbers above 0; 0 where it is none. */
+static uint32_t product_of(tl_text list)
+{
+    uint64_t product = 1, number = 0;
+    bool digits = false, any = false;
+
+    if (list.n < 2 || list.p[0] != '[')
+        return 0;
+    for (size_t i = 1; i < list.n; i++) {
+        char c = list.p[i];
+        if (c >= '0' && c <= '9') {
+            number = 10 * number + (uint64_t)(c - '0');
+            number = number < UINT32_MAX ? number : UINT32_MAX;
+            digits = any = true;
+        } else if (c == ',' || c == ']') {
+            if (!digits)
+                return 0;
+            product *= number;
+            product = product < UINT32_MAX ? product : UINT32_MAX;
+            number = 0;
+            digits = false;
+        } else if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+            return 0;
+        }
+    }
+    return any ? (uint32_t)product : 0;
+}
+
+bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
+{
+    if (f->seen & BIT(TL_KEY_GRID)) {
+        uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
+        if (blocks > 0) {
+            if (!tl_vec_room(&e->grids))
+                return false;
+            e->grids.v[e->grids.n++] = (tl_grid_args){ event, blocks };
+        }
+    }
+    int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
+    if (f->seen & COPY_KEYS || kind >= 0) {
+        if (!tl_vec_room(&e->copies))
+            return false;
+        e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, tl_value_int(tl_fields_get(f, TL_KEY_BYTES), -1),
+                                                     tl_value_double(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
+    }
+    if (f->seen & WAIT_KEYS) {
+        if (!tl_vec_room(&e->waits))
+            return false;
+        e->waits.v[e->waits.n++] = (tl_wait_args){ event, tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_STREAM), -1),
+                                                   tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_CORR), -1) };
+    }
+    if (f->seen & COLL_KEYS) {
+        if (!tl_vec_room(&e->colls))
+            return false;
+        e->colls.v[e->colls.n++] = (tl_coll_args){
+            .event = event,
+            .name = tl_value_name(e, tl_fields_get(f, TL_KEY_COLL_NAME)),
+            .dtype = tl_value_name(e, tl_fields_get(f, TL_KEY_DTYPE)),
+            .pg_name = tl_value_name(e, tl_fields_get(f, TL_KEY_PG_NAME)),
+            .pg_desc = tl_value_name(e, tl_fields_get(f, TL_KEY_PG_DESC)),
+            .pg_ranks = tl_value_list(e, tl_fields_get(f, TL_KEY_PG_RANKS)),
+            .in_split = tl_value_list(e, tl_fields_get(f, TL_KEY_IN_SPLIT)),
+            .out_split = tl_value_list(e, tl_fields_get(f, TL_KEY_OUT_SPLIT)),
+            .in_nelems = tl_value_int(tl_fields_get(f, TL_KEY_IN_NELEMS), -1),
+            .out_nelems = tl_value_int(tl_fields_get(f, TL_KEY_OUT_NELEMS), -1),
+            .group_size = tl_value_int(tl_fields_get(f, TL_KEY_GROUP_SIZE), -1),
+            .seq = tl_value_int(tl_fields_get(f, TL_KEY_SEQ), -1),
+            .src_rank = tl_value_int(tl_fields_get(f, TL_KEY_SRC_RANK), -1),
+            .dst_rank = tl_value_int(tl_fields_get(f, TL_KEY_DST_RANK), -1),
+            .rank_start = tl_value_int(tl_fields_get(f, TL_KEY_RANK_START), -1),
+            .rank_stride = tl_value_int(tl_fields_get(f, TL_KEY_RANK_STRIDE), -1),
+        };
+    }
+    return true;
+}
+
+/* ---- looking them up ---- */
+
+/* Side tables are ascending by event, which is the first member of each. */
+static const void *find_side(const void *table, size_t n, size_t size, uint32_t event)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const char *entry = (const char *)table + mid * size;
+        uint32_t at;
+        memcpy(&at, entry, sizeof at);
+        if (at == event)
+            return entry;
+        if (at < event)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)
+{
+    return find_side(e->colls.v, e->colls.n, sizeof *e->colls.v, event);
+}
+
+const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
+{
+    return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
+}

@@ -1,0 +1,363 @@
+/* discover.c - the files that a path names.
+ *
+ * Folders are walked in two rounds: first what really lies below the path, then what links lead to.  So a folder is
+ * known by its own place where it has one, and by a link only where it lies elsewhere.
+ */
+#include "tlmpi/trace/find.h"
+#include "input.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/trace/text/source.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define LEVELS_MAX 64
+
+typedef struct folder {
+    char *path; /* owned */
+    int level;
+    bool by_link; /* a link leads to it, or to a folder above it */
+} folder;
+
+typedef struct walk {
+    tl_inventory *inventory;
+    TL_VEC(folder) folders; /* still to be walked: a stack */
+    TL_VEC(folder) links;   /* links to folders, for the second round */
+    TL_VEC(struct stat) visited;
+    tl_map visited_map; /* hash of (device, inode) -> index in visited */
+    tl_error *err;
+} walk;
+
+void tl_input_set_stat(tl_input *input, const struct stat *st)
+{
+    int64_t s = (int64_t)st->st_mtim.tv_sec;
+    input->bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0;
+    input->device = (uint64_t)st->st_dev;
+    input->inode = (uint64_t)st->st_ino;
+    input->mtime_ns = s > 0 && s < INT64_MAX / 1000000000 ? s * 1000000000 + st->st_mtim.tv_nsec : 0;
+}
+
+/* Takes the path over, also on failure. */
+static tl_status add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
+{
+    if (path == NULL || !tl_vec_room(&inventory->inputs)) {
+        free(path);
+        return tl_fail_memory(err, "the list of input files");
+    }
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n++];
+    *input = (tl_input){ .path = path,
+                         .kind = TL_INPUT_UNREADABLE,
+                         .meta_rank = -1,
+                         .name_rank = -1,
+                         .world_size = -1,
+                         .rank = -1,
+                         .rank_source = TL_RANK_ORDER,
+                         .run = -1,
+                         .by_link = by_link };
+    if (st != NULL)
+        tl_input_set_stat(input, st);
+    return TL_OK;
+}
+
+/* Whether the folder is seen for the first time.  Where memory is out it counts as seen. */
+static bool first_visit(walk *w, const struct stat *st, tl_status *status)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
+    uint32_t at;
+
+    while ((at = tl_map_get(&w->visited_map, key)) != TL_MAP_NONE) {
+        if (w->visited.v[at].st_dev == st->st_dev && w->visited.v[at].st_ino == st->st_ino)
+            return false;
+        key = tl_hash_mix(key, 1);
+    }
+    if (!tl_vec_room(&w->visited) || tl_map_put(&w->visited_map, key, (uint32_t)w->visited.n) != 0) {
+        *status = tl_fail_memory(w->err, "the list of folders");
+        return false;
+    }
+    w->visited.v[w->visited.n++] = *st;
+    return true;
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), e = strlen(ending);
+    return n > e && strcasecmp(name + n - e, ending) == 0;
+}
+
+/* Whether some format of traces has files of such a name. */
+static bool may_be_trace(const char *name)
+{
+    for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
+        for (const char *const *ending = (*reader)->endings; *ending != NULL; ending++)
+            if (ends_with(name, *ending))
+                return true;
+    return false;
+}
+
+/* The working directory is left unsaid: "./x" is the file "x", whichever way it was found. */
+static char *join(const char *folder_path, const char *name)
+{
+    size_t a = strcmp(folder_path, ".") == 0 ? 0 : strlen(folder_path), b = strlen(name);
+    bool slash = a > 0 && folder_path[a - 1] != '/';
+    char *path = tl_malloc(a + slash + b + 1);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder_path, a);
+    if (slash)
+        path[a] = '/';
+    memcpy(path + a + slash, name, b + 1);
+    return path;
+}
+
+/* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
+static tl_status add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
+{
+    char reason[80];
+    tl_status status = add_file(inventory, path, st, by_link, err);
+
+    if (status != TL_OK)
+        return status;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->no_file = true;
+    input->name_rank = tl_rank_of_name(input->path);
+    snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
+    return TL_OK;
+}
+
+/* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
+ * but cannot be reached is listed all the same, so that somebody hears of it. */
+static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
+{
+    struct stat st, target;
+    bool trace = may_be_trace(name);
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return trace ? add_file(w->inventory, join(in->path, name), NULL, false, w->err) : TL_OK;
+    bool link = S_ISLNK(st.st_mode);
+    if (link && fstatat(dir, name, &target, 0) != 0)
+        return trace ? add_file(w->inventory, join(in->path, name), NULL, true, w->err) : TL_OK;
+    if (link)
+        st = target;
+    if (S_ISREG(st.st_mode))
+        return trace ? add_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
+    if (!S_ISDIR(st.st_mode))
+        return trace ? add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
+
+    folder below = { join(in->path, name), in->level + 1, link || in->by_link };
+    if (below.path == NULL || (link ? !tl_vec_room(&w->links) : !tl_vec_room(&w->folders))) {
+        free(below.path);
+        return tl_fail_memory(w->err, "the list of folders");
+    }
+    if (link)
+        w->links.v[w->links.n++] = below;
+    else
+        w->folders.v[w->folders.n++] = below;
+    return TL_OK;
+}
+
+/* A folder below the path that cannot be read is a warning: the rest is still worth having. */
+static tl_status walk_folder(walk *w, const folder *f)
+{
+    struct stat st;
+    tl_status status = TL_OK;
+
+    if (f->level > LEVELS_MAX) {
+        tl_warn("%s: left out: more than %d folders deep", f->path, LEVELS_MAX);
+        return TL_OK;
+    }
+    DIR *dir = opendir(f->path);
+    if (dir == NULL || fstat(dirfd(dir), &st) != 0) {
+        int cause = errno;
+        if (dir != NULL)
+            (void)closedir(dir);
+        if (f->level == 0)
+            return tl_fail(w->err, TL_EINPUT, "%s", strerror(cause));
+        tl_warn("%s: left out: cannot be read: %s", f->path, strerror(cause));
+        return TL_OK;
+    }
+    if (first_visit(w, &st, &status)) {
+        const struct dirent *entry;
+        errno = 0;
+        while (status == TL_OK && (entry = readdir(dir)) != NULL) {
+            if (entry->d_name[0] != '.')
+                status = take_name(w, f, dirfd(dir), entry->d_name);
+            errno = 0;
+        }
+        if (status == TL_OK && errno != 0)
+            tl_warn("%s: not read to its end: %s", f->path, strerror(errno));
+    }
+    (void)closedir(dir);
+    return status;
+}
+
+static int by_folder_path(const void *a, const void *b)
+{
+    return strcmp(((const folder *)a)->path, ((const folder *)b)->path);
+}
+
+/* Takes `top` over. */
+static tl_status walk_all(tl_inventory *inventory, char *top, tl_error *err)
+{
+    walk w = { .inventory = inventory, .err = err };
+    tl_status st = TL_OK;
+    size_t next_link = 0;
+
+    if (tl_vec_room(&w.folders)) {
+        w.folders.v[w.folders.n++] = (folder){ .path = top };
+    } else {
+        free(top);
+        st = tl_fail_memory(err, "the list of folders");
+    }
+    while (st == TL_OK && (w.folders.n > 0 || next_link < w.links.n)) {
+        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
+            qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
+            folder link = w.links.v[next_link];
+            w.links.v[next_link++].path = NULL;
+            w.folders.v[w.folders.n++] = link;
+        }
+        folder f = w.folders.v[--w.folders.n];
+        st = walk_folder(&w, &f);
+        free(f.path);
+    }
+    for (size_t i = 0; i < w.folders.n; i++)
+        free(w.folders.v[i].path);
+    for (size_t i = next_link; i < w.links.n; i++)
+        free(w.links.v[i].path);
+    free(w.folders.v);
+    free(w.links.v);
+    free(w.visited.v);
+    tl_map_free(&w.visited_map);
+    return st;
+}
+
+/* A copy without "./", doubled slashes and a slash at the end, so that one file has one path however it was typed. */
+static char *tidy(const char *path)
+{
+    char *copy = tl_malloc(strlen(path) + 2);
+    size_t n = 0;
+
+    if (copy == NULL)
+        return NULL;
+    for (const char *p = path; *p != '\0';) {
+        bool at_start = n == 0 || copy[n - 1] == '/';
+        if (at_start && p[0] == '.' && (p[1] == '/' || p[1] == '\0'))
+            p += p[1] == '/' ? 2 : 1;
+        else if (n > 0 && copy[n - 1] == '/' && p[0] == '/')
+            p++;
+        else
+            copy[n++] = *p++;
+        while (n == 0 && p > path && *p == '/') /* "./" and then a slash is not the root */
+            p++;
+    }
+    if (n > 1 && copy[n - 1] == '/')
+        n--;
+    if (n == 0)
+        copy[n++] = '.';
+    copy[n] = '\0';
+    return copy;
+}
+
+/* A folder that was named and gives no trace. */
+static tl_status add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind,
+                            const char *reason, tl_error *err)
+{
+    tl_status st = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false, err);
+
+    if (st != TL_OK)
+        return st;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->no_file = input->named = true;
+    input->word = word;
+    tl_input_say_why(input, kind, reason);
+    return TL_OK;
+}
+
+/* What cannot be read at all is found out by the look at it, as of any file; but a folder is never looked at. */
+static tl_status add_folder_files(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
+{
+    tl_error why = { 0 };
+    char *copy = tl_strndup(path, strlen(path));
+    size_t from = inventory->inputs.n,
+           below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
+
+    tl_status st = copy != NULL ? walk_all(inventory, copy, &why) : tl_fail_memory(&why, "the list of input files");
+    for (size_t i = from; i < inventory->inputs.n; i++) {
+        inventory->inputs.v[i].below = below;
+        inventory->inputs.v[i].word = word;
+    }
+    if (st == TL_EINPUT)
+        return add_folder(inventory, path, word, TL_INPUT_UNREADABLE, why.text, err);
+    if (st != TL_OK && err != NULL)
+        *err = why;
+    return st;
+}
+
+static tl_status add_named_file(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
+{
+    struct stat st, link;
+    bool there = stat(path, &st) == 0, by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    const char *slash = strrchr(path, '/');
+    tl_status status = add_file(inventory, tl_strndup(path, strlen(path)), there ? &st : NULL, by_link, err);
+
+    if (status != TL_OK)
+        return status;
+    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    input->below = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    input->named = true;
+    input->word = word;
+    input->pipe = there && S_ISFIFO(st.st_mode);
+    return TL_OK;
+}
+
+tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
+{
+    struct stat st;
+    char *copy = path[0] != '\0' ? tidy(path) : tl_strndup("", 0);
+    size_t word = inventory->words.n;
+
+    if (copy == NULL || !tl_vec_room(&inventory->words)) {
+        free(copy);
+        return tl_fail_memory(err, "the list of input files");
+    }
+    inventory->words.v[inventory->words.n++] = (tl_named){ .path = copy };
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_folder_files(inventory, copy, word, err)
+                                                       : add_named_file(inventory, copy, word, err);
+}
+
+tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
+{
+    bool *gives = tl_calloc(inventory->words.n + 1, sizeof *gives);
+    tl_status st = TL_OK;
+
+    if (gives == NULL)
+        return tl_fail_memory(err, "the list of input files");
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *input = &inventory->inputs.v[i];
+        gives[input->word] |= input->named || input->kind != TL_INPUT_OTHER;
+    }
+    for (size_t i = 0; st == TL_OK && i < inventory->words.n; i++)
+        if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
+            st = add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
+                            "expected traces (.json, .json.gz) below this folder, found none", err);
+    free(gives);
+    return st;
+}
+
+void tl_inventory_free(tl_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        free(inventory->inputs.v[i].path);
+    for (size_t i = 0; i < inventory->words.n; i++)
+        free(inventory->words.v[i].path);
+    free(inventory->words.v);
+    free(inventory->inputs.v);
+    free(inventory->missing.v);
+    *inventory = (tl_inventory){ 0 };
+}

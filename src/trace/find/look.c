@@ -1,0 +1,45 @@
+/* look.c - is this file a trace, of which rank, begun when?  What its reader says of it, and before that its name and time. */
+#include "input.h"
+#include "tlmpi/trace/read/reader.h"
+#include <string.h>
+#include <sys/stat.h>
+
+static void take(tl_input *input, const tl_look *look)
+{
+    input->kind = look->kind;
+    memcpy(input->why, look->why, sizeof input->why);
+}
+
+void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
+{
+    tl_look look;
+    tl_look_say(&look, input->path, kind, reason);
+    take(input, &look);
+}
+
+void tl_input_look(tl_input *input, bool deep)
+{
+    tl_look look = TL_LOOK_INIT;
+    struct stat st;
+
+    input->why[0] = '\0';
+    input->meta_rank = input->world_size = -1;
+    input->name_rank = tl_rank_of_name(input->path);
+    if (stat(input->path, &st) == 0) {
+        tl_input_set_stat(input, &st);
+        if (S_ISFIFO(st.st_mode)) {
+            input->pipe = true;
+            input->name_rank = -1;
+            input->kind = TL_INPUT_TRACE;
+            input->begin_ns = input->mtime_ns;
+            return;
+        }
+    }
+    tl_reader_among(tl_readers, input->path)->look(input->path, deep, tl_name_says_trace(input->path), &look);
+    take(input, &look);
+    input->meta_rank = look.rank;
+    input->world_size = look.world_size;
+    input->begin_ns = look.begin_ns >= 0 ? look.begin_ns : tl_time_of_name(input->path);
+    if (input->begin_ns < 0)
+        input->begin_ns = input->mtime_ns;
+}

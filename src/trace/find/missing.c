@@ -1,0 +1,82 @@
+/* missing.c - which ranks of the run that is taken have no trace. */
+#include "tlmpi/base/sort.h"
+#include "tlmpi/trace/find.h"
+#include <stdlib.h>
+
+#define MISSING_LISTED 4096u
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return TL_COMPARE(x, y);
+}
+
+/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which
+ * are there all the same, in whichever run.  NULL: memory is out. */
+static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
+{
+    int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
+    size_t all = 0;
+
+    *n = 0;
+    if (ranks == NULL)
+        return NULL;
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *input = &inventory->inputs.v[i];
+        bool is_one = input->run >= 0 && (which < 0 || input->run == which);
+        if (is_one || (input->kind == TL_INPUT_UNREADABLE && input->rank >= 0))
+            ranks[all++] = input->rank;
+    }
+    qsort(ranks, all, sizeof *ranks, by_number);
+    for (size_t i = 0; i < all; i++)
+        if (*n == 0 || ranks[i] != ranks[*n - 1])
+            ranks[(*n)++] = ranks[i];
+    return ranks;
+}
+
+/* Lists the ranks below world_size that are not among ranks[0 .. n). */
+static bool list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n)
+{
+    int64_t next = 0; /* every rank below is accounted for */
+
+    inventory->missing.n = 0;
+    inventory->nmissing = 0;
+    for (size_t i = 0; i <= n; i++) {
+        int64_t to = i < n && ranks[i] < inventory->world_size ? ranks[i] : inventory->world_size;
+        if (to > next)
+            inventory->nmissing += (size_t)(to - next);
+        for (; next < to && inventory->missing.n < MISSING_LISTED; next++) {
+            if (!tl_vec_room(&inventory->missing))
+                return false;
+            inventory->missing.v[inventory->missing.n++] = next;
+        }
+        next = to + 1;
+    }
+    return true;
+}
+
+static bool find_missing(tl_inventory *inventory)
+{
+    size_t nall, nhere;
+    int64_t *all = ranks_of(inventory, -1, &nall);
+    int64_t *here = ranks_of(inventory, inventory->run, &nhere);
+    bool fine = all != NULL && here != NULL;
+
+    if (fine) {
+        inventory->world_size = -1;
+        for (size_t i = 0; i < inventory->inputs.n; i++)
+            if (inventory->inputs.v[i].run >= 0 && inventory->inputs.v[i].world_size > inventory->world_size)
+                inventory->world_size = inventory->inputs.v[i].world_size;
+        if (inventory->world_size < 0)
+            inventory->world_size = nall > 0 ? all[nall - 1] + 1 : 0;
+        fine = list_missing(inventory, here, nhere);
+    }
+    free(all);
+    free(here);
+    return fine;
+}
+
+tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err)
+{
+    return find_missing(inventory) ? TL_OK : tl_fail_memory(err, "the list of ranks");
+}

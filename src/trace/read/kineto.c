@@ -1,0 +1,373 @@
+/* kineto.c - source, splitter and event readers, put together.
+ *
+ * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and read
+ * once more; what then is no JSON is dropped, counted, and the next entry found.
+ */
+#include "kineto.h"
+#include "report.h"
+#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/source.h"
+#include "tlmpi/trace/text/split.h"
+#include <stdlib.h>
+
+/* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
+#define LOOK_BACK 256u
+
+#define NO_JSON "expected JSON, found an entry that is none or has no end"
+
+typedef struct reading {
+    const tl_read_options *options;
+    tl_take_options take;
+    tl_trace *trace;
+    tl_split split;
+    tl_filter filter;
+    const tl_filter *filtering; /* &filter, NULL with --no-filter */
+    tl_fields fields;           /* of the entry at hand */
+    tl_yajl_scratch scratch;
+    char *repaired;             /* room for a repaired entry */
+    size_t repaired_cap;
+    tl_error source_error;      /* what ended the bytes early */
+    uint64_t cut_at;            /* offset of the first entry without an end; UINT64_MAX for none */
+    uint32_t cut_entries;       /* entries begun when the last of them was found so */
+    struct {                    /* the columns and counts before the last entry */
+        size_t n, ncopies, ncolls, nwaits, ngrids;
+        uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
+        bool fractional_ts;
+    } before;
+} reading;
+
+/* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
+static size_t probe(void *arg, const char *p)
+{
+    reading *r = arg;
+    return tl_event_read_fast(p, r->filtering, &r->fields);
+}
+
+static size_t probe_hooked(void *arg, const char *p)
+{
+    reading *r = arg;
+    return tl_event_read_fast_hooked(p, r->filtering, r->take.hook->key_of, &r->fields);
+}
+
+/* ------------------------------------------------------------------------------------------------------- one entry */
+
+/* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of what is
+ * wrong with it.  False: it is no JSON, and the splitter has gone on behind its beginning; or memory is out. */
+static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint64_t *fault)
+{
+    tl_text text = piece->text;
+    size_t consumed, ignored;
+
+    *mended = false;
+    if (tl_event_read_yajl(&r->scratch, text, &r->fields, &consumed))
+        return true;
+    *fault = piece->offset + consumed;
+    if (r->scratch.no_memory)
+        return false;
+    if (tl_split_reject(&r->split, piece, fault))
+        return false;
+    if (!tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
+        r->scratch.no_memory = true;
+        return false;
+    }
+    size_t n = tl_repair_json(text.p, text.n, r->repaired);
+    *mended = tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, &r->fields, &ignored);
+    if (!*mended)
+        tl_split_resync(&r->split);
+    return *mended;
+}
+
+/* A document among the entries, as a file has that two were written to. */
+static bool is_document(const reading *r, const tl_piece *piece)
+{
+    return !(r->fields.seen >> TL_KEY_PH & 1) && !(r->fields.seen >> TL_KEY_CAT & 1) &&
+           tl_split_is_document(&r->split, piece);
+}
+
+static void drop(tl_read_report *report, uint64_t fault, const char *expected)
+{
+    report->dropped++;
+    tl_report_bad(report, fault, expected, "dropped that entry");
+}
+
+static void remember(reading *r)
+{
+    const tl_events *e = &r->trace->events;
+
+    r->before.n = e->n;
+    r->before.ncopies = e->copies.n;
+    r->before.ncolls = e->colls.n;
+    r->before.nwaits = e->waits.n;
+    r->before.ngrids = e->grids.n;
+    r->before.kept = r->trace->report.kept;
+    r->before.filtered = r->trace->report.filtered;
+    r->before.dropped = r->trace->report.dropped;
+    r->before.repaired = r->trace->report.repaired;
+    r->before.untimed = r->trace->report.untimed;
+    r->before.entries_end = r->trace->report.entries_end;
+    r->before.fractional_ts = r->trace->report.fractional_ts;
+}
+
+/* The last entry has never been, but that it was lost. */
+static void undo(reading *r)
+{
+    tl_events *e = &r->trace->events;
+
+    e->n = r->before.n;
+    e->copies.n = r->before.ncopies;
+    e->colls.n = r->before.ncolls;
+    e->waits.n = r->before.nwaits;
+    e->grids.n = r->before.ngrids;
+    r->trace->report.kept = r->before.kept;
+    r->trace->report.filtered = r->before.filtered;
+    r->trace->report.dropped = r->before.dropped;
+    r->trace->report.repaired = r->before.repaired;
+    r->trace->report.untimed = r->before.untimed;
+    r->trace->report.entries_end = r->before.entries_end;
+    r->trace->report.fractional_ts = r->before.fractional_ts;
+}
+
+static void take_entry(reading *r, const tl_piece *piece)
+{
+    tl_read_report *report = &r->trace->report;
+    bool mended = false;
+    uint64_t fault = piece->offset;
+    const char *why = "";
+
+    remember(r);
+    bool fast = piece->probed || (!r->options->yajl_only && r->split.probe(r, piece->text.p) == piece->text.n);
+    if (!fast && !read_carefully(r, piece, &mended, &fault)) {
+        report->no_memory = r->scratch.no_memory;
+        if (!report->no_memory)
+            drop(report, fault, NO_JSON);
+        return;
+    }
+    if (is_document(r, piece)) {
+        drop(report, piece->offset, "expected an entry, found the beginning of a document");
+        tl_split_resync(&r->split);
+        return;
+    }
+    report->entries_end = piece->offset + piece->text.n;
+    tl_taken taken = tl_events_take(&r->trace->events, &r->take, &r->fields, piece->uid, &report->fractional_ts, &why);
+    switch (taken) {
+    case TL_TAKEN_KEPT:
+    case TL_TAKEN_REPAIRED:
+    case TL_TAKEN_UNTIMED:
+        report->kept++;
+        report->untimed += taken == TL_TAKEN_UNTIMED;
+        break;
+    case TL_TAKEN_FILTERED:
+        report->filtered++;
+        break;
+    case TL_TAKEN_BAD:
+        drop(report, piece->offset, why);
+        return;
+    case TL_TAKEN_NO_MEMORY:
+        report->no_memory = true;
+        return;
+    }
+    if (mended) {
+        report->repaired++;
+        tl_report_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
+    } else if (taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED) {
+        report->repaired++;
+        tl_report_bad(report, piece->offset, why, "kept that entry");
+    }
+}
+
+/* Behind the last entry a comma is missing, or a brace too many, and nothing else. */
+static void take_loose(reading *r, const tl_piece *piece)
+{
+    tl_read_report *report = &r->trace->report;
+
+    if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
+        report->repaired++;
+    if (piece->text.p[0] == '{')
+        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    else
+        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
+}
+
+/* ----------------------------------------------------------------------------------------------------- all entries */
+
+/* The next block of the file into the splitter.  False at the end. */
+static bool read_block(reading *r, tl_source *source)
+{
+    size_t cap, n = 0;
+    char *space = tl_split_space(&r->split, &cap);
+
+    if (space == NULL) {
+        r->trace->report.no_memory = true;
+        return false;
+    }
+    if (r->options->tick != NULL)
+        r->options->tick(r->options->tick_arg);
+    if (tl_source_read(source, space, cap, &n, &r->source_error) != TL_OK)
+        n = 0;
+    tl_split_fill(&r->split, n);
+    if (n == 0)
+        tl_split_eof(&r->split);
+    return true;
+}
+
+/* What has been read was none of this trace's. */
+static void forget(reading *r)
+{
+    const tl_read_report none = { .first_bad_byte = -1, .base_at = UINT64_MAX, .no_memory = r->trace->report.no_memory };
+
+    tl_events_free(&r->trace->events);
+    r->trace->report = none;
+    r->cut_at = UINT64_MAX;
+}
+
+static void read_entries(reading *r, tl_source *source)
+{
+    tl_read_report *report = &r->trace->report;
+    tl_piece piece;
+
+    while (!report->no_memory) {
+        switch (tl_split_next(&r->split, &piece)) {
+        case TL_PIECE_MORE:
+            if (!read_block(r, source))
+                return;
+            break;
+        case TL_PIECE_ENTRY:
+            take_entry(r, &piece);
+            break;
+        case TL_PIECE_BAD:
+            report->dropped++;
+            tl_report_bad(report, piece.fault, "expected an entry of traceEvents, found something else",
+                          "passed over it to the next entry");
+            break;
+        case TL_PIECE_BROKEN:
+            drop(report, piece.fault, NO_JSON);
+            break;
+        case TL_PIECE_CUT:
+            report->dropped++;
+            r->cut_at = piece.offset < r->cut_at ? piece.offset : r->cut_at;
+            r->cut_entries = r->split.nentries;
+            break;
+        case TL_PIECE_TORN:
+            undo(r);
+            drop(report, piece.fault, "expected ',' or ']' behind an entry, found it torn");
+            break;
+        case TL_PIECE_LOOSE:
+            take_loose(r, &piece);
+            break;
+        case TL_PIECE_RESTART:
+            forget(r);
+            break;
+        case TL_PIECE_NO_MEMORY:
+            report->no_memory = true;
+            return;
+        case TL_PIECE_END:
+            return;
+        }
+    }
+}
+
+/* Where the reading of a piece begins in the text. */
+static uint64_t first_byte(const tl_read_range *range)
+{
+    return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
+}
+
+/* What the end of the file says about the whole. */
+static void read_end(reading *r, const tl_source *source)
+{
+    tl_read_report *report = &r->trace->report;
+    tl_error err = { 0 };
+
+    if (!r->split.found)
+        forget(r);
+    report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
+    tl_report_end(report, &r->split, source, &r->source_error);
+    /* More entries behind one without end: it is not the file that has been cut. */
+    if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
+        tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
+    if (report->cut)
+        tl_report_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
+                      "kept every whole entry before it");
+    if (r->options->range != NULL) {            /* the whole document is joined first */
+        r->trace->doc = r->split.doc;
+        r->trace->ndoc = r->split.ndoc;
+        r->split.doc = NULL;
+        r->split.ndoc = r->split.doc_cap = 0;
+        return;
+    }
+    tl_status st = tl_document_read(&r->split, &r->trace->meta, &err);
+    if (st == TL_ENOMEM) {
+        report->no_memory = true;
+    } else if (st != TL_OK && !report->cut && r->split.full_at == UINT64_MAX) {
+        report->source_fault = true;
+        tl_report_bad(report, 0, err.text, "kept what was read before it");
+    }
+    tl_report_meta(report, &r->trace->meta);
+}
+
+static tl_status read_trace(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    reading r = { .options = options, .trace = out, .cut_at = UINT64_MAX };
+    tl_source *source;
+
+    *out = (tl_trace){ .meta = TL_META_INIT };
+    out->report.first_bad_byte = -1;
+    out->report.base_at = UINT64_MAX;
+    if (options->hook != NULL && options->range != NULL) /* pieces are joined without it */
+        return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
+    tl_status st = tl_source_open(path, &source, err);
+    if (st != TL_OK)
+        return st;
+    tl_split_init(&r.split);
+    if (options->range != NULL) {
+        uint64_t from = options->range->from, first = first_byte(options->range);
+        r.split.stop_at = options->range->to;
+        if (from > 0) {
+            tl_split_begin_inside(&r.split, first, (size_t)(from - first));
+            st = tl_source_seek(source, first, err);
+        }
+    }
+    if (st != TL_OK) {
+        tl_source_close(source);
+        return st;
+    }
+    r.take = (tl_take_options){ options->keep, options->any_ph, options->hook };
+    tl_events_filter(options->keep, &r.filter);
+    r.filtering = options->no_filter ? NULL : &r.filter;
+    r.scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL;
+    if (!options->yajl_only) {
+        r.split.probe = r.scratch.key_of != NULL ? probe_hooked : probe;
+        r.split.probe_arg = &r;
+    }
+    read_entries(&r, source);
+    read_end(&r, source);
+    tl_source_close(source);
+    tl_split_free(&r.split);
+    tl_yajl_scratch_free(&r.scratch);
+    free(r.repaired);
+
+    if (out->report.no_memory)
+        return tl_fail(err, TL_ENOMEM, "%s: memory is out after %llu bytes of text", path,
+                       (unsigned long long)out->report.text_bytes);
+    if (!out->report.has_events)
+        return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path,
+                       (unsigned long long)out->report.text_bytes, out->report.first_bad[0] ? "; " : "",
+                       out->report.first_bad);
+    return TL_OK;
+}
+
+/* What nobody else claims: what is no trace at all is best told from one here. */
+static bool claims(const char *path, tl_text head)
+{
+    (void)path;
+    (void)head;
+    return true;
+}
+
+static const char *const endings[] = { ".json", ".json.gz", NULL };
+
+const tl_reader tl_kineto_reader = {
+    .name = "kineto", .endings = endings, .claims = claims, .look = tl_kineto_look, .read = read_trace
+};

@@ -1,0 +1,253 @@
+/* kineto_look.c - is this file a trace, of which rank, begun when?
+ *
+ *     head    the text up to the first entry that has a ts: enough for most traces, and cheap
+ *     tail    the last bytes, where on-demand traces have distributedInfo and some traces baseTimeNanoseconds
+ *
+ * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart.
+ */
+#include "kineto.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/trace/event/fields.h"
+#include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/text/source.h"
+#include "tlmpi/trace/text/split.h"
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD_MAX ((uint64_t)64 << 20)
+#define HEAD_ENTRIES_MAX 10000u
+#define BLOCK ((size_t)64 << 10)
+#define NO_JSON_MAX      ((uint64_t)1 << 20) /* so far a text that begins as no JSON is searched for traceEvents */
+
+/* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
+#define UNIX_TIME_NS INT64_C(1000000000000000000)
+
+typedef struct look {
+    const char *path;
+    bool should_be; /* a trace, by its name */
+    tl_look *out;
+    tl_source *source;
+    tl_split split;
+    tl_meta meta;
+    tl_yajl_scratch scratch;
+    tl_error fault;             /* what ended the bytes early */
+    bool no_memory;
+    bool limit;                 /* stopped at HEAD_MAX */
+    bool has_first, first_is_event;     /* about the first entry that can be read */
+    bool has_ts;
+    int64_t ts_ns;
+} look;
+
+/* The message of a source begins with the path. */
+static void say_fault(const look *l)
+{
+    const char *text = l->fault.text;
+    size_t n = strlen(l->path);
+    bool has_path = strncmp(text, l->path, n) == 0 && text[n] == ':' && text[n + 1] == ' ';
+    tl_look_say(l->out, l->path, TL_INPUT_UNREADABLE, text + (has_path ? n + 2 : 0));
+}
+
+static void say(const look *l, tl_input_kind kind, const char *reason)
+{
+    tl_look_say(l->out, l->path, kind, reason);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ head */
+
+/* The next block of text to the splitter, false at the end of the file or of our patience. */
+static bool read_block(look *l)
+{
+    size_t cap, n = 0;
+    char *space = tl_split_space(&l->split, &cap);
+
+    if (space == NULL) {
+        l->no_memory = true;
+        return false;
+    }
+    l->limit = tl_source_text_bytes(l->source) >= HEAD_MAX;
+    if (l->limit)
+        return false;
+    if (tl_source_read(l->source, space, cap < BLOCK ? cap : BLOCK, &n, &l->fault) != TL_OK)
+        n = 0;
+    tl_split_fill(&l->split, n);
+    if (n == 0)
+        tl_split_eof(&l->split);
+    return true;
+}
+
+/* An execution trace has no traceEvents and may be large: the keys before them tell. */
+static bool is_execution_trace(look *l)
+{
+    (void)tl_document_read(&l->split, &l->meta, NULL);
+    return l->meta.has_schema && l->meta.has_nodes;
+}
+
+/* Two bytes a letter, either first. */
+static bool is_utf16(const look *l)
+{
+    const char *doc = l->split.doc;
+    return l->split.ndoc > 1 && ((strchr("{[", doc[0]) != NULL && doc[0] != 0 && doc[1] == 0) ||
+                                 (doc[0] == 0 && (doc[1] == '{' || doc[1] == '[')));
+}
+
+static bool begins_as_no_json(const look *l)
+{
+    return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
+}
+
+/* Whether enough is known.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
+static bool take_entry(look *l, tl_text text)
+{
+    tl_fields f;
+    size_t ignored;
+
+    if (!tl_event_read_yajl(&l->scratch, text, &f, &ignored))
+        return l->scratch.no_memory;
+    const tl_value *ph = tl_fields_get(&f, TL_KEY_PH), *ts = tl_fields_get(&f, TL_KEY_TS);
+    if (!l->has_first)
+        l->first_is_event = ph != NULL;
+    l->has_first = true;
+    if (ph == NULL)
+        return l->split.bare;
+    if (ts == NULL || tl_text_is(ph->text, "M"))
+        return false;
+    l->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &l->ts_ns) && l->ts_ns >= 0;
+    return l->has_ts;
+}
+
+/* The entries so far are of something else. */
+static void forget_entries(look *l)
+{
+    l->has_first = l->first_is_event = l->has_ts = false;
+}
+
+/* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
+static void read_head(look *l)
+{
+    uint64_t next_check = (uint64_t)64 << 10;
+    tl_piece piece;
+
+    while (!l->no_memory && (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested)) {
+        switch (tl_split_next(&l->split, &piece)) {
+        case TL_PIECE_MORE:
+            if ((begins_as_no_json(l) && tl_source_text_bytes(l->source) >= NO_JSON_MAX) || !read_block(l))
+                return;
+            if (!l->split.found && tl_source_text_bytes(l->source) >= next_check) {
+                next_check *= 4;
+                if (is_execution_trace(l))
+                    return;
+            }
+            break;
+        case TL_PIECE_ENTRY:
+            if (!l->has_ts && take_entry(l, piece.text) && !l->split.nested)
+                return;
+            break;
+        case TL_PIECE_CUT:
+            if (!l->has_first)
+                l->first_is_event = tl_text_has(piece.text, "\"ph\"");
+            break;
+        case TL_PIECE_BAD:
+        case TL_PIECE_BROKEN:
+            if (l->split.bare && !l->has_first)
+                return;
+            break;
+        case TL_PIECE_TORN:
+        case TL_PIECE_LOOSE:
+            break;
+        case TL_PIECE_RESTART:
+            forget_entries(l);
+            break;
+        case TL_PIECE_END:
+            if (!l->split.found)
+                forget_entries(l);
+            return;
+        case TL_PIECE_NO_MEMORY:
+            l->no_memory = true;
+        }
+    }
+}
+
+/* Whether the keys of a trace have been seen. */
+static bool has_begun(const look *l)
+{
+    return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base ||
+           l->meta.has_trace_keys;
+}
+
+/* What the head makes of the file: kind and why. */
+static void judge(look *l)
+{
+    const tl_split *s = &l->split;
+    char reason[192];
+
+    if (l->no_memory || l->scratch.no_memory) {
+        say(l, TL_INPUT_UNREADABLE, "memory is out");
+    } else if ((s->found && !s->bare) || l->first_is_event) {
+        l->out->kind = TL_INPUT_TRACE;
+    } else if (l->fault.status != TL_OK) {
+        say_fault(l);
+    } else if (s->bare) {
+        say(l, TL_INPUT_OTHER, "expected events, found an array of something else");
+    } else if (s->ndoc == 0) {
+        say(l, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+    } else if (is_utf16(l)) {
+        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected UTF-8, found UTF-16");
+    } else if (begins_as_no_json(l)) {
+        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
+            "expected '{' or '[' at byte 0 of the text, found no JSON");
+    } else if (is_execution_trace(l)) {
+        say(l, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
+    } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
+        int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
+                         (unsigned long long)tl_source_text_bytes(l->source));
+        if (s->fault_at != UINT64_MAX)
+            snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
+        else if (!s->complete)
+            snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
+        say(l, !s->complete && (l->should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+    } else {
+        snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
+                 (unsigned long long)tl_source_text_bytes(l->source));
+        say(l, l->should_be || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- the whole look */
+
+/* Unix time of the first entry, or -1. */
+static int64_t begin_of(const look *l)
+{
+    int64_t begin;
+    if (!l->has_ts || __builtin_add_overflow(l->ts_ns, l->meta.base_ns, &begin))
+        return -1;
+    return l->meta.has_base || begin >= UNIX_TIME_NS ? begin : -1;
+}
+
+static void look_inside(look *l, bool deep)
+{
+    read_head(l);
+    judge(l);
+    if (l->out->kind != TL_INPUT_TRACE)
+        return;
+    (void)tl_document_read(&l->split, &l->meta, NULL);
+    if (deep && !l->split.bare && !l->split.complete && (l->meta.rank < 0 || begin_of(l) < 0))
+        tl_tail_read(l->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
+    l->out->rank = l->meta.rank;
+    l->out->world_size = l->meta.world_size;
+    l->out->begin_ns = begin_of(l);
+}
+
+void tl_kineto_look(const char *path, bool deep, bool should_be, tl_look *out)
+{
+    look l = { .path = path, .should_be = should_be, .out = out, .meta = TL_META_INIT };
+
+    tl_split_init(&l.split);
+    if (tl_source_open(path, &l.source, &l.fault) == TL_OK)
+        look_inside(&l, deep);
+    else
+        say_fault(&l);
+    tl_source_close(l.source);
+    tl_split_free(&l.split);
+    tl_meta_free(&l.meta);
+    tl_yajl_scratch_free(&l.scratch);
+}

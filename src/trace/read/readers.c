@@ -1,0 +1,70 @@
+/* readers.c - the formats of traces, and which of them a file has. */
+#include "kineto.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/trace/text/source.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const tl_reader *const tl_readers[] = {
+    &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
+    NULL,
+};
+
+/* So many bytes of the text are enough to tell a format by. */
+#define HEAD ((size_t)4096)
+
+/* The first bytes of the text.  A pipe can be read only once, so it is not looked into. */
+static size_t read_head(const char *path, char *head, size_t cap)
+{
+    struct stat st;
+    tl_source *source;
+    size_t n = 0, got = 0;
+    tl_error ignored;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || tl_source_open(path, &source, &ignored) != TL_OK)
+        return 0;
+    do {
+        if (tl_source_read(source, head + n, cap - n, &got, &ignored) != TL_OK)
+            got = 0;
+        n += got;
+    } while (got > 0 && n < cap);
+    tl_source_close(source);
+    return n;
+}
+
+const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)
+{
+    char head[HEAD];
+    tl_text text = { head, 0 };
+
+    if (readers[1] != NULL)
+        text.n = read_head(path, head, sizeof head);
+    while (readers[1] != NULL && !readers[0]->claims(path, text))
+        readers++;
+    return readers[0];
+}
+
+tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    return tl_reader_among(tl_readers, path)->read(path, options, out, err);
+}
+
+void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason)
+{
+    char text[sizeof look->why];
+    size_t n = strlen(path), shown = 90;
+
+    look->kind = kind;
+    snprintf(text, sizeof text, "%s%s: %s", n > shown ? "..." : "", path + (n > shown ? n - shown : 0), reason);
+    tl_printable(look->why, sizeof look->why, text);
+}
+
+void tl_trace_free(tl_trace *trace)
+{
+    tl_events_free(&trace->events);
+    tl_meta_free(&trace->meta);
+    free(trace->doc);
+    *trace = (tl_trace){ 0 };
+}

@@ -1,0 +1,70 @@
+#include "report.h"
+#include <stdio.h>
+
+void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)
+{
+    if (report->first_bad_byte >= 0 && (uint64_t)report->first_bad_byte <= offset)
+        return;
+    report->first_bad_byte = (int64_t)offset;
+    snprintf(report->first_bad, sizeof report->first_bad, "byte %llu of the text: %.150s; %.50s",
+             (unsigned long long)offset, expected, done);
+}
+
+/* What ended the bytes early also explains what has been wrong with the text: a flipped bit in compressed data makes
+ * other text of it long before it shows. */
+static void report_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
+{
+    const char *text = tl_source_reason(source, fault);
+    long long byte = (long long)report->first_bad_byte;
+
+    if (byte < 0) {
+        report->first_bad_byte = (int64_t)report->text_bytes;
+        snprintf(report->first_bad, sizeof report->first_bad, "%.180s; kept every whole entry", text);
+    } else {
+        snprintf(report->first_bad, sizeof report->first_bad,
+                 "%.140s; wrong from byte %lld of the text on, kept every whole entry", text, byte);
+    }
+}
+
+void tl_report_end(tl_read_report *report, const tl_split *split, const tl_source *source, const tl_error *ended)
+{
+    report->gzip = tl_source_is_gzip(source);
+    report->file_bytes = tl_source_file_size(source);
+    report->entries = split->nentries;
+    report->has_events = split->found;
+    report->cut = !split->complete && !split->stopped;
+    report->bare = split->bare;
+    report->closed = split->closed;
+    report->base_at = split->base_at;
+    report->first_entry = split->first_entry;
+    report->stopped_at = split->last_start;
+    report->array_begin = split->array_begin;
+    report->array_end = split->array_end;
+    report->whole_to = split->fault_at == UINT64_MAX ? split->whole_to : 0;
+    tl_split_closing(split, report->closing, sizeof report->closing - 1);
+    report->source_fault = ended->status != TL_OK;
+    if (report->source_fault)
+        report_source(report, source, ended);
+    report->source_fault |= split->nested; /* a piece cannot tell whose array that is */
+    if (split->fault_at != UINT64_MAX) {
+        report->source_fault = true;
+        tl_report_bad(report, split->fault_at, split->fault, "read around it what can be told");
+    }
+    if (split->full_at != UINT64_MAX) {
+        report->source_fault = true;
+        tl_report_bad(report, split->full_at, "expected at most 64 MiB of text around traceEvents, found more",
+                      "kept what stands before");
+    }
+}
+
+void tl_report_meta(tl_read_report *report, const tl_meta *meta)
+{
+    if (!meta->bad_base)
+        return;
+    report->repaired++;
+    /* Where the bytes end early, or the text around the array is damaged, that is told instead: it may be why. */
+    if (report->first_bad_byte < 0 || (!report->source_fault && report->base_at != UINT64_MAX))
+        tl_report_bad(report, report->base_at != UINT64_MAX ? report->base_at : 0,
+                      "expected a baseTimeNanoseconds from 0 to 2^61, found something else",
+                      meta->has_base ? "took the one before it" : "took times as they stand");
+}

@@ -1,0 +1,290 @@
+#include "tlmpi/trace/text/grammar.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+/* As yajl has it. */
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_of_word(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '/' || c == '_' || c == '#' || c == '.' || c == '(' || c == ')';
+}
+
+/* -------------------------------------------------------------------------------------------------------- brackets */
+
+bool tl_grammar_in_object(const tl_grammar *g)
+{
+    return g->depth > 0 && g->objects[(g->depth - 1) / 64] >> ((g->depth - 1) % 64) & 1;
+}
+
+static bool open_bracket(tl_grammar *g, bool object)
+{
+    size_t word = (size_t)(g->depth / 64);
+    uint64_t bit = UINT64_C(1) << (g->depth % 64);
+
+    if (word >= g->cap && !tl_grow((void **)&g->objects, &g->cap, word + 1, sizeof *g->objects)) {
+        g->no_memory = true;
+        return false;
+    }
+    g->objects[word] = object ? g->objects[word] | bit : g->objects[word] & ~bit;
+    g->depth++;
+    g->state = object ? TL_WANT_FIRST_KEY : TL_WANT_FIRST;
+    return true;
+}
+
+static bool value_is_over(tl_grammar *g)
+{
+    g->state = g->depth == 0 ? TL_WANT_NOTHING : TL_WANT_COMMA;
+    return true;
+}
+
+static bool close_bracket(tl_grammar *g, char c)
+{
+    if (g->depth == 0 || c != (tl_grammar_in_object(g) ? '}' : ']'))
+        return false;
+    g->depth--;
+    return value_is_over(g);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- values */
+
+static bool to(tl_grammar *g, tl_grammar_state state)
+{
+    g->state = state;
+    return true;
+}
+
+static bool string_begins(tl_grammar *g, bool key)
+{
+    g->key = key;
+    return to(g, TL_IN_STRING);
+}
+
+static bool digits_begin(tl_grammar *g, char c)
+{
+    return to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
+}
+
+static bool value_begins(tl_grammar *g, char c)
+{
+    switch (c) {
+    case '"':
+        return string_begins(g, false);
+    case '{':
+    case '[':
+        return open_bracket(g, c == '{');
+    case '-':
+    case '+':
+        return to(g, TL_IN_SIGN);
+    default:
+        return is_digit(c) ? digits_begin(g, c) : is_letter(c) && to(g, TL_IN_WORD);
+    }
+}
+
+/* Between tokens. */
+static bool token_begins(tl_grammar *g, char c)
+{
+    switch (g->state) {
+    case TL_WANT_VALUE:
+        return value_begins(g, c);
+    case TL_WANT_FIRST:
+    case TL_WANT_ELEMENT:
+    case TL_WANT_FIRST_KEY:
+    case TL_WANT_KEY:
+        if (c == ']' || c == '}')
+            return close_bracket(g, c);
+        if (c == ',')
+            return (g->state == TL_WANT_FIRST || g->state == TL_WANT_FIRST_KEY) && to(g, TL_WANT_CLOSE);
+        if (g->state == TL_WANT_FIRST || g->state == TL_WANT_ELEMENT)
+            return value_begins(g, c);
+        return c == '"' && string_begins(g, true);
+    case TL_WANT_COLON:
+        return c == ':' && to(g, TL_WANT_VALUE);
+    case TL_WANT_COMMA:
+        return c == ',' ? to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT) : close_bracket(g, c);
+    case TL_WANT_CLOSE:
+        return close_bracket(g, c);
+    default:
+        return false;
+    }
+}
+
+/* Behind the last byte of a number or word.  Nothing changes where c cannot stand there. */
+static bool token_ends(tl_grammar *g, char c)
+{
+    tl_grammar_state before = g->state;
+    value_is_over(g);
+    if (is_space(c) || token_begins(g, c))
+        return true;
+    g->state = before;
+    return false;
+}
+
+static bool digit_then(tl_grammar *g, char c, tl_grammar_state state)
+{
+    return is_digit(c) && to(g, state);
+}
+
+bool tl_grammar_step(tl_grammar *g, char c)
+{
+    switch (g->state) {
+    case TL_IN_STRING:
+        if (c == '\\')
+            g->state = TL_IN_ESCAPE;
+        else if (c == '"')
+            return g->key ? to(g, TL_WANT_COLON) : value_is_over(g);
+        return true;
+    case TL_IN_ESCAPE:
+        return to(g, TL_IN_STRING);
+    case TL_IN_WORD:
+        return is_of_word(c) || token_ends(g, c);
+    case TL_IN_SIGN:
+        return is_digit(c) ? digits_begin(g, c) : is_letter(c) && to(g, TL_IN_WORD);
+    case TL_IN_INTEGER:
+        if (is_digit(c))
+            return true;
+        /* fall through */
+    case TL_IN_ZERO:
+        if (c == '.')
+            return to(g, TL_IN_POINT);
+        return c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c);
+    case TL_IN_POINT:
+        return digit_then(g, c, TL_IN_FRACTION);
+    case TL_IN_FRACTION:
+        return is_digit(c) || (c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c));
+    case TL_IN_E:
+        return c == '+' || c == '-' ? to(g, TL_IN_E_SIGN) : digit_then(g, c, TL_IN_EXPONENT);
+    case TL_IN_E_SIGN:
+        return digit_then(g, c, TL_IN_EXPONENT);
+    case TL_IN_EXPONENT:
+        return is_digit(c) || token_ends(g, c);
+    default:
+        return is_space(c) || token_begins(g, c);
+    }
+}
+
+/* The commonest ways on, some bytes at once, without asking anew what may stand there; how many bytes.  The rest is for
+ * tl_grammar_step. */
+static inline size_t run_ahead(tl_grammar *g, const char *p, size_t n)
+{
+    size_t i = 0;
+
+    switch (g->state) {
+    case TL_IN_STRING:
+        while (i < n && p[i] != '"' && p[i] != '\\')
+            i++;
+        return i;
+    case TL_IN_INTEGER:
+    case TL_IN_FRACTION:
+        while (i < n && is_digit(p[i]))
+            i++;
+        return i;
+    case TL_WANT_COLON:
+        if (p[0] != ':')
+            return 0;
+        g->state = TL_WANT_VALUE;
+        i = 1;
+        break;
+    case TL_WANT_COMMA:
+        if (p[0] != ',')
+            return is_space(p[0]);
+        g->state = tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT;
+        i = 1;
+        break;
+    case TL_WANT_VALUE:
+    case TL_WANT_ELEMENT:
+    case TL_WANT_KEY:
+        break;
+    default:
+        return 0;
+    }
+    while (i < n && is_space(p[i]))
+        i++;
+    if (i < n && p[i] == '"') {
+        g->key = g->state == TL_WANT_KEY;
+        g->state = TL_IN_STRING;
+        for (i++; i < n && p[i] != '"' && p[i] != '\\'; i++)
+            ;
+    }
+    return i;
+}
+
+size_t tl_grammar_run(tl_grammar *g, const char *text, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && g->state != TL_WANT_NOTHING) {
+        size_t ahead = run_ahead(g, text + i, n - i);
+        i += ahead;
+        if (ahead > 0 && (i == n || g->state != TL_IN_STRING))
+            continue;
+        if (!tl_grammar_step(g, text[i]))
+            break;
+        i++;
+    }
+    return i;
+}
+
+const char *tl_grammar_wants(const tl_grammar *g)
+{
+    bool object = tl_grammar_in_object(g);
+
+    switch (g->state) {
+    case TL_WANT_VALUE:
+        return "a value";
+    case TL_WANT_FIRST:
+    case TL_WANT_ELEMENT:
+        return "a value or ']'";
+    case TL_WANT_FIRST_KEY:
+    case TL_WANT_KEY:
+        return "a key or '}'";
+    case TL_WANT_COLON:
+        return "':' behind a key";
+    case TL_WANT_COMMA:
+    case TL_IN_WORD:
+    case TL_IN_ZERO:
+    case TL_IN_INTEGER:
+    case TL_IN_FRACTION:
+    case TL_IN_EXPONENT:
+        return object ? "',' or '}' behind a value" : "',' or ']' behind a value";
+    case TL_WANT_CLOSE:
+        return object ? "'}'" : "']'";
+    case TL_WANT_NOTHING:
+        return "the end of the text";
+    case TL_IN_SIGN:
+    case TL_IN_POINT:
+    case TL_IN_E:
+    case TL_IN_E_SIGN:
+        return "a digit";
+    case TL_IN_STRING:
+    case TL_IN_ESCAPE:
+        break;
+    }
+    return "the rest of a string";
+}
+
+void tl_grammar_reset(tl_grammar *g)
+{
+    g->state = TL_WANT_VALUE;
+    g->key = g->no_memory = false;
+    g->depth = 0;
+}
+
+void tl_grammar_free(tl_grammar *g)
+{
+    free(g->objects);
+    *g = (tl_grammar){ 0 };
+}

@@ -1,0 +1,124 @@
+#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/base/text.h"
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Length of the UTF-8 character at the start of t, 0 when there is none: only a whole character's length is its own
+ * longest valid prefix. */
+static size_t character(tl_text t)
+{
+    for (size_t n = 1; n <= 4 && n <= t.n; n++)
+        if (tl_text_utf8((tl_text){ t.p, n }) == n)
+            return n;
+    return 0;
+}
+
+static bool may_be_escaped(tl_text rest)
+{
+    if (rest.n == 0 || strchr("\"\\/bfnrtu", rest.p[0]) == NULL || rest.p[0] == 0)
+        return false;
+    if (rest.p[0] != 'u')
+        return true;
+    for (size_t i = 1; i <= 4; i++)
+        if (i >= rest.n || strchr("0123456789abcdefABCDEF", rest.p[i]) == NULL || rest.p[i] == 0)
+            return false;
+    return true;
+}
+
+/* A bare word at the start of t: letters, digits and the signs that such words are written with. */
+static size_t bare_word(tl_text t)
+{
+    size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
+    if (n >= t.n || !is_letter(t.p[n]))
+        return 0;
+    while (n < t.n && (is_letter(t.p[n]) || is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) &&
+           t.p[n] != 0)
+        n++;
+    return n;
+}
+
+/* A number at the start of t, right or wrong, with whatever letters and signs hang on to it. */
+static size_t number(tl_text t)
+{
+    size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
+    if (n >= t.n || !is_digit(t.p[n]))
+        return 0;
+    while (n < t.n && (is_digit(t.p[n]) || is_letter(t.p[n]) || t.p[n] == '.' || t.p[n] == '-' || t.p[n] == '+'))
+        n++;
+    return n;
+}
+
+size_t tl_repair_json(const char *text, size_t n, char *out)
+{
+    size_t o = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < n;) {
+        tl_text rest = { text + i, n - i };
+        char c = text[i];
+        if (in_string) {
+            size_t whole = (unsigned char)c >= 0x80 ? character(rest) : 1;
+            if (c == '\\' && may_be_escaped((tl_text){ rest.p + 1, rest.n - 1 })) {
+                out[o++] = c;
+                out[o++] = text[i + 1];
+                i += 2;
+            } else if (c == '\\') {
+                out[o++] = c;
+                out[o++] = c;
+                i++;
+            } else if (whole == 0) {
+                memcpy(out + o, "\xEF\xBF\xBD", 3);
+                o += 3;
+                i++;
+            } else if (whole == 1) {
+                in_string = c != '"';
+                out[o++] = (unsigned char)c < 0x20 ? ' ' : c;
+                i++;
+            } else {
+                memcpy(out + o, rest.p, whole);
+                o += whole;
+                i += whole;
+            }
+            continue;
+        }
+        size_t digits = number(rest);
+        if (digits > 0) {
+            size_t plus = c == '+';
+            memcpy(out + o, rest.p + plus, digits - plus);
+            o += digits - plus;
+            i += digits;
+            continue;
+        }
+        size_t word = bare_word(rest);
+        if (word > 0) {
+            tl_text w = { rest.p, word };
+            bool json = tl_text_is(w, "true") || tl_text_is(w, "false") || tl_text_is(w, "null");
+            /* Four bytes for a word of one letter: the room that out has. */
+            memcpy(out + o, json ? w.p : "null", json ? word : 4);
+            o += json ? word : 4;
+            i += word;
+            continue;
+        }
+        if (c == ',') {
+            size_t next = i + 1;
+            while (next < n && (text[next] == ' ' || (text[next] >= '\t' && text[next] <= '\r')))
+                next++;
+            if (next < n && (text[next] == '}' || text[next] == ']')) {
+                i++;
+                continue;
+            }
+        }
+        in_string = c == '"';
+        out[o++] = c;
+        i++;
+    }
+    return o;
+}

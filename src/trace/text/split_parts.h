@@ -1,0 +1,109 @@
+/* split_parts.h - what the parts of the splitter share: split_doc.c, split_gap.c, split_entry.c, split_seek.c.
+ *
+ * Whatever is decided by looking ahead or behind looks so many bytes far and no further, and waits until they are there: so the
+ * pieces do not depend on the blocks that the text comes in.
+ */
+#ifndef TLMPI_TRACE_TEXT_SPLIT_PARTS_H
+#define TLMPI_TRACE_TEXT_SPLIT_PARTS_H
+
+#include "tlmpi/trace/text/split.h"
+
+enum {
+    DOC,     /* the text around the array, while it is JSON */
+    LOST,    /* the same behind a fault: looking for traceEvents, or for entries */
+    GAP,     /* in the array, between two elements */
+    ELEMENT, /* a string or an array where an entry should be */
+    ENTRY,   /* inside an entry */
+    GIVEN,   /* behind an entry that has been given and may still be rejected */
+    SEEK /* in the array after something broken: looking for the next place that can only be the start of an entry */
+};
+
+/* tl_split.behind */
+enum { NOTHING_BEHIND, ENTRY_BEHIND, COMMA_BEHIND };
+
+/* What a state's step comes to, beside a tl_piece_kind. */
+enum { STEP_ON = -1, STEP_MORE = -2 };
+
+#define LOOK_AHEAD ((size_t)256)
+#define LOOK_BEHIND ((size_t)256)
+
+static inline bool tl_split_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Whether all that may be looked at from i on is there. */
+static inline bool tl_split_sees(const tl_split *s, size_t i)
+{
+    return s->eof || s->end - i > LOOK_AHEAD;
+}
+
+/* How far one may look from i on. */
+static inline size_t tl_split_horizon(const tl_split *s, size_t i)
+{
+    return s->end - i > LOOK_AHEAD ? i + LOOK_AHEAD : s->end;
+}
+
+/* The first byte from i on, below `to`, that is no white space; `to` without one. */
+static inline size_t tl_split_skip(const tl_split *s, size_t i, size_t to)
+{
+    while (i < to && tl_split_is_space(s->buf[i]))
+        i++;
+    return i;
+}
+
+/* The last byte before i that is no white space, 0 when there is none near. */
+char tl_split_before(const tl_split *s, size_t i);
+
+typedef enum tl_sight { TL_SIGHT_NO, TL_SIGHT_CUT, TL_SIGHT_YES } tl_sight;
+
+/* Keys of an entry; of the document, which nothing else has.  Ended by NULL. */
+extern const char *const tl_entry_keys[];
+extern const char *const tl_document_keys[];
+
+/* Whether one of the keys, quoted and followed by ':', stands at i (white space aside), as far as is to be seen below `to`. */
+tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys);
+
+/* Whether an entry starts at i, a '{'. */
+tl_sight tl_split_entry_at(const tl_split *s, size_t i, size_t to);
+
+/* The states. */
+int tl_split_doc(tl_split *s);
+int tl_split_lost(tl_split *s);
+int tl_split_gap(tl_split *s, tl_piece *piece);
+int tl_split_element(tl_split *s, tl_piece *piece);
+int tl_split_entry(tl_split *s, tl_piece *piece);
+int tl_split_seek(tl_split *s);
+
+/* The grammar of the document as behind the '[' of the array.  False: memory is out. */
+bool tl_split_enter_array(tl_split *s);
+
+/* The array ends before the key of the document at scan, its bracket is missing.  False: memory is out. */
+bool tl_split_end_array(tl_split *s);
+
+/* The text is over: what that says about the document. */
+void tl_split_finish(tl_split *s);
+
+/* The piece that reaches from at to scan. */
+tl_piece tl_split_piece(const tl_split *s, uint64_t fault);
+
+/* Gives the entry that reaches from at to scan; later, on to what stands behind it. */
+int tl_split_give(tl_split *s, bool probed, tl_piece *piece);
+void tl_split_leave_entry(tl_split *s);
+
+/* On to SEEK, from index i on. */
+void tl_split_seek_from(tl_split *s, size_t i);
+
+/* The value at `at` ends, or cannot go on, before the byte at index `fault`: notes which entries that seem to start inside it are
+ * still open there, and whether there are any others (*holds).  all: those that are open are broken by that byte; else the
+ * innermost of them may still be whole.  Goes on to SEEK.  False: memory is out. */
+bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds);
+
+/* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key: offset of that
+ * entry, from index `from` on; UINT64_MAX without one. */
+uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from);
+
+/* Whether the entry that starts at index i, no earlier than those asked about before, is known to be broken. */
+bool tl_split_is_doomed(tl_split *s, size_t i);
+
+#endif

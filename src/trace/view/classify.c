@@ -1,0 +1,150 @@
+/* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has them. */
+#include "tlmpi/trace/view.h"
+
+#define CONTAINS TL_MATCH_CONTAINS
+#define STARTS TL_MATCH_STARTS
+#define COMM(needle, match, collective, seen) { needle, match, TL_COMM, collective, seen }
+#define COMPUTE(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_NONE, seen }
+
+const tl_rule tl_default_rules[] = {
+    /* Copies and fills that ROCm reports as kernels. */
+    { "__amd_rocclr_copyBuffer", STARTS, TL_MEMCPY, TL_COLL_NONE, "__amd_rocclr_copyBufferRectAligned.kd" },
+    { "MEMORY_COPY_", STARTS, TL_MEMCPY, TL_COLL_NONE, "MEMORY_COPY_HOST_TO_DEVICE" },
+    { "__amd_rocclr_fillBuffer", STARTS, TL_MEMSET, TL_COLL_NONE, "__amd_rocclr_fillBufferAligned.kd" },
+
+    /* Expert-parallel exchanges and one-sided libraries: their kernels are not called nccl. */
+    COMM("ep::internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
+    COMM("ep::intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
+    COMM("ep::internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
+    COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN, "nvshmemi_barrier_kernel(int)"),
+    COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
+    COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
+
+    /* One- and two-shot reductions over peer memory: vLLM, SGLang, TensorRT-LLM, FlashInfer, PyTorch symmetric memory. */
+    COMM("cross_device_reduce", CONTAINS, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
+    COMM("multimem_all_reduce", CONTAINS, TL_ALL_REDUCE, "void multimem_all_reduce_kernel<c10::BFloat16, 16>(...)"),
+    COMM("one_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
+    COMM("two_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void two_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
+    COMM("neShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8>(...)"),
+    COMM("woShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::twoShotAllReduceKernel<half, 8>(...)"),
+    COMM("allreduce_fusion_kernel", CONTAINS, TL_ALL_REDUCE,
+         "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<...>(...)"),
+    COMM("allreduce_prototype", CONTAINS, TL_ALL_REDUCE, "void quickreduce::allreduce_prototype_twoshot<...>(...)"),
+    COMM("all_reduce_kernel", CONTAINS, TL_ALL_REDUCE, "void userbuffers_fp16_all_reduce_kernel<8>(...)"),
+    COMM("userbuffers", CONTAINS, TL_COLL_UNKNOWN, "userbuffers_pushrecv(int, int, int*, int*)"),
+
+    /* NCCL and RCCL, from 2.4 on: the operation stands in the name, or the kernel is generic. */
+    COMM("ncclDevKernel_AllReduce", CONTAINS, TL_ALL_REDUCE, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_AllGather", CONTAINS, TL_ALL_GATHER, "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_ReduceScatter", CONTAINS, TL_REDUCE_SCATTER, "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(...)"),
+    COMM("ncclDevKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclKernel_AllReduce", CONTAINS, TL_ALL_REDUCE, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)"),
+    COMM("ncclKernel_AllGather", CONTAINS, TL_ALL_GATHER, "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)"),
+    COMM("ncclKernel_ReduceScatter", CONTAINS, TL_REDUCE_SCATTER, "ncclKernel_ReduceScatter_RING_LL_Sum_float(...)"),
+    COMM("ncclKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclWorkElem)"),
+    COMM("ncclKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclKernel_Reduce_RING_LL_Sum_float(ncclWorkElem)"),
+    COMM("ncclKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)"),
+    COMM("ncclAllReduce", STARTS, TL_ALL_REDUCE, "ncclAllReduceRingLLKernel_sum_f32(ncclColl)"),
+    COMM("ncclAllGather", STARTS, TL_ALL_GATHER, "ncclAllGatherRingLLKernel_sum_i8(ncclColl)"),
+    COMM("ncclReduceScatter", STARTS, TL_REDUCE_SCATTER, "ncclReduceScatterRingLLKernel_sum_f32(ncclColl)"),
+    COMM("ncclBroadcast", STARTS, TL_BROADCAST, "ncclBroadcastRingLLKernel_copy_i8(ncclColl)"),
+    COMM("rccl", CONTAINS, TL_COLL_UNKNOWN, "rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("nccl", CONTAINS, TL_COLL_UNKNOWN, "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("hccl", STARTS, TL_COLL_UNKNOWN, "hccl_all_reduce"),
+    COMM("oneccl", CONTAINS, TL_COLL_UNKNOWN, "oneccl_allreduce_large_write_kernel"),
+
+    /* Arithmetic: known families, so that what is left is worth a look. */
+    COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
+    COMPUTE("at_cuda_detail::", CONTAINS, "void at_cuda_detail::cub::DeviceScanKernel<...>(...)"),
+    COMPUTE("cub::", CONTAINS, "void cub::DeviceReduceSingleTileKernel<...>(...)"),
+    COMPUTE("rocprim::", CONTAINS, "void rocprim::detail::trampoline_kernel<...>(...)"),
+    COMPUTE("fmha", CONTAINS, "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::...)"),
+    COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),
+    COMPUTE("cublas", CONTAINS, "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, false, false, false>(...)"),
+    COMPUTE("cudnn", CONTAINS, "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1, true>(...)"),
+    COMPUTE("cask_", CONTAINS, "cask_trt::computeOffsetsKernel(...)"),
+    COMPUTE("gemm", CONTAINS, "volta_sgemm_128x64_nn"),
+    COMPUTE("gemv", CONTAINS, "void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16, 4, 4, false, false>(...)"),
+    COMPUTE("splitK", CONTAINS, "void splitKreduce_kernel<32, 16, int, float, float, float>(...)"),
+    COMPUTE("nvjet_", STARTS, "nvjet_tst_128x64_64x8_2x4_v_bz_TNT"),
+    COMPUTE("Cijk_", CONTAINS, "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1"),
+    COMPUTE("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
+    COMPUTE("flash_", CONTAINS, "void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4> >(Flash_fwd_params)"),
+    COMPUTE("attn", CONTAINS, "_attn_fwd"),
+    COMPUTE("attention", CONTAINS, "void vllm::paged_attention_v1_kernel<...>(...)"),
+    COMPUTE("ck_tile", CONTAINS, "void ck_tile::kentry<ck_tile::FmhaFwdKernel<...> >(...)"),
+    COMPUTE("ck::", CONTAINS, "void ck::kernel_grouped_conv_fwd_multiple_abd_xdl_cshuffle<...>(...)"),
+    COMPUTE("miopen", CONTAINS, "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f3x2_stride1"),
+    COMPUTE("MIOpen", CONTAINS, "MIOpenBatchNormFwdTrainSpatialNorm"),
+    COMPUTE("conv", CONTAINS, "sm80_xmma_fprop_implicit_conv_indexed_tf32f32"),
+    COMPUTE("winograd", CONTAINS, "void winogradForwardData4x4<float, float>(...)"),
+    COMPUTE("Winograd", CONTAINS, "generateWinogradTilesKernel"),
+    COMPUTE("wgrad", CONTAINS, "sm86_xmma_wgrad_implicit_tf32"),
+    COMPUTE("dgrad", CONTAINS, "sm86_xmma_dgrad_implicit_tf32"),
+    COMPUTE("fft", CONTAINS, "void fft2d_r2c_32x32<float, false, 0u, false>(...)"),
+    COMPUTE("xmma", CONTAINS, "sm80_xmma_pooling_fw"),
+    COMPUTE("split_embedding", CONTAINS, "split_embedding_codegen_forward_unweighted_kernel"),
+    COMPUTE("embedding", CONTAINS, "void dense_embedding_backward_kernel<float>(...)"),
+    COMPUTE("elementwise", CONTAINS, "void elementwise_kernel_with_index<int>(...)"),
+    COMPUTE("softmax", CONTAINS, "void scaled_masked_softmax_warp_forward<...>(...)"),
+    COMPUTE("layer_norm", CONTAINS, "void layer_norm_kernel<float>(...)"),
+    COMPUTE("rms_norm", CONTAINS, "void vllm::rms_norm_kernel<c10::BFloat16>(...)"),
+    COMPUTE("LayerNorm", CONTAINS, "void cuApplyLayerNorm<float, float, float>(...)"),
+    COMPUTE("multi_tensor_apply", CONTAINS, "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float>(...)"),
+    COMPUTE("transformer_engine::", CONTAINS, "void transformer_engine::normalization::ln_fwd_tuned_kernel<...>(...)"),
+    COMPUTE("vllm::", CONTAINS, "void vllm::act_and_mul_kernel<c10::BFloat16>(...)"),
+    COMPUTE("aiter::", CONTAINS, "void aiter::topk_gating_kernel<...>(...)"),
+    COMPUTE("transpose", CONTAINS, "batched_transpose_16x32_half"),
+    COMPUTE("SubTensorOp", CONTAINS, "SubTensorOpWithScalar1d"),
+    COMPUTE("matmul", CONTAINS, "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu"),
+    COMPUTE("indexing_", CONTAINS, "void (anonymous namespace)::indexing_backward_kernel_stride_1<float>(long const*, long const*)"),
+    COMPUTE("at::cuda::", CONTAINS, "at::cuda::(anonymous namespace)::spin_kernel(long)"),
+    { 0 },
+};
+
+static bool matches(const tl_rule *rule, tl_text name)
+{
+    switch (rule->match) {
+    case TL_MATCH_STARTS:
+        return tl_text_starts(name, rule->needle);
+    case TL_MATCH_EQUALS:
+        return tl_text_is(name, rule->needle);
+    case TL_MATCH_CONTAINS:
+        break;
+    }
+    return tl_text_has(name, rule->needle);
+}
+
+const tl_rule *tl_classify(const tl_rules *rules, tl_text name)
+{
+    for (size_t i = 0; i < rules->user.n; i++)
+        if (matches(&rules->user.v[i], name))
+            return &rules->user.v[i];
+    for (const tl_rule *rule = tl_default_rules; rule->needle != NULL; rule++)
+        if (matches(rule, name))
+            return rule;
+    return NULL;
+}
+
+tl_collective tl_collective_of(tl_text name)
+{
+    static const struct {
+        const char *word;
+        tl_collective collective;
+    } words[] = {
+        { "allreduce", TL_ALL_REDUCE },             { "all_reduce", TL_ALL_REDUCE },
+        { "allgather", TL_ALL_GATHER },             { "all_gather", TL_ALL_GATHER },
+        { "reduce_scatter", TL_REDUCE_SCATTER },    { "reducescatter", TL_REDUCE_SCATTER },
+        { "all_to_all", TL_ALL_TO_ALL },            { "alltoall", TL_ALL_TO_ALL },
+        { "broadcast", TL_BROADCAST },              { "barrier", TL_BARRIER },
+        { "scatter", TL_SCATTER },                  { "gather", TL_GATHER },
+        { "reduce", TL_REDUCE },                    { "sendrecv", TL_SEND_RECV },
+        { "send", TL_SEND },                        { "recv", TL_RECV },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (tl_text_has(name, words[i].word))
+            return words[i].collective;
+    return TL_COLL_UNKNOWN;
+}

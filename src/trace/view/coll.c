@@ -1,0 +1,192 @@
+/* coll.c - see coll.h.
+ *
+ * The kernel's own arguments are asked first, then the operator around its launch, fact by fact: a new trace has most
+ * on the kernel, and start and stride of the group on the operator alone.  Then the annotation, which names the
+ * collective, and last the kernel's name.
+ *
+ * Sends and receives that are launched together have none of their own around the launch: they stand before it.
+ */
+#include "coll.h"
+#include "group.h"
+#include "peer.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/trace/view.h"
+#include <stdlib.h>
+
+static const tl_coll_args no_args = {
+    .name = TL_NO_NAME,
+    .dtype = TL_NO_NAME,
+    .pg_name = TL_NO_NAME,
+    .pg_desc = TL_NO_NAME,
+    .pg_ranks = TL_NO_NAME,
+    .in_split = TL_NO_NAME,
+    .out_split = TL_NO_NAME,
+    .in_nelems = -1,
+    .out_nelems = -1,
+    .group_size = -1,
+    .seq = -1,
+    .src_rank = -1,
+    .dst_rank = -1,
+    .rank_start = -1,
+    .rank_stride = -1,
+};
+
+static uint32_t text_of(uint32_t first, uint32_t second)
+{
+    return first != TL_NO_NAME ? first : second;
+}
+
+static int64_t number_of(int64_t first, int64_t second)
+{
+    return first >= 0 ? first : second;
+}
+
+/* What either says; the first counts. */
+static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
+{
+    a = a != NULL ? a : &no_args;
+    b = b != NULL ? b : &no_args;
+    return (tl_coll_args){
+        .name = text_of(a->name, b->name),
+        .dtype = text_of(a->dtype, b->dtype),
+        .pg_name = text_of(a->pg_name, b->pg_name),
+        .pg_desc = text_of(a->pg_desc, b->pg_desc),
+        .pg_ranks = text_of(a->pg_ranks, b->pg_ranks),
+        .in_nelems = number_of(a->in_nelems, b->in_nelems),
+        .out_nelems = number_of(a->out_nelems, b->out_nelems),
+        .group_size = number_of(a->group_size, b->group_size),
+        .seq = number_of(a->seq, b->seq),
+        .src_rank = number_of(a->src_rank, b->src_rank),
+        .dst_rank = number_of(a->dst_rank, b->dst_rank),
+        .rank_start = number_of(a->rank_start, b->rank_start),
+        .rank_stride = number_of(a->rank_stride, b->rank_stride),
+    };
+}
+
+static tl_collective named(const tl_names *names, const tl_coll_args *args)
+{
+    return args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
+}
+
+static bool is_p2p(tl_collective kind)
+{
+    return kind == TL_SEND || kind == TL_RECV;
+}
+
+/* Arguments of the kernel itself tell of the direction that they name. */
+static void add_own_end(const tl_coll_args *args, tl_collective kind, tl_comm_ends *ends)
+{
+    if (kind == TL_SEND && args->dst_rank >= 0 && args->dst_rank <= INT32_MAX)
+        ends->dst = (int32_t)args->dst_rank;
+    if (kind == TL_RECV && args->src_rank >= 0 && args->src_rank <= INT32_MAX)
+        ends->src = (int32_t)args->src_rank;
+}
+
+/* What nothing around the launch names: a batch, if sends and receives stand before it.  Its kind. */
+static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *launch, tl_collective by_name,
+                           tl_comm_call *call)
+{
+    if (launch == NULL || (by_name != TL_SEND_RECV && by_name != TL_COLL_UNKNOWN))
+        return by_name;
+    tl_comm_batched(evidence, launch, call);
+    if (call->ends.sends && call->ends.receives)
+        return TL_SEND_RECV;
+    return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
+}
+
+/* What goes between two ranks, as arguments name both, is sent by the one and received by the other. */
+static tl_collective between(tl_collective kind, const tl_coll_args *args, int32_t rank)
+{
+    if ((kind != TL_SEND_RECV && kind != TL_COLL_UNKNOWN) || args->src_rank < 0 || args->dst_rank < 0 ||
+        args->src_rank == args->dst_rank)
+        return kind;
+    return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
+}
+
+/* One kernel of the rank; `by_name` is what its name says of the collective. */
+static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl_launch *launch,
+                        const tl_coll_args *own, tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
+{
+    const tl_names *names = &evidence->trace->events.names;
+    *args = merge(own, call->args);
+    tl_collective kind = named(names, args);
+    tl_coll_from from = own != NULL                           ? TL_COLL_FROM_KERNEL
+                        : call->args != NULL                  ? TL_COLL_FROM_OPERATOR
+                        : call->collective != TL_COLL_UNKNOWN ? TL_COLL_FROM_ANNOTATION
+                                                              : TL_COLL_FROM_NAME;
+    if (kind == TL_COLL_UNKNOWN)
+        kind = call->collective;
+    kind = between(kind, args, rank);
+    bool batched = kind == TL_COLL_UNKNOWN;
+    if (batched) {
+        kind = batch(evidence, launch, by_name, call);
+        *args = merge(own, call->args);
+        from = own == NULL && call->args != NULL ? TL_COLL_FROM_OPERATOR : from;
+        if (from == TL_COLL_FROM_NAME && (call->ends.sends || call->ends.receives))
+            from = TL_COLL_FROM_ANNOTATION;
+    }
+    batched = batched && (kind == TL_SEND_RECV || kind == TL_COLL_UNKNOWN);
+    if (is_p2p(kind))
+        add_own_end(args, kind, &call->ends);
+
+    tl_text dtype = tl_names_text(names, args->dtype);
+    return (tl_coll){
+        .seq = args->seq,
+        .in_nelems = args->in_nelems,
+        .out_nelems = args->out_nelems,
+        .bytes = tl_message_bytes(kind, args->in_nelems, args->out_nelems, tl_dtype_bytes(dtype)),
+        .dtype = args->dtype != TL_NO_NAME ? tl_hash_bytes(dtype.p, dtype.n) : 0,
+        .src = -1,
+        .dst = -1,
+        .group = TL_NONE,
+        .kind = (uint8_t)kind,
+        .from = (uint8_t)from,
+        .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
+    };
+}
+
+bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
+{
+    const tl_trace *trace = evidence->trace;
+    tl_group_book book = { .meta = &trace->meta, .names = &trace->events.names };
+    tl_comm_ends *ends = NULL;
+    bool no_memory = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < out->view.nkernels; i++)
+        n += out->kernels[i].kind == TL_COMM;
+    out->colls = tl_calloc(n + 1, sizeof *out->colls);
+    ends = tl_calloc(n + 1, sizeof *ends);
+    if (out->colls == NULL || ends == NULL || !tl_comm_moments(evidence, &out->view)) {
+        free(ends);
+        return false;
+    }
+    for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
+        tl_kernel *k = &out->kernels[i];
+        if (k->kind != TL_COMM)
+            continue;
+        const tl_coll_args *own = k->coll != TL_NONE ? &trace->events.colls.v[k->coll] : NULL;
+        const tl_launch *launch = k->launch != TL_NONE ? &out->launches[k->launch] : NULL;
+        tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
+        tl_coll_args args;
+        tl_coll *c = &out->colls[out->view.ncolls];
+        *c = describe(evidence, out->view.rank, launch, own, &call, (tl_collective)k->collective, &args);
+        ends[out->view.ncolls] = call.ends;
+        const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
+                                       args.group_size, args.rank_start, args.rank_stride };
+        c->group = tl_group_find(&book, &words, &no_memory);
+        k->collective = c->kind;
+        k->coll = (uint32_t)out->view.ncolls++;
+    }
+    tl_peers_find(&book, out->view.rank, out->colls, ends, out->view.ncolls, &no_memory);
+    free(ends);
+    out->groups = book.groups.v;
+    out->view.ngroups = book.groups.n;
+    book.groups.v = NULL;
+    book.groups.n = 0;
+    tl_group_book_free(&book);
+    out->view.colls = out->colls;
+    out->view.groups = out->groups;
+    return !no_memory;
+}

@@ -1,0 +1,23 @@
+/* place.h - where device work ran, and its order by that. */
+#ifndef TLMPI_TRACE_VIEW_PLACE_H
+#define TLMPI_TRACE_VIEW_PLACE_H
+
+#include "tlmpi/trace/view.h"
+
+/* An integer that is a small number of something; -1 for any other. */
+int32_t tl_small_int(int64_t x);
+
+/* The events of one stream of one device, as a view has these: -1 where the trace does not say. */
+typedef struct tl_stream_events {
+    int32_t device, stream;
+    uint32_t number; /* in order of first appearance */
+    size_t first, n; /* in the order */
+} tl_stream_events;
+
+typedef TL_VEC(tl_stream_events) tl_streams;
+
+/* order[i]: which event of a device, of columns in file order, comes to i in a view: by (device, stream, start, end),
+ * then as in the file.  *streams, which the caller frees in any case, are in order, too.  False when memory is out. */
+bool tl_order_by_place(const tl_events *events, const tl_columns *columns, uint32_t *order, tl_streams *streams);
+
+#endif

@@ -1,0 +1,380 @@
+/* test_idle_sums.c - gaps of drawn timelines summed by label, class, device and rank; options; memory. */
+#include "src/analysis/idle/stats.h"
+#include "idle_drawn.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------------------------ sums */
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of few and many, near and far, equal and different lengths. */
+static void the_median_stands_in_the_middle(void)
+{
+    int64_t v[200], sorted[200];
+    int wrong = 0;
+    for (uint64_t round = 0; round < 3000; round++) {
+        size_t n = 1 + (size_t)(round % 200);
+        for (size_t i = 0; i < n; i++) {
+            v[i] = (int64_t)(tl_hash_mix(round, i) >> (1 + round % 63));
+            sorted[i] = v[i];
+        }
+        qsort(sorted, n, sizeof *sorted, by_value);
+        int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
+        wrong += tl_idle_measure(v, n).median_ns != low + (high - low) / 2 + (high - low) % 2;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(tl_idle_measure(v, 0).median_ns, 0);
+}
+
+static const tl_idle_overview *overview_row(const tl_table *t, int rank, int step, uint8_t drain, uint8_t doing)
+{
+    static const tl_idle_overview none = { .rank = -9 };
+    for (size_t i = 0; i < t->n; i++) {
+        const tl_idle_overview *r = tl_table_row(t, i);
+        if (r->rank == rank && r->device == -1 && r->step == step && r->drain_type == drain &&
+            r->cpu_during_gap == doing)
+            return r;
+    }
+    CU_FAIL("there is no such row");
+    return &none;
+}
+
+/* Gaps: 6 us with aten::mm, 8 us with aten::add, 10 us with aten::mm, noise of 2. */
+static drawing *three_gaps(void)
+{
+    return draw("steps:          4444444444444444444455555555555555555555555555555",
+                "compute 7:      AA......BB..CC........DD..........EE",
+                "op 1 aten::mm:  ..======..............==========", "op 1 aten::add: ..............======",
+                "op 2 loader:    ..===================...........", NULL);
+}
+
+static void gaps_are_summed_by_label_and_step(void)
+{
+    drawing *d = three_gaps();
+    CU_ASSERT_EQUAL(run(d, &tl_config_default), 3);
+    const tl_table *t = tl_tables_get(&d->out, &tl_idle_overview_schema);
+    const tl_idle_overview *r = overview_row(t, 0, -1, TL_DRAIN_ALL, TL_DOING_ALL);
+    CU_ASSERT_EQUAL(r->count, 3);
+    CU_ASSERT_EQUAL(r->total_ns, 24 * US);
+    CU_ASSERT_EQUAL(r->mean_ns, 8 * US);
+    CU_ASSERT_EQUAL(r->median_ns, 8 * US);
+    CU_ASSERT_EQUAL(r->min_ns, 6 * US);
+    CU_ASSERT_EQUAL(r->max_ns, 10 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 100, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r->trace_pct, 100.0 * 24 / 34, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r->utilization_pct, 100.0 * 10 / 34, 1e-12);
+    r = overview_row(t, 0, 4, TL_DRAIN_STARVED, TL_DOING_CPU);
+    CU_ASSERT_EQUAL(r->count, 2);
+    CU_ASSERT_EQUAL(r->median_ns, 7 * US);
+    CU_ASSERT_EQUAL(overview_row(t, 0, 5, TL_DRAIN_ALL, TL_DOING_ALL)->total_ns, 10 * US);
+    CU_ASSERT_EQUAL(overview_row(t, 0, -1, TL_DRAIN_NOISE, TL_DOING_NOISE)->total_ns, 2 * US);
+    CU_ASSERT_EQUAL(overview_row(t, 0, 4, TL_DRAIN_NOISE, TL_DOING_NOISE)->count, 1);
+    drawing_free(d);
+}
+
+static const tl_idle_summary *summary_row(const tl_table *t, int place)
+{
+    static const tl_idle_summary none = { .rank = -9 };
+    for (size_t i = 0; i < t->n; i++) {
+        const tl_idle_summary *r = tl_table_row(t, i);
+        if (r->device == -1 && r->place == place)
+            return r;
+    }
+    CU_FAIL("there is no such row");
+    return &none;
+}
+
+static void gaps_are_summed_by_class(void)
+{
+    drawing *d = three_gaps();
+    run(d, &tl_config_default);
+    const tl_table *t = tl_tables_get(&d->out, &tl_idle_summary_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 4); /* two classes, all, noise */
+    const tl_idle_summary *r = summary_row(t, 1);
+    CU_ASSERT_STRING_EQUAL(r->dominant_op, "aten::mm");
+    CU_ASSERT_EQUAL(r->count, 2);
+    CU_ASSERT_EQUAL(r->total_ns, 16 * US);
+    CU_ASSERT_EQUAL(r->std_ns, 2 * US);
+    CU_ASSERT_EQUAL(r->longest_id, 2);
+    CU_ASSERT_STRING_EQUAL(r->other_op, "loader");
+    CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 200.0 / 3, 1e-12);
+    r = summary_row(t, 2);
+    CU_ASSERT_STRING_EQUAL(r->dominant_op, "aten::add");
+    CU_ASSERT_DOUBLE_EQUAL(r->cumulative_pct, 100, 1e-12);
+    drawing_free(d);
+}
+
+static void the_key_of_a_class_is_in_words(void)
+{
+    static const struct {
+        const char *label, *key, *lines[3];
+    } cases[] = {
+        { "RUNTIME_DOMINATED",
+          "MEMORY_ALLOC: cudaMalloc",
+          { "compute 7: AA.......BB", "call 1 cudaMalloc: ...====", "op 1 x: =" } },
+        { "CPU_UNTRACED", "(no_cpu_op_overlap)", { "compute 7: AA.......BB", "op 1 x: =", "" } },
+        { "NO_CPU_TRACE", "(no_cpu_trace)", { "compute 7: AA.......BB", "", "" } },
+        { "LAUNCH_OVERHEAD_ONLY",
+          "launched_during_gap",
+          { "compute 7: AA.......BB", "launch 1 cudaLaunchKernel: ..b", "op 1 x: =" } },
+        { "LAUNCH_ANOMALY",
+          "prequeued",
+          { "compute 7: AAAAAAAAAAAAAA.......BB", "launch 1 cudaLaunchKernel: ..b", "op 1 x: =" } },
+        { "GRAPH_INTERNAL",
+          "cudaGraphLaunch",
+          { "compute 7: GG.......GG", "launch 1 cudaGraphLaunch: g", "op 1 x: =" } },
+        { "DEPENDENCY_WAIT",
+          "B",
+          { "compute 7: AAAAAAAAAAAAAA.......BB", "launch 1 cudaLaunchKernel: ..b",
+            "call 1 cudaStreamWaitEvent: .=" } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        drawing *d = draw(cases[i].lines[0], cases[i].lines[1], cases[i].lines[2], NULL);
+        CU_ASSERT_STRING_EQUAL(tl_doing_labels[the_gap(d, 0)->cpu_during_gap], cases[i].label);
+        CU_ASSERT_STRING_EQUAL(summary_row(tl_tables_get(&d->out, &tl_idle_summary_schema), 1)->dominant_op,
+                               cases[i].key);
+        drawing_free(d);
+    }
+}
+
+static void several_devices_have_sums_of_their_own(void)
+{
+    drawing *d = draw("compute 0/7: AA......BB", "compute 1/7: AA..........BB", "op 1 x: ..========", NULL);
+    CU_ASSERT_EQUAL(run(d, &tl_config_default), 2);
+    const tl_table *t = tl_tables_get(&d->out, &tl_idle_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 3);
+    const tl_idle *all = tl_table_row(t, 0), *one = tl_table_row(t, 1), *two = tl_table_row(t, 2);
+    CU_ASSERT_EQUAL(all->device, -1);
+    CU_ASSERT_EQUAL(all->macro_ns, 16 * US);
+    CU_ASSERT_EQUAL(all->busy_ns, 8 * US);
+    CU_ASSERT_EQUAL(one->macro_ns, 6 * US);
+    CU_ASSERT_EQUAL(two->macro_ns, 10 * US);
+    CU_ASSERT_EQUAL(summary_row(tl_tables_get(&d->out, &tl_idle_summary_schema), 1)->count, 2);
+    drawing_free(d);
+}
+
+/* More classes than have rows: the rest is one. */
+static void many_classes_are_cut_off(void)
+{
+    enum { GAPS = 1200 };
+    tl_kernel *kernels = calloc(GAPS + 1, sizeof *kernels);
+    int64_t *start = calloc(GAPS, sizeof *start), *dur = calloc(GAPS, sizeof *dur);
+    uint32_t *name = calloc(GAPS, sizeof *name);
+    uint8_t *kind = calloc(GAPS, 1);
+    tl_thread thread = { 0, 0, GAPS };
+    drawing *d = draw("compute 7: .", NULL);
+
+    for (uint32_t i = 0; i <= GAPS; i++)
+        kernels[i] = (tl_kernel){ .start_ns = i * 100 * US,
+                                  .end_ns = i * 100 * US + US,
+                                  .launch = TL_NONE,
+                                  .uid = i,
+                                  .launch_ns = TL_TIME_UNKNOWN };
+    for (uint32_t i = 0; i < GAPS; i++) {
+        char text_of_op[16];
+        int n = snprintf(text_of_op, sizeof text_of_op, "op%u", i);
+        name[i] = tl_names_intern(&d->names, text_of_op, (size_t)n);
+        start[i] = (i * 100 + 1) * US;
+        dur[i] = 99 * US;
+    }
+    d->view.kernels = kernels;
+    d->view.nkernels = GAPS + 1;
+    d->view.ops = (tl_ops){ start, dur, name, name, kind, GAPS, &thread, 1 };
+    CU_ASSERT_EQUAL(run(d, &tl_config_default), GAPS);
+    const tl_table *t = tl_tables_get(&d->out, &tl_idle_summary_schema);
+    CU_ASSERT_EQUAL(t->n, 1003);
+    const tl_idle_summary *others = summary_row(t, 1001);
+    CU_ASSERT_STRING_EQUAL(others->dominant_op, "(others)");
+    CU_ASSERT_EQUAL(others->count, 200);
+    CU_ASSERT_EQUAL(others->total_ns, 200 * 99 * US);
+    CU_ASSERT_STRING_EQUAL(summary_row(t, 1)->dominant_op, "op0");
+    CU_ASSERT_STRING_EQUAL(summary_row(t, 1000)->dominant_op, "op999");
+    drawing_free(d);
+    free(kernels);
+    free(start);
+    free(dur);
+    free(name);
+    free(kind);
+}
+
+/* ------------------------------------------------------------------------------------------------------ over ranks */
+
+static void the_job_has_the_classes_of_all_ranks(void)
+{
+    static const char *const host[] = { "op 1 aten::mm: ..==========", "op 1 aten::mm: ..====......",
+                                        "op 1 aten::add: ..==========", "op 1 aten::mm: ..==========" };
+    static const char *const device[] = { "compute 7: AA..........BB", "compute 7: AA......BB",
+                                          "compute 7: AA........BB", "compute 7: AA..........BB" };
+    drawing *job = draw("compute 7: .", NULL);
+    tl_error err;
+    for (int rank = 0; rank < 4; rank++) {
+        drawing *d = draw(host[rank], device[rank], NULL);
+        d->view.rank = rank;
+        run(d, &tl_config_default);
+        for (size_t t = 0; t < d->out.n; t++)
+            CU_ASSERT_TRUE_FATAL(tl_table_append(&job->out.v[t], d->out.v[t].rows, d->out.v[t].n));
+        drawing_free(d);
+    }
+    CU_ASSERT_EQUAL_FATAL(tl_idle_analysis.reduce(&job->out, &err), TL_OK);
+    const tl_table *t = tl_tables_get(&job->out, &tl_idle_job_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 2);
+    const tl_idle_job *add = tl_table_row(t, 0), *mm = tl_table_row(t, 1);
+    CU_ASSERT_STRING_EQUAL(mm->dominant_op, "aten::mm");
+    CU_ASSERT_EQUAL(mm->place, 1);
+    CU_ASSERT_EQUAL(mm->count, 3);
+    CU_ASSERT_EQUAL(mm->total_ns, 26 * US);
+    CU_ASSERT_DOUBLE_EQUAL(mm->idle_pct, 100.0 * 26 / 34, 1e-12);
+    CU_ASSERT_EQUAL(mm->ranks, 3);
+    CU_ASSERT_EQUAL(mm->worst_rank, 0); /* as much as rank 3, which is higher */
+    CU_ASSERT_EQUAL(mm->second_rank, 3);
+    CU_ASSERT_EQUAL(mm->third_rank, 1);
+    CU_ASSERT_EQUAL(mm->third_ns, 6 * US);
+    CU_ASSERT_EQUAL(mm->median_rank_ns, 8 * US); /* of 10, 10, 6 and none */
+    CU_ASSERT_EQUAL(add->place, 2);
+    CU_ASSERT_EQUAL(add->ranks, 1);
+    CU_ASSERT_EQUAL(add->worst_rank, 2);
+    CU_ASSERT_EQUAL(add->second_rank, -1);
+    CU_ASSERT_EQUAL(add->median_rank_ns, 0);
+
+    const tl_idle_overview *all =
+        overview_row(tl_tables_get(&job->out, &tl_idle_overview_schema), -1, -1, TL_DRAIN_ALL, TL_DOING_ALL);
+    CU_ASSERT_EQUAL(all->count, 4);
+    CU_ASSERT_EQUAL(all->total_ns, 34 * US);
+    CU_ASSERT_EQUAL(all->median_ns, -1);
+    CU_ASSERT_EQUAL(all->min_ns, 6 * US);
+    const tl_idle *sum = tl_table_row(tl_tables_get(&job->out, &tl_idle_schema), 0);
+    CU_ASSERT_EQUAL(sum->rank, -1);
+    CU_ASSERT_EQUAL(sum->macro_ns, 34 * US);
+    CU_ASSERT_EQUAL(sum->busy_ns, 16 * US);
+    drawing_free(job);
+}
+
+/* --------------------------------------------------------------------------------------------------------- streams */
+
+static void a_stream_idles_with_its_device_or_beside_another(void)
+{
+    drawing *d =
+        draw("compute 7: AAAA....BB....CC", "comm 9:    ..DDDD.........EE.", "compute 1/7: FFFFFFFFFFFF", NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
+    const tl_table *t = tl_tables_get(&d->out, &tl_stream_idle_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 3);
+    const tl_stream_idle *seven = tl_table_row(t, 0), *nine = tl_table_row(t, 1), *other = tl_table_row(t, 2);
+    CU_ASSERT_EQUAL(seven->wall_ns, 16 * US);
+    CU_ASSERT_EQUAL(seven->busy_ns, 8 * US);
+    CU_ASSERT_EQUAL(seven->idle_device_busy_ns, 2 * US);
+    CU_ASSERT_EQUAL(seven->idle_device_idle_ns, 6 * US);
+    CU_ASSERT_EQUAL(seven->gaps, 2);
+    CU_ASSERT_EQUAL(seven->longest_ns, 4 * US);
+    CU_ASSERT_EQUAL(nine->wall_ns, 15 * US);
+    CU_ASSERT_EQUAL(nine->idle_device_busy_ns, 2 * US + 1 * US);
+    CU_ASSERT_EQUAL(nine->idle_device_idle_ns, 15 * US - 6 * US - 3 * US);
+    CU_ASSERT_EQUAL(other->device, 1);
+    CU_ASSERT_EQUAL(other->idle_device_busy_ns + other->idle_device_idle_ns, 0);
+    drawing_free(d);
+}
+
+/* ------------------------------------------------------------------------------------------------- options, memory */
+
+static void thresholds_and_rules_are_read_from_a_text(void)
+{
+    char words[400];
+    tl_config c = { 0 };
+    CU_ASSERT_TRUE(tl_idle_config_read(TL_IDLE_DEFAULT, &c.idle));
+    CU_ASSERT_EQUAL(memcmp(&c.idle, &tl_config_default.idle, sizeof c.idle), 0);
+    tl_idle_config_write(&c.idle, words, sizeof words);
+    CU_ASSERT_STRING_EQUAL(words, TL_IDLE_DEFAULT);
+
+    CU_ASSERT_TRUE(tl_idle_config_read("noise=2.5,without=threads+waits", &c.idle));
+    CU_ASSERT_EQUAL(c.idle.noise_ns, 2500);
+    CU_ASSERT_EQUAL(c.idle.launch_ns, 8000);
+    CU_ASSERT_EQUAL(c.idle.rules, TL_IDLE_ALL & ~(uint32_t)(TL_IDLE_THREADS | TL_IDLE_WAITS));
+    tl_idle_config_write(&c.idle, words, sizeof words);
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "noise=2.500, launch=8, "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "without=threads+waits"));
+    CU_ASSERT_TRUE(tl_idle_config_read(words, &c.idle));
+    CU_ASSERT_TRUE(tl_idle_config_read("without=all", &c.idle));
+    CU_ASSERT_EQUAL(c.idle.rules, 0);
+    CU_ASSERT_TRUE(tl_idle_config_read("without=none", &c.idle));
+    CU_ASSERT_EQUAL(c.idle.rules, TL_IDLE_ALL);
+
+    static const char *const wrong[] = { "noise",      "noise=",         "noise=-1",         "noise=x",
+                                         "noise=1e30", "noize=1",        "runtime-pct=101",  "runtime-pct=2.5",
+                                         "without=",   "without=thread", "without=threads+", "without=exact",
+                                         "=5" };
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        CU_ASSERT_FALSE(tl_idle_config_read(wrong[i], &c.idle));
+}
+
+/* Each rule but those that always hold is one bit, and has a word. */
+static void every_rule_has_a_word(void)
+{
+    uint32_t all = 0;
+    for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++) {
+        CU_ASSERT_EQUAL(all & r->bit, 0);
+        CU_ASSERT(strlen(r->doc) > 20);
+        all |= r->bit;
+    }
+    CU_ASSERT_EQUAL(all, TL_IDLE_ALL);
+}
+
+/* Times as far apart as can be: sums and shares must neither overflow nor wrap. */
+static void the_longest_gap_has_the_right_label(void)
+{
+    const int64_t far = INT64_C(1) << 61;
+    drawing *d = draw("compute 7: A......B", "op 1 x: .======", "op 2 y: .======", "op 3 y: .======", "op 4 y: .======",
+                      "op 5 y: .======", "call 1 cudaMalloc: .=", NULL);
+    d->kernels[1].start_ns = d->kernels[1].end_ns = far;
+    for (size_t i = 0; i < d->view.ops.n; i++)
+        d->op_columns.dur_ns[i] = far - d->op_columns.start_ns[i];
+    d->call_columns.dur_ns[0] = far / 4;
+    CU_ASSERT_EQUAL(the_gap(d, 0)->cpu_during_gap, TL_DOING_RUNTIME);
+    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_THREADS)->cpu_during_gap, TL_DOING_RUNTIME);
+    d->call_columns.dur_ns[0] = far / 4 - US;
+    CU_ASSERT_EQUAL(the_gap(d, 0)->cpu_during_gap, TL_DOING_CPU);
+    drawing_free(d);
+}
+
+static void memory_that_is_out_is_said(void)
+{
+    for (int mixed = 0; mixed < 2; mixed++) {
+        tl_config c = without(mixed ? TL_IDLE_THREADS : 0);
+        tl_status st = TL_ENOMEM;
+        size_t failures = 0;
+        for (; st != TL_OK && failures < 400; failures++) {
+            drawing *d = three_gaps();
+            tl_error err;
+            tl_mem_fail_after(failures + 1);
+            st = tl_idle_analysis.per_rank(&d->view, &c, &d->out, &err);
+            tl_mem_fail_after(0);
+            CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+            drawing_free(d);
+        }
+        CU_ASSERT(failures > 20 && failures < 400);
+    }
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_median_stands_in_the_middle),
+        TEST(gaps_are_summed_by_label_and_step),
+        TEST(gaps_are_summed_by_class),
+        TEST(the_key_of_a_class_is_in_words),
+        TEST(several_devices_have_sums_of_their_own),
+        TEST(many_classes_are_cut_off),
+        TEST(the_job_has_the_classes_of_all_ranks),
+        TEST(a_stream_idles_with_its_device_or_beside_another),
+        TEST(thresholds_and_rules_are_read_from_a_text),
+        TEST(every_rule_has_a_word),
+        TEST(the_longest_gap_has_the_right_label),
+        TEST(memory_that_is_out_is_said),
+    };
+    return unit_main("idle_sums", tests, COUNT(tests));
+}

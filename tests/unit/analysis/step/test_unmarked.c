@@ -1,0 +1,142 @@
+/* test_unmarked.c - steps that nobody marks, from what a rank computes between collectives.
+ *
+ * A digit is a collective, and that many kernels before it; all have one size, and one time between them. */
+#include "tlmpi/analysis/step.h"
+#include "unit.h"
+#include <string.h>
+
+enum { MOST = 128 };
+
+static int32_t step_of[MOST];
+
+/* How many steps are found; those of the collectives are in step_of. */
+static size_t number(const char *digits)
+{
+    static tl_comm comms[MOST];
+    static tl_segment segments[MOST];
+    static tl_late_row rows[MOST];
+    uint32_t n = (uint32_t)strlen(digits);
+    size_t nsteps = 99;
+
+    for (uint32_t i = 0; i < n; i++) {
+        comms[i] = (tl_comm){ .host = i, .work = TL_NONE, .kernel = i, .segment = i };
+        segments[i] = (tl_segment){ .nkernels = (uint32_t)(digits[i] - '0'), .step = -1 };
+        rows[i] = (tl_late_row){ .collective = i,
+                                 .start_ns = (int64_t)i * 1000,
+                                 .end_ns = (int64_t)i * 1000 + 500,
+                                 .step = -1,
+                                 .uid = i,
+                                 .bytes = 64,
+                                 .kind = TL_ALL_REDUCE,
+                                 .fits = 1 };
+    }
+    tl_rank_program rank = { .program = { .comms = comms, .ncomms = n, .segments = segments, .nsegments = n } };
+    tl_programs programs = { .of = { .v = &rank, .n = 1 } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, n, &programs, &nsteps));
+    for (uint32_t i = 0; i < n; i++)
+        step_of[i] = rows[i].step;
+    return nsteps;
+}
+
+static void what_is_computed_between_equal_collectives_tells_steps(void)
+{
+    CU_ASSERT_EQUAL(number("922292229222922292229222"), 6);
+    for (int32_t i = 1; i < 24; i++)
+        CU_ASSERT(step_of[i] == step_of[i - 1] || (step_of[i] == step_of[i - 1] + 1 && i % 4 == 0));
+}
+
+static void a_kernel_more_makes_no_other_step(void)
+{
+    CU_ASSERT_EQUAL(number("922292239222922292239222"), 6); /* it logs every third */
+}
+
+static void the_first_steps_may_do_more(void)
+{
+    size_t n = number("99229222922292229222922292229222");
+    CU_ASSERT(n == 7 || n == 8);
+    CU_ASSERT_EQUAL(step_of[8] + 1, step_of[12]);
+}
+
+static void where_nothing_differs_each_is_a_step(void)
+{
+    CU_ASSERT_EQUAL(number("222222222222"), 12);
+}
+
+/* --------------------------------------------------------------------------------------------- some ranks mark steps */
+
+enum { WITH, WITHOUT, NRANKS };
+
+/* A line a rank, one that marks steps and one that marks none; a column a collective that the rank is in, by the step of
+ * its mark, '?' where it has none, '-' before its first, '.' where it takes no part. */
+static tl_late_row met[MOST];
+static tl_segment segments_of[NRANKS][MOST];
+
+static bool follow(const char *with, const char *without)
+{
+    static tl_comm comms[NRANKS][MOST];
+    static tl_rank_program v[NRANKS];
+    const char *const lines[NRANKS] = { with, without };
+    const int32_t marked[] = { WITH };
+    uint32_t n[NRANKS] = { 0 }, nrows = 0;
+    bool follows;
+
+    for (uint32_t i = 0; with[i] != 0; i++)
+        for (int32_t r = 0; r < NRANKS; r++) {
+            if (lines[r][i] == '.')
+                continue;
+            int32_t step = with[i] >= '0' && with[i] <= '9' ? with[i] - '0' : -1;
+            comms[r][n[r]] = (tl_comm){ .host = n[r], .work = TL_NONE, .kernel = i, .segment = n[r] };
+            segments_of[r][n[r]++] = (tl_segment){ .step = r == WITH ? step : -1 };
+            met[nrows++] = (tl_late_row){
+                .collective = i, .rank = r, .step = step, .own_step = r == WITH ? step : -1, .uid = i, .fits = 1
+            };
+        }
+    for (int32_t r = 0; r < NRANKS; r++)
+        v[r] = (tl_rank_program){
+            .rank = r,
+            .program = { .comms = comms[r], .ncomms = n[r], .segments = segments_of[r], .nsegments = n[r] },
+        };
+    tl_programs programs = { .of = { .v = v, .n = NRANKS } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_follow(met, nrows, marked, COUNT(marked), &programs, &follows));
+    return follows;
+}
+
+static void a_rank_without_marks_has_the_steps_of_those_it_meets(void)
+{
+    static const int32_t steps[] = { -1, 4, 4, 5, 5, 6 };
+    CU_ASSERT(follow("-44556", "??????"));
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
+        CU_ASSERT_EQUAL(segments_of[WITH][i].step, steps[i]);
+    }
+}
+
+static void what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them(void)
+{
+    static const int32_t steps[] = { 4, 5, 5, 5, -1 };
+    CU_ASSERT(follow("4..5.", "?????"));
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
+    CU_ASSERT_EQUAL(met[6].step, -1); /* behind the last of these nobody knows */
+}
+
+static void who_meets_nobody_with_marks_has_no_steps(void)
+{
+    CU_ASSERT_FALSE(follow("44..55", "..??.."));
+    CU_ASSERT_EQUAL(segments_of[WITHOUT][0].step, -1);
+    CU_ASSERT_EQUAL(segments_of[WITH][0].step, 4);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(what_is_computed_between_equal_collectives_tells_steps),
+        TEST(a_kernel_more_makes_no_other_step),
+        TEST(the_first_steps_may_do_more),
+        TEST(where_nothing_differs_each_is_a_step),
+        TEST(a_rank_without_marks_has_the_steps_of_those_it_meets),
+        TEST(what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them),
+        TEST(who_meets_nobody_with_marks_has_no_steps),
+    };
+    return unit_main("unmarked", tests, COUNT(tests));
+}

@@ -1,0 +1,261 @@
+/* test_sheet.c - numbers and texts as Python shows them, sums as numpy has them, tables as pandas writes them. */
+#include "scratch.h"
+#include "tlmpi/compat/python.h"
+#include "tlmpi/compat/sheet.h"
+#include "unit.h"
+#include <math.h>
+
+/* --------------------------------------------------------------------------------------------------------- numbers */
+
+/* The sums are numpy's, of v[i] = (7919 i mod 1013) / 10 and of 1 / (i + 1). */
+static void sums_add_up_as_in_numpy(void)
+{
+    static const struct {
+        size_t n;
+        double tenths, harmonic;
+    } known[] = {
+        { 0, 0, 0 },
+        { 7, 0x1.409999999999ap+8, 0x1.4be2be2be2be2p+1 },
+        { 8, 0x1.89b3333333332p+8, 0x1.5be2be2be2be2p+1 },
+        { 9, 0x1.c04ccccccccccp+8, 0x1.6a1ba1ba1ba1bp+1 },
+        { 128, 0x1.991b333333334p+12, 0x1.5bb8ae9541ca7p+2 },
+        { 129, 0x1.9d0e666666666p+12, 0x1.5c37b09149ba9p+2 },
+        { 1000, 0x1.8c01333333333p+15, 0x1.df11f45f4e61ap+2 },
+        { 5003, 0x1.eeb1ccccccccdp+17, 0x1.230b2137da23cp+3 },
+    };
+    static double v[2 * 5003];      /* the two series in turn: each has a stride of 2 */
+    for (size_t i = 0; i < 5003; i++) {
+        v[2 * i] = (double)(i * 7919 % 1013) / 10;
+        v[2 * i + 1] = 1 / (double)(i + 1);
+    }
+    for (size_t i = 0; i < COUNT(known); i++) {
+        CU_ASSERT_EQUAL(tl_numpy_sum(v, known[i].n, 2), known[i].tenths);
+        CU_ASSERT_EQUAL(tl_numpy_sum(v + 1, known[i].n, 2), known[i].harmonic);
+    }
+}
+
+static void doubles_are_written_as_python_writes_them(void)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } known[] = {
+        { 0.0, "0.0" },
+        { -0.0, "-0.0" },
+        { 1.0, "1.0" },
+        { -1.0, "-1.0" },
+        { 0.1, "0.1" },
+        { 0.1 + 0.2, "0.30000000000000004" },
+        { 100.0, "100.0" },
+        { 12345.678, "12345.678" },
+        { 8139.589111328125, "8139.589111328125" },
+        { 25.24808122949801, "25.24808122949801" },
+        { 1695835542514261.0, "1695835542514261.0" },
+        { 1e15, "1000000000000000.0" },
+        { 9999999999999998.0, "9999999999999998.0" },
+        { 1e16, "1e+16" },
+        { 1.2345e16, "1.2345e+16" },
+        { 1.5e300, "1.5e+300" },
+        { 0.0001, "0.0001" },
+        { 0.00012345, "0.00012345" },
+        { 0.00001, "1e-05" },
+        { 1.25e-7, "1.25e-07" },
+        { 2.220446049250313e-16, "2.220446049250313e-16" },
+        { 2.2250738585072014e-308, "2.2250738585072014e-308" },
+        { 5e-324, "5e-324" },
+        { 1.7976931348623157e308, "1.7976931348623157e+308" },
+        { INFINITY, "inf" },
+        { -INFINITY, "-inf" },
+        { NAN, "nan" },
+    };
+    char text[TL_PYTHON_REPR_SIZE];
+    for (size_t i = 0; i < COUNT(known); i++) {
+        tl_python_repr(text, known[i].value);
+        CU_ASSERT_STRING_EQUAL(text, known[i].text);
+    }
+}
+
+static void every_double_reads_back(void)
+{
+    uint64_t seed = 7;
+    char text[TL_PYTHON_REPR_SIZE];
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = unit_random(&seed);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        tl_python_repr(text, value);
+        CU_ASSERT_EQUAL(strtod(text, NULL), value);
+    }
+}
+
+static void percentages_round_half_to_even(void)
+{
+    CU_ASSERT_EQUAL(tl_numpy_round2(0.125), 0.12);
+    CU_ASSERT_EQUAL(tl_numpy_round2(0.375), 0.38);
+    CU_ASSERT_EQUAL(tl_numpy_round2(93.499), 93.5);
+    CU_ASSERT_EQUAL(tl_numpy_round2(-0.125), -0.12);
+    CU_ASSERT(isnan(tl_numpy_round2(NAN)));
+}
+
+static void cells_are_quoted_where_a_reader_would_split(void)
+{
+    tl_sheet sheet;
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "cells.csv", "a,b", &err), TL_OK);
+    tl_sheet_text(&sheet, TL_TEXT("plain"));
+    tl_sheet_text(&sheet, TL_TEXT("f(int, \"x\")"));
+    tl_sheet_text(&sheet, TL_TEXT("two\nlines"));
+    tl_sheet_end_row(&sheet);
+    tl_sheet_real(&sheet, NAN);
+    tl_sheet_blank(&sheet);
+    tl_sheet_number(&sheet, -0.0, true);
+    tl_sheet_number(&sheet, 1e17, true);
+    tl_sheet_number(&sheet, NAN, true);
+    tl_sheet_int(&sheet, INT64_MIN);
+    tl_sheet_end_row(&sheet);
+    CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "(no file)");      /* not before it is whole */
+    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
+    CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "a,b\nplain,\"f(int, \"\"x\"\")\",\"two\nlines\"\n"
+                                                 ",,0,100000000000000000,,-9223372036854775808\n");
+    CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv.part"), "(no file)");
+}
+
+/* One integer, one column of integers with a hole, one of integers with a double, texts. */
+static void put_rows(tl_sheet *sheet)
+{
+    tl_sheet_int(sheet, 1);
+    tl_sheet_int(sheet, 12);
+    tl_sheet_number(sheet, 7, true);
+    tl_sheet_words(sheet, "a");
+    tl_sheet_end_row(sheet);
+    tl_sheet_int(sheet, 2);
+    tl_sheet_blank(sheet);
+    tl_sheet_number(sheet, 7.5, false);
+    tl_sheet_words(sheet, "");
+    tl_sheet_end_row(sheet);
+}
+
+static void a_hole_makes_a_column_of_integers_one_of_doubles(void)
+{
+    tl_sheet sheet;
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "look.csv", NULL, &err), TL_OK);
+    tl_sheet_head(&sheet, "a,b");
+    tl_sheet_words(&sheet, "c,");
+    tl_sheet_head(&sheet, "d");
+    tl_sheet_end_row(&sheet);
+    tl_sheet_look(&sheet);
+    put_rows(&sheet);
+    tl_sheet_write(&sheet);
+    put_rows(&sheet);
+    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
+    CU_ASSERT_STRING_EQUAL(scratch_content("look.csv"), "a,b,\"c,\",d\n1,12.0,7.0,a\n2,,7.5,\n");
+
+    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "blind.csv", NULL, &err), TL_OK);
+    put_rows(&sheet);
+    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
+    CU_ASSERT_STRING_EQUAL(scratch_content("blind.csv"), "1,12,7,a\n2,,7.5,\n");
+}
+
+static void a_cell_without_memory_spoils_the_table(void)
+{
+    tl_sheet sheet;
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "spoilt.csv", NULL, &err), TL_OK);
+    tl_sheet_no_memory(&sheet);
+    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_ENOMEM);
+    CU_ASSERT_STRING_EQUAL(scratch_content("spoilt.csv"), "(no file)");
+    CU_ASSERT_STRING_EQUAL(scratch_content("spoilt.csv.part"), "(no file)");
+}
+
+static void rounding_is_that_of_the_exact_value(void)
+{
+    CU_ASSERT_EQUAL(tl_python_round(0.25, 1), 0.2);
+    CU_ASSERT_EQUAL(tl_python_round(0.75, 1), 0.8);
+    CU_ASSERT_EQUAL(tl_python_round(2.675, 2), 2.67);       /* the double lies below */
+    CU_ASSERT_EQUAL(tl_python_round(1e300, 1), 1e300);
+    CU_ASSERT_EQUAL(tl_python_round(-0.25, 1), -0.2);
+    CU_ASSERT(isnan(tl_python_round(NAN, 1)));
+}
+
+static void statistics_are_those_of_pandas(void)
+{
+    double v[] = { 5, 1, 4, 2 };
+    /* One after the other would be 1.0. */
+    const double carried[] = { 1, 1e-16, 1e-16, 1e-16, 1e-16 };
+    CU_ASSERT_EQUAL(tl_pandas_sum(carried, 5), 1 + 4e-16);
+    CU_ASSERT_EQUAL(tl_pandas_mean(v, 4), 3);
+    CU_ASSERT_DOUBLE_EQUAL(tl_pandas_std(v, 4), sqrt(10.0 / 3), 1e-15);
+    CU_ASSERT_EQUAL(tl_numpy_median(v, 4), 3);
+    CU_ASSERT_EQUAL(tl_numpy_median(v, 3), 2);        /* sorted by now */
+    CU_ASSERT_EQUAL(tl_pandas_sum(v, 0), 0);
+    CU_ASSERT(isnan(tl_pandas_mean(v, 0)));
+    CU_ASSERT(isnan(tl_numpy_median(v, 0)));
+    CU_ASSERT(isnan(tl_pandas_std(v, 1)));
+}
+
+static void arrays_are_shown_as_tuples(void)
+{
+    static const struct {
+        const char *json, *tuple;
+    } known[] = {
+        { "[]", "()" },
+        { "[[512], [141, 512], []]", "((512,), (141, 512), ())" },
+        { "[ [\n5 ] ,\t[] ]", "((5,), ())" },
+        { "[\"\",\"1\",\"9.9999999999999998e-13\"]", "('', '1', '9.9999999999999998e-13')" },
+        { "[\"it's\", \"\\\"\", \"'\\\"\", \"\\\\\"]", "(\"it's\", '\"', '\\'\"', '\\\\')" },
+        { "[\"a\\n\\t\\u0001\\u007f\\/\"]", "('a\\n\\t\\x01\\x7f/',)" },
+        { "[\"\\u00b5\\u20ac\\ud83d\\ude00\\ud83d\"]", "('\302\265\342\202\254\360\237\230\200\357\277\275',)" },
+        { "[\"\302\265\"]", "('\302\265',)" },
+        { "[true, false, null, -3, 1e3, 0.10]", "(True, False, None, -3, 1000.0, 0.1)" },
+        { "[{\"a\": 1}]", "[{\"a\": 1}]" },
+        { "text", "text" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < COUNT(known); i++) {
+        tl_bytes out = { 0 };
+        CU_ASSERT(tl_bytes_put(&out, ">", 1));
+        CU_ASSERT(tl_python_tuple((tl_text){ known[i].json, strlen(known[i].json) }, &out));
+        CU_ASSERT(tl_bytes_put(&out, "", 1));
+        CU_ASSERT_STRING_EQUAL(out.v + 1, known[i].tuple);
+        free(out.v);
+    }
+}
+
+static void too_deep_an_array_is_shown_as_it_is(void)
+{
+    char deep[200];
+    for (int n = 64; n <= 65; n++) {
+        tl_bytes out = { 0 };
+        memset(deep, '[', (size_t)n);
+        memset(deep + n, ']', (size_t)n);
+        CU_ASSERT(tl_python_tuple((tl_text){ deep, (size_t)(2 * n) }, &out));
+        CU_ASSERT_EQUAL(out.v[0], n == 64 ? '(' : '[');
+        free(out.v);
+    }
+}
+
+static const unit_test tests[] = {
+    TEST(sums_add_up_as_in_numpy),
+    TEST(doubles_are_written_as_python_writes_them),
+    TEST(every_double_reads_back),
+    TEST(percentages_round_half_to_even),
+    TEST(rounding_is_that_of_the_exact_value),
+    TEST(statistics_are_those_of_pandas),
+    TEST(cells_are_quoted_where_a_reader_would_split),
+    TEST(a_hole_makes_a_column_of_integers_one_of_doubles),
+    TEST(a_cell_without_memory_spoils_the_table),
+    TEST(arrays_are_shown_as_tuples),
+    TEST(too_deep_an_array_is_shown_as_it_is),
+};
+
+int main(void)
+{
+    if (scratch_make() != 0)
+        return 1;
+    int status = unit_main("sheet", tests, COUNT(tests));
+    scratch_remove();
+    return status;
+}

@@ -1,0 +1,182 @@
+/* test_classify.c - the rule table, and a user's own rules. */
+#include "scratch.h"
+#include "tlmpi/trace/view.h"
+#include "unit.h"
+
+/* A rule that an earlier one hides cannot stay. */
+static void every_rule_catches_the_name_it_was_seen_on(void)
+{
+    const tl_rules ours = { 0 };
+    for (const tl_rule *rule = tl_default_rules; rule->needle != NULL; rule++) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rule->seen);
+        const tl_rule *caught = tl_classify(&ours, (tl_text){ rule->seen, strlen(rule->seen) });
+        if (caught != rule)
+            printf("\n  %s is caught by \"%s\", not by \"%s\"\n", rule->seen, caught ? caught->needle : "nothing", rule->needle);
+        CU_ASSERT_PTR_EQUAL(caught, rule);
+        CU_ASSERT((rule->kind == TL_COMM) == (rule->collective != TL_COLL_NONE));
+    }
+}
+
+static void check(const char *name, tl_kind kind, tl_collective collective)
+{
+    const tl_rules ours = { 0 };
+    const tl_rule *rule = tl_classify(&ours, (tl_text){ name, strlen(name) });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rule);
+    CU_ASSERT_EQUAL(rule->kind, kind);
+    CU_ASSERT_EQUAL(rule->collective, collective);
+}
+
+static void old_and_new_names_of_nccl_are_communication(void)
+{
+    check("ncclAllReduceRingLLKernel_sum_f32(ncclColl)", TL_COMM, TL_ALL_REDUCE);
+    check("ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", TL_COMM, TL_ALL_GATHER);
+    check("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", TL_COMM, TL_REDUCE_SCATTER);
+    check("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", TL_COMM, TL_COLL_UNKNOWN);
+    check("void ncclDevKernel_Reduce_Sum_f32_RING_LL(...)", TL_COMM, TL_REDUCE);
+}
+
+static void nothing_is_said_of_names_that_nobody_knows(void)
+{
+    const tl_rules ours = { 0 };
+    CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("my_kernel")));
+    CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("")));
+    CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("hipify_me")));
+}
+
+static void collective_arguments_are_understood(void)
+{
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("allreduce_coalesced")), TL_ALL_REDUCE);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("_allgather_base")), TL_ALL_GATHER);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("_reduce_scatter_base")), TL_REDUCE_SCATTER);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("all_to_allv")), TL_ALL_TO_ALL);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("nccl:broadcast")), TL_BROADCAST);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("send")), TL_SEND);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("gather")), TL_GATHER);
+    CU_ASSERT_EQUAL(tl_collective_of(TL_TEXT("something")), TL_COLL_UNKNOWN);
+}
+
+static void a_users_rules_stand_above_ours(void)
+{
+    tl_rules rules = { 0 };
+    tl_error err = { 0 };
+    const char *path = scratch_text("rules.json", "[{\"starts\": \"ncclDev\", \"kind\": \"compute\"},"
+                                                  " {\"equals\": \"my_ring\", \"kind\": \"comm\", \"collective\": \"all_gather\"},"
+                                                  " {\"contains\": \"ring\", \"kind\": \"comm\"}]");
+    CU_ASSERT_EQUAL_FATAL(tl_rules_read(path, &rules, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("ncclDevKernel_AllReduce"))->kind, TL_COMPUTE);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("my_ring"))->collective, TL_ALL_GATHER);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("my_ring2"))->collective, TL_COLL_UNKNOWN);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("ncclKernel_AllReduce_"))->collective, TL_ALL_REDUCE);
+    tl_rules_free(&rules);
+}
+
+static void what_is_wrong_in_rules_is_refused_with_its_line(void)
+{
+    static const struct {
+        const char *text, *message;         /* behind the file's name */
+    } wrong[] = {
+        { "", ":1: expected JSON: parse error: premature EOF" },
+        { "[\n{\"equals\": \"x\", \"kind\": \"comm\"}\n", ":3: expected JSON: parse error: premature EOF" },
+        { "[]\n]", ":2: expected JSON: parse error: trailing garbage" },
+        { "[\n\n{\"equals\": x}]", ":3: expected JSON: lexical error: invalid char in json text." },
+        { "{}", ":1: expected a JSON array of rules, found an object" },
+        { "\n\n\"equals\"", ":3: expected a JSON array of rules" },
+        { "[\n1]", ":2: expected a rule: an object in braces" },
+        { "[\n[]]", ":2: expected a rule, found an array" },
+        { "[\"x\"]", ":1: expected a rule, found a text" },
+        { "[\n\n{\n}]", ":3: expected contains, starts or equals in this rule" },
+        { "[{\n\"contains\": \"x\"\n}]", ":1: expected a kind in this rule: compute, comm, memcpy or memset" },
+        { "[{\"contains\":\n\"\", \"kind\": \"comm\"}]", ":2: expected a text that is not empty" },
+        { "[{\"contains\": \"x\\u0000y\", \"kind\": \"comm\"}]", ":1: expected a text without \\u0000" },
+        { "[{\"contains\": 1, \"kind\": \"comm\"}]", ":1: expected a text in double quotes" },
+        { "[{\"contains\": {\"x\": 1}}]", ":1: expected a text, found an object" },
+        { "[{\"contains\": [\"x\"]}]", ":1: expected a text, found an array" },
+        { "[{\"contains\": \"x\",\n\"starts\": \"x\", \"kind\": \"comm\"}]",
+          ":2: expected one of contains, starts and equals in a rule, found two" },
+        { "[{\"kind\": \"comm\",\n\"kind\": \"comm\", \"equals\": \"x\"}]", ":2: \"kind\" stands twice in this rule" },
+        { "[{\"contains\": \"x\", \"class\": \"comm\"}]",
+          ":1: \"class\" is no key of a rule: expected contains, starts or equals; kind; for communication collective" },
+        { "[{\"contains\": \"x\", \"kind\":\n\"sync\"}]", ":2: \"sync\" is no kind: expected compute, comm, memcpy or memset" },
+        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"ring\"}]", ":1: \"ring\" is no collective: expected " },
+        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"none\"}]", ":1: \"none\" is no collective: expected " },
+        { "[\n{\"contains\": \"x\", \"kind\": \"memset\", \"collective\": \"barrier\"}]",
+          ":2: a collective goes with kind comm alone" },
+        { "[{\"contains\": \"ring\", \"kind\": \"comm\"},\n {\"equals\": \"my_ring\", \"kind\": \"compute\"}]",
+          ":2: no name comes to this rule: that of line 1 takes them all" },
+        { "[{\"starts\": \"a\", \"kind\": \"comm\"},\n\n {\"starts\": \"ab\", \"kind\": \"compute\"}]",
+          ":3: no name comes to this rule: that of line 1 takes them all" },
+        { "[{\"equals\": \"a\", \"kind\": \"comm\"},\n {\"equals\": \"a\", \"kind\": \"comm\"}]",
+          ":2: no name comes to this rule: that of line 1 takes them all" },
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        tl_rules rules = { 0 };
+        tl_error err = { 0 };
+        const char *path = scratch_text("wrong.json", wrong[i].text);
+        CU_ASSERT_EQUAL(tl_rules_read(path, &rules, &err), TL_EUSAGE);
+        bool said = strncmp(err.text, path, strlen(path)) == 0 &&
+                    strncmp(err.text + strlen(path), wrong[i].message, strlen(wrong[i].message)) == 0;
+        CU_ASSERT(said);
+        if (!said)
+            fprintf(stderr, "%s\ngave: %s\n", wrong[i].text, err.text);
+        CU_ASSERT_PTR_NULL(strchr(err.text, '\n'));
+        tl_rules_free(&rules);
+    }
+    tl_rules rules = { 0 };
+    tl_error err = { 0 };
+    CU_ASSERT_EQUAL(tl_rules_read(scratch_path("missing.json"), &rules, &err), TL_EUSAGE);
+}
+
+static void the_specific_may_stand_above_the_general(void)
+{
+    tl_rules rules = { 0 };
+    tl_error err = { 0 };
+    const char *path = scratch_text("rules.json", "// mine\n[\n"
+                                                  "  {\"equals\": \"ring\", \"kind\": \"memset\"},\n"
+                                                  "  {\"starts\": \"ring\", \"kind\": \"memcpy\"},\n"
+                                                  "  {\"contains\": \"ring\", \"kind\": \"comm\", \"collective\": \"unknown\"},\n"
+                                                  "  {\"starts\": \"spring\", \"kind\": \"compute\"}   /* hidden */\n]");
+    CU_ASSERT_EQUAL(tl_rules_read(path, &rules, &err), TL_EUSAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, ":6: no name comes to this rule: that of line 5"));
+    tl_rules_free(&rules);
+
+    path = scratch_text("rules.json", "// mine\n[{\"equals\": \"ring\", \"kind\": \"memset\"}, {\"starts\": \"ring\", \"kind\": \"memcpy\"},"
+                                      " {\"contains\": \"ring\", \"kind\": \"comm\"}]");
+    CU_ASSERT_EQUAL_FATAL(tl_rules_read(path, &rules, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("ring"))->kind, TL_MEMSET);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("ring2"))->kind, TL_MEMCPY);
+    CU_ASSERT_EQUAL(tl_classify(&rules, TL_TEXT("a ring"))->kind, TL_COMM);
+    tl_rules_free(&rules);
+}
+
+static void rules_without_memory_are_said_and_nothing_leaks(void)
+{
+    const char *path = scratch_text("rules.json", "[{\"equals\": \"a\", \"kind\": \"comm\"}, {\"equals\": \"b\", \"kind\": \"comm\"}]");
+    size_t failed = 0, tried = 0;
+    for (size_t k = 1; k < 12; k++, tried++) {
+        tl_rules rules = { 0 };
+        tl_error err = { 0 };
+        tl_mem_fail_after(k);
+        tl_status st = tl_rules_read(path, &rules, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+        failed += st != TL_OK;
+        tl_rules_free(&rules);
+    }
+    CU_ASSERT(failed > 3 && failed < tried);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(every_rule_catches_the_name_it_was_seen_on),
+        TEST(old_and_new_names_of_nccl_are_communication),
+        TEST(nothing_is_said_of_names_that_nobody_knows),
+        TEST(collective_arguments_are_understood),
+        TEST(a_users_rules_stand_above_ours),
+        TEST(what_is_wrong_in_rules_is_refused_with_its_line),
+        TEST(the_specific_may_stand_above_the_general),
+        TEST(rules_without_memory_are_said_and_nothing_leaks),
+    };
+    int failed = scratch_make() || unit_main("classify", tests, COUNT(tests));
+    return scratch_remove() || failed;
+}
