@@ -17,8 +17,8 @@ What is counted, over jobs with a fault whose rank has a trace:
     precision       of all ranks called straggler, those that have the fault; named on healthy jobs are wrong, too
     cause           of the jobs whose rank is named right, those whose cause is, too
     window          ... those whose first_step and last_step are both within one step of the first and the last in which
-                    the fault cost the job 1 % of the step: what costs nothing in a step, because it falls where nobody
-                    waits for it, is not to be seen there
+                    the rank is late: those that were planned; of a delay that grows from nothing, those in which it cost
+                    the job 1 % of the step
     gain            ... those whose gain_ns is within 10 % of the simulated one; faults of one rank.  Of steps in which a
                     recording begins or ends, the one before the first among them, nobody can know all: with them or
                     without is right
@@ -175,9 +175,10 @@ def grid(seed):
 
 
 def window(truth):
-    """The first and the last step in which the fault cost 1 % of the step; as planned where it never did, or nobody knows."""
+    """The first and the last step in which the rank is late: as planned; of a delay that grows from nothing those in which it
+    cost 1 % of the step, if it did in any."""
     fault, job = truth["fault"], truth.get("job")
-    if job is None:
+    if job is None or fault["pattern"] != "drifting":
         return fault["first_step"], fault["last_step"]
     cost = [i + job["first_step"] for i, (a, b) in enumerate(zip(truth["step_ns"], truth["healthy_step_ns"])) if a - b >= 0.01 * b]
     cost = [i for i in cost if fault["first_step"] <= i <= fault["last_step"]]
@@ -416,7 +417,9 @@ def self_test():
 
     job = Job("dp8 gc bounded 5 %", [])
     hidden = dict(made_up(), job={"first_step": 3}, step_ns=[100, 100, 120, 120, 100], healthy_step_ns=[100] * 5)
-    check(window(hidden) == (5, 6) and window(made_up()) == (4, 6), "a window is that of the steps that cost something")
+    check(window(hidden) == (4, 6) and window(made_up()) == (4, 6), "a window is that of the steps that were planned")
+    hidden["fault"] = dict(hidden["fault"], pattern="drifting")
+    check(window(hidden) == (5, 6), "that of a drift begins where it costs something")
     v = Verdict(job, made_up(), [row(3), row(2, verdict="ok"), row(-1)])
     check(v.recalled and v.cause_right and v.window_error == 0 and v.gain_error == 0, "all right")
     check(len(v.named) == 1, "the row of the whole job and those of others do not count")

@@ -44,9 +44,11 @@ bool tl_gains_known(const tl_gains *gains);
 
 /* wall_ns[rank * nsteps + step]: by how much the step would have been shorter without what the rank had more to do in
  * it, or before it, than its peers; 0 where it is not among the 32 that had most.  sure_ns[rank]: the same of the first step, for
- * what its device alone had more to do: how late a host is may come from how its recording began.  Only where gains are
- * known.  False when memory is out. */
-bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns);
+ * what its device alone had more to do: how late a host is may come from how its recording began.  late_ns[rank * nsteps +
+ * step]: its lateness, what its repair takes off; of ranks that are not among the 32 what they had more to do.  Only where
+ * gains are known.  False when memory is out. */
+bool tl_gains_by_step(tl_gains *gains, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns,
+                      int64_t *late_ns);
 
 /* The same for hosts, all ranks of one together: gain_ns[host * nsteps + step]; ranks whose host_of is not below nhosts stay.
  * surplus_ns[rank * nsteps + step], if not NULL: all that a rank had more to do than its peers, those of its own host left

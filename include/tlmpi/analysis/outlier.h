@@ -109,4 +109,32 @@ tl_status tl_standing_of(const tl_costs *costs, tl_standing *out, tl_error *err)
 /* How likely Student's t with so many degrees of freedom is larger. */
 double tl_student_tail(double t, size_t freedom);
 
+/* ------------------------------------------------------------------------------------------------------------ shape */
+
+/* When is a unit late?  Its lateness x, step by step, is explained best, by penalised likelihood, as one of
+ *
+ *     never        ..........        0 in all steps
+ *     two levels   ...####...        a in some steps, 0 in the others
+ *     a ramp       ...._.-=##        nothing before an onset, then more from step to step; of five steps and more
+ *
+ * plus noise of scale sigma.  What it costs is another matter: what is late in every step may cost its time in one alone,
+ * because the next absorbs it.
+ */
+
+/* Late in this share of the steps is late in all of them. */
+#define TL_PERSISTENT_SHARE 0.8
+
+typedef struct tl_shape {
+    tl_pattern pattern;      /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */
+    size_t nup, first, last; /* steps in which it is late; the first and last of them, as indices: first is n without any */
+} tl_shape;
+
+/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when memory
+ * is out. */
+bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
+
+/* The scale of noise of all units together: 1.4826 times the median distance of x[nunits * nsteps], a unit's steps together,
+ * from each unit's own median, corrected for that this is of its own steps; 0 of one step.  False when memory is out. */
+bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma);
+
 #endif

@@ -15,4 +15,10 @@
 /* Statistical: of so many collectives one may have been matched wrongly, and say of clocks what is not so. */
 #define TL_CLOCK_WRONG_MATCHES 100
 
+/* Physical, of the median step: lateness is told apart by no less.  Times are of 1 us, and nobody can act on less. */
+#define TL_LATENESS_LEAST_SCALE 0.001
+
+/* Statistical: of fewer steps nobody can say in which a rank is late: three are the least to speak of a spread. */
+#define TL_LATENESS_LEAST_STEPS 3
+
 #endif

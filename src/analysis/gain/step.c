@@ -81,7 +81,20 @@ bool tl_gains_own(tl_gains *g, int64_t *own_ns)
     return more != NULL;
 }
 
-bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns)
+/* What the rank had more to do than its peers, or what its repair has just taken off; of_step has room for the replay's steps. */
+static void put_surplus(const tl_gains *g, const tl_job_step *steps, size_t nsteps, uint32_t rank, bool repaired,
+                        int64_t *of_step, int64_t *surplus_ns)
+{
+    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
+    tl_whatif_step_surplus(g->whatif, rank, repaired, of_step);
+    for (size_t i = 0; i < nsteps; i++) {
+        size_t s = tl_index_of(facts->steps, facts->nsteps, steps[i].number);
+        surplus_ns[i] = s < facts->nsteps ? of_step[s] : 0;
+    }
+}
+
+bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, double *wall_ns, double *sure_ns,
+                      int64_t *late_ns)
 {
     size_t nranks = g->in->nranks;
     had_more *more = list_by_more(g);
@@ -90,13 +103,16 @@ bool tl_gains_by_step(tl_gains *g, const tl_job_step *steps, size_t nsteps, doub
 
     for (size_t i = 0; whole && i < nranks * nsteps; i++)
         wall_ns[i] = 0;
-    for (size_t r = 0; whole && r < nranks; r++)
+    for (uint32_t r = 0; whole && r < nranks; r++) {
         sure_ns[r] = 0;
+        put_surplus(g, steps, nsteps, r, false, gain_ns, late_ns + r * nsteps);
+    }
     for (size_t i = 0; whole && i < nranks && i < STEPPED_MOST && more[i].ns > 0; i++) {
         uint32_t r = more[i].rank;
         g->marked[r] = 1;
         int64_t all_ns = tl_whatif_gain(g->whatif, &(tl_scenario){ .repaired = g->marked }, gain_ns);
         put_steps(g, gain_ns, all_ns, steps, nsteps, wall_ns + r * nsteps);
+        put_surplus(g, steps, nsteps, r, true, gain_ns, late_ns + r * nsteps);
         if (nsteps == 1 && steps[0].number < 0) /* all of the recording is one */
             wall_ns[r] = all_ns > 0 ? (double)all_ns : 0;
         if (nsteps > 0 && wall_ns[r * nsteps] > 0)
@@ -156,17 +172,6 @@ static void list_hosts_by_more(const tl_gains *g, hosting *h)
     qsort(h->more, h->nhosts, sizeof *h->more, by_more);
 }
 
-/* What the rank had more to do than its peers, or what its repair has just taken off. */
-static void put_surplus(const tl_gains *g, const hosting *h, uint32_t rank, bool repaired, int64_t *surplus_ns)
-{
-    const tl_whatif_facts *facts = tl_whatif_facts_of(g->whatif);
-    tl_whatif_step_surplus(g->whatif, rank, repaired, h->step_gain_ns);
-    for (size_t i = 0; i < h->nsteps; i++) {
-        size_t s = tl_index_of(facts->steps, facts->nsteps, h->steps[i].number);
-        surplus_ns[i] = s < facts->nsteps ? h->step_gain_ns[s] : 0;
-    }
-}
-
 /* What it gains by chance is asked of those that gain most: to the others it is only noise to be above. */
 static void by_host(tl_gains *g, hosting *h, double *gain_ns, int64_t *surplus_ns)
 {
@@ -177,7 +182,7 @@ static void by_host(tl_gains *g, hosting *h, double *gain_ns, int64_t *surplus_n
         repair_both(g, h, i, i, gain_ns + i * h->nsteps);
         for (uint32_t r = 0; surplus_ns != NULL && r < g->in->nranks; r++)
             if (g->marked[r])
-                put_surplus(g, h, r, true, surplus_ns + r * h->nsteps);
+                put_surplus(g, h->steps, h->nsteps, r, true, h->step_gain_ns, surplus_ns + r * h->nsteps);
         for (size_t s = 0; s < h->nsteps; s++)
             h->total_ns[i] += gain_ns[i * h->nsteps + s];
         most = fmax(most, h->total_ns[i]);
@@ -201,13 +206,13 @@ bool tl_gains_by_host(tl_gains *g, const uint32_t *host_of, size_t nhosts, const
                   .chance_ns = tl_malloc((nsteps + 1) * sizeof *h.chance_ns),
                   .total_ns = tl_calloc(nhosts + 1, sizeof *h.total_ns),
                   .more = tl_malloc((nhosts + 1) * sizeof *h.more) };
-    bool whole = h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL &&
-                 h.more != NULL;
+    bool whole =
+        h.step_gain_ns != NULL && h.both_ns != NULL && h.chance_ns != NULL && h.total_ns != NULL && h.more != NULL;
 
     for (size_t i = 0; whole && i < nhosts * nsteps; i++)
         gain_ns[i] = 0;
     for (uint32_t r = 0; whole && surplus_ns != NULL && r < g->in->nranks; r++)
-        put_surplus(g, &h, r, false, surplus_ns + r * nsteps);
+        put_surplus(g, steps, nsteps, r, false, h.step_gain_ns, surplus_ns + r * nsteps);
     if (whole) {
         list_hosts_by_more(g, &h);
         by_host(g, &h, gain_ns, surplus_ns);

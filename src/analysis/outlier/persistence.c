@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double z_flagged = 3.5, share_flagged = 0.01, floor_of_d = 0.003, share_persistent = 0.8;
+static const double z_flagged = 3.5, share_flagged = 0.01, floor_of_d = 0.003;
 static const double trend_significant = 0.01;
 
 enum { LEVELS_MAX = 1024, PERMUTATIONS = 9999, PERMUTATIONS_LEAST = 999, STEPS_LEAST = 5 };
@@ -154,7 +154,7 @@ static void name_pattern(const testing *t, size_t r, const bool *flagged, tl_per
         out->pattern = TL_PATTERN_ONE_OFF;
     else if (2 * out->nflagged > nsteps && drifts(t, n))
         out->pattern = TL_PATTERN_DRIFTING;
-    else if (out->share_steps >= share_persistent)
+    else if (out->share_steps >= TL_PERSISTENT_SHARE)
         out->pattern = TL_PATTERN_PERSISTENT;
     else if (bounded) {
         out->pattern = TL_PATTERN_BOUNDED;

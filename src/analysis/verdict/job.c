@@ -9,10 +9,12 @@
 #include "tlmpi/analysis/absent.h"
 #include "units.h"
 #include "judging.h"
+#include "lateness.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 #include <math.h>
 #include <stdlib.h>
@@ -95,8 +97,9 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     tl_job_step *steps = tl_job_steps_list(a->tables, a->marked, a->nmarked, a->rows, a->nrows, &nsteps);
     double *gain_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *gain_ns);
     double *sure_ns = tl_malloc((a->nranks + 1) * sizeof *sure_ns);
+    int64_t *late_ns = tl_malloc((a->nranks * nsteps + 1) * sizeof *late_ns);
     int64_t *own_ns = tl_malloc((a->nranks + 1) * sizeof *own_ns);
-    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && own_ns != NULL &&
+    bool whole = steps != NULL && gain_ns != NULL && sure_ns != NULL && late_ns != NULL && own_ns != NULL &&
                  tl_job_roles_find(&a->roles, &(tl_role_input){ a->rows, a->nrows, a->ranks, a->nranks, programs });
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
     tl_table *stragglers = tl_tables_get(a->tables, &tl_straggler_schema);
@@ -131,9 +134,10 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
     if (st == TL_OK && tl_gains_known(gains)) {
         input.gain_ns = gain_ns;
         input.sure_ns = sure_ns;
+        input.late_ns = late_ns;
         input.waits_known = a->roles.nnamed == a->nranks && !tl_passed_on_unseen(groups);
         input.by_gain = a->roles.several;
-        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns) || !tl_gains_own(gains, own_ns))
+        if (!tl_gains_by_step(gains, steps, nsteps, gain_ns, sure_ns, late_ns) || !tl_gains_own(gains, own_ns))
             st = tl_fail_memory(err, "what each step would gain");
     }
     if (st == TL_OK)
@@ -152,10 +156,13 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
         tl_job_links_judge(&input, gained.simulated, a->tables);
     if (st == TL_OK)
         st = tl_job_withhold(&input, a->rows, a->nrows, a->tables, err);
+    if (st == TL_OK && input.late_ns != NULL && nsteps >= TL_LATENESS_LEAST_STEPS)
+        st = tl_verdict_lateness(&input, tl_tables_get(a->tables, &tl_blame_step_schema), stragglers, err);
     tl_gains_close(gains);
     tl_job_links_free(&links);
     free(gain_ns);
     free(sure_ns);
+    free(late_ns);
     free(own_ns);
     free(steps);
     return st;

@@ -30,11 +30,14 @@ typedef struct tl_verdict_input {
     size_t nsteps;
     const double *gain_ns; /* [nranks * nsteps] what the step would have gained without the rank's lateness; NULL: not
                             * known, then the charges as wall time stand for it */
-    const double *sure_ns; /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
-    bool waits_known;      /* a replay knows what others waited for: ranks without a trace pass nothing on unseen */
-    bool by_gain;          /* test that in place of the charges: a pipeline */
-    bool begun;            /* all recordings had begun long before the first step (outlier.h) */
-    bool in_turn;          /* recordings end in turn within the last step (outlier.h) */
+    const int64_t
+        *late_ns; /* [nranks * nsteps] what the rank had more to do in the step than its peers; NULL: not known */
+    const double
+        *sure_ns;     /* [nranks] of that of the first step, what does not come from how recordings begin; or NULL */
+    bool waits_known; /* a replay knows what others waited for: ranks without a trace pass nothing on unseen */
+    bool by_gain;     /* test that in place of the charges: a pipeline */
+    bool begun;       /* all recordings had begun long before the first step (outlier.h) */
+    bool in_turn;     /* recordings end in turn within the last step (outlier.h) */
 } tl_verdict_input;
 
 /* Appends a row for each rank to the tables blame_step and straggler; cause is the largest part, the verdict is open

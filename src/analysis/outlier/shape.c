@@ -1,0 +1,181 @@
+/* shape.c - when is a unit late: never, at one level in some steps, or more and more?
+ *
+ * A switch between the two levels costs log S, as a parameter more does (BIC), a ramp two of them.  With x normal around its
+ * level, log-likelihood ratio against "never up" of a step that is up by a:
+ *
+ *     (2 a x - a^2) / (2 sigma^2)
+ *
+ * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until neither
+ * changes.  One start has local optima, so every value above 0 is one.
+ */
+#include "tlmpi/analysis/outlier.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/robust.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A level is refitted so often at most; it hardly ever takes more than three. */
+enum { REFITS = 8 };
+
+/* Below so many steps a ramp is not told from a level. */
+enum { RAMP_LEAST = 5 };
+
+/* Of n steps; room for all that is tried. */
+typedef struct fit {
+    const double *x;
+    size_t n;
+    double sigma;
+    bool *up, *best;
+    uint8_t *from; /* [2 * n]: the level of the step before, by step and level */
+} fit;
+
+/* The mean of the steps that are up; 0 where none is. */
+static double level_of(const fit *f, const bool *up)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t s = 0; s < f->n; s++)
+        if (up[s]) {
+            sum += f->x[s];
+            n++;
+        }
+    return n > 0 ? sum / (double)n : 0;
+}
+
+/* The steps that are up by `level`, likeliest of all, into f->up.  Whether they are others than before. */
+static bool viterbi(fit *f, double level)
+{
+    double penalty = log((double)(f->n > 2 ? f->n : 2)), score[2] = { 0, 0 };
+    bool changed = false;
+
+    for (size_t s = 0; s < f->n; s++) {
+        double gain = (2 * level * f->x[s] - level * level) / (2 * f->sigma * f->sigma), next[2];
+        for (int to = 0; to < 2; to++) {
+            double stay = score[to], move = score[1 - to] - (s > 0 ? penalty : 0);
+            f->from[2 * s + (size_t)to] = (uint8_t)(s > 0 && move > stay ? 1 - to : to);
+            next[to] = (s > 0 ? fmax(stay, move) : 0) + (to == 1 ? gain : 0);
+        }
+        memcpy(score, next, sizeof score);
+    }
+    uint8_t now = score[1] > score[0];
+    for (size_t s = f->n; s-- > 0;) {
+        changed = changed || f->up[s] != (now != 0);
+        f->up[s] = now != 0;
+        now = f->from[2 * s + now];
+    }
+    return changed;
+}
+
+/* Log-likelihood of these steps being up, less what their switches cost. */
+static double score_of(const fit *f, const bool *up)
+{
+    double level = level_of(f, up), score = 0;
+    for (size_t s = 0; s < f->n; s++) {
+        score += up[s] ? (2 * level * f->x[s] - level * level) / (2 * f->sigma * f->sigma) : 0;
+        score -= s > 0 && up[s] != up[s - 1] ? log((double)(f->n > 2 ? f->n : 2)) : 0;
+    }
+    return score;
+}
+
+static double two_levels(fit *f)
+{
+    double best = 0;
+    memset(f->best, 0, f->n * sizeof *f->best);
+    for (size_t k = 0; k < f->n; k++) {
+        if (f->x[k] <= 0)
+            continue;
+        for (size_t s = 0; s < f->n; s++)
+            f->up[s] = f->x[s] > f->x[k] / 2;
+        double level = level_of(f, f->up);
+        for (int refit = 0; refit < REFITS && level > 0 && viterbi(f, level); refit++)
+            level = level_of(f, f->up);
+        double score = score_of(f, f->up);
+        if (level > 0 && score > best) {
+            best = score;
+            memcpy(f->best, f->up, f->n * sizeof *f->up);
+        }
+    }
+    return best;
+}
+
+/* The best ramp that begins in some step, at least three from the end: its score, and where it begins. */
+static double ramp(const fit *f, size_t *begin)
+{
+    double best = 0;
+    for (size_t first = 0; first + 3 < f->n; first++) {
+        double tx = 0, tt = 0;
+        for (size_t s = first; s < f->n; s++) {
+            double t = (double)(s - first + 1);
+            tx += t * f->x[s];
+            tt += t * t;
+        }
+        double score = tx > 0 ? tx * tx / tt / (2 * f->sigma * f->sigma) - 2 * log((double)f->n) : 0;
+        if (score > best) {
+            best = score;
+            *begin = first;
+        }
+    }
+    return best;
+}
+
+static tl_pattern pattern_of(const tl_shape *shape, const bool *up, size_t n)
+{
+    size_t runs = 0;
+    for (size_t s = 0; s < n; s++)
+        runs += up[s] && (s == 0 || !up[s - 1]);
+    if (shape->nup == 0)
+        return TL_PATTERN_NONE;
+    if ((double)shape->nup >= TL_PERSISTENT_SHARE * (double)n)
+        return TL_PATTERN_PERSISTENT;
+    return shape->nup == 1 ? TL_PATTERN_ONE_OFF : runs == 1 ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
+}
+
+bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up)
+{
+    fit f = { .x = x,
+              .n = n,
+              .sigma = sigma,
+              .up = tl_calloc(n + 1, sizeof *f.up),
+              .best = tl_calloc(n + 1, sizeof *f.best),
+              .from = tl_calloc(2 * n + 1, sizeof *f.from) };
+    bool ok = f.up != NULL && f.best != NULL && f.from != NULL;
+    size_t begin = 0;
+
+    if (ok) {
+        double levels = two_levels(&f);
+        bool drifts = n >= RAMP_LEAST && levels > 0 && ramp(&f, &begin) > levels;
+        *out = (tl_shape){ .first = n };
+        for (size_t s = 0; s < n; s++) {
+            up[s] = drifts ? s >= begin : f.best[s];
+            out->nup += up[s];
+            out->first = up[s] && out->first == n ? s : out->first;
+            out->last = up[s] ? s : out->last;
+        }
+        out->pattern = drifts ? TL_PATTERN_DRIFTING : pattern_of(out, up, n);
+    }
+    free(f.up);
+    free(f.best);
+    free(f.from);
+    return ok;
+}
+
+bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma)
+{
+    double *rest = tl_malloc((nunits * nsteps + 1) * sizeof *rest), *own = tl_malloc((nsteps + 1) * sizeof *own);
+    bool ok = rest != NULL && own != NULL;
+
+    for (size_t u = 0; ok && u < nunits; u++) {
+        memcpy(own, x + u * nsteps, nsteps * sizeof *own);
+        double middle = tl_real_median(own, nsteps);
+        for (size_t s = 0; s < nsteps; s++)
+            rest[u * nsteps + s] = fabs(x[u * nsteps + s] - middle);
+    }
+    if (ok)
+        *sigma = nsteps > 1 && nunits > 0
+                     ? 1.4826 * tl_real_median(rest, nunits * nsteps) * sqrt((double)nsteps / (double)(nsteps - 1))
+                     : 0;
+    free(rest);
+    free(own);
+    return ok;
+}
