@@ -1,4 +1,4 @@
-/* test_answers_doubt.c - what the confidence in an answer is lowered for. */
+/* test_culprit_doubts.c - what the confidence in an answer is lowered for. */
 #include "answer_job.h"
 
 static void steps_are_needed_for_confidence(void)
@@ -315,5 +315,5 @@ static const unit_test tests[] = {
 
 int main(void)
 {
-    return unit_main("answers_doubt", tests, COUNT(tests));
+    return unit_main("culprit_doubts", tests, COUNT(tests));
 }
