@@ -217,10 +217,21 @@ static void sum_waits(tl_tables *tables, tl_facts *out)
     }
 }
 
+static void sum_path(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema);
+
+    for (size_t i = 0; i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        out->path_ns = tl_ns_add(out->path_ns, row->rank == -1 ? row->path_ns : 0);
+    }
+}
+
 void tl_facts_find(tl_tables *tables, tl_facts *out)
 {
     *out = (tl_facts){ .together_gain_ns = -1 };
     find_walls(tables, out);
     find_trust(tables, out);
     sum_waits(tables, out);
+    sum_path(tables, out);
 }

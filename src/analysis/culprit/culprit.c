@@ -81,15 +81,6 @@ static void find_most(tl_judgement *j)
     j->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
 }
 
-static void find_path(tl_judgement *j)
-{
-    const tl_table *path = tl_tables_get(j->tables, &tl_path_row_schema);
-    for (size_t i = 0; i < path->n; i++) {
-        const tl_path_row *row = tl_table_row(path, i);
-        j->path_ns = tl_ns_add(j->path_ns, row->rank == -1 ? row->path_ns : 0);
-    }
-}
-
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
 static void tell_doubts(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
@@ -252,7 +243,6 @@ tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
     tl_measures measures = { .of = &j };
 
     tl_facts_find(tables, &j.facts);
-    find_path(&j);
     find_most(&j);
     j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
     j.nobody = why_nobody(&j);

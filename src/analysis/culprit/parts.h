@@ -43,7 +43,6 @@ typedef struct tl_doubts {
 typedef struct tl_judgement {
     tl_tables *tables;
     tl_facts facts;
-    int64_t path_ns;      /* the critical path; 0: not known */
     tl_suspect *culprits; /* by gain, then by what is lost, largest first; of equals the lower rank */
     size_t nculprits;
     int32_t *members;         /* of all of them */
@@ -85,7 +84,7 @@ size_t tl_culprit_waiters(tl_measures *measures, const tl_suspect *culprit);
 /* What each of the other ranks waited for the culprit, in the mean: wall time, where all meet again and again. */
 int64_t tl_waited_for(const tl_judgement *judgement, const tl_suspect *culprit);
 
-/* Fills culprits and members, which the caller frees; facts and path_ns have been found.  False when memory is out. */
+/* Fills culprits and members, which the caller frees; facts have been found.  False when memory is out. */
 bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures);
 
 /* Whether arrivals that clocks cannot tell apart may hide 1 % of the time. */

@@ -95,7 +95,6 @@ static void find_path(tl_tables *tables, tl_answers *out)
     for (size_t i = 0; i < table->n; i++) {
         const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
         if (row->rank == -1) {
-            path->ns = tl_ns_add(path->ns, row->path_ns);
             imbalance_ns = tl_ns_add(imbalance_ns, row->imbalance_ns);
             if (row->path_ns > most_ns) {
                 most_ns = row->path_ns;
@@ -228,6 +227,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wall_ns = facts.wall_ns,
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
+                         .path.ns = facts.path_ns,
                          .left_out = facts.left_out };
     find_losses(tables, out);
     find_path(tables, out);

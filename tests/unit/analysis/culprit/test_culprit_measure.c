@@ -5,7 +5,8 @@
 static void a_step_is_as_long_as_the_devices_take_for_it(void)
 {
     answer_job *j = job_of(4, 8);
-    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema), *costs = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_step_schema),
+             *costs = tl_tables_get(&j->tables, &tl_blame_step_schema);
     for (size_t i = 0; i < steps->n; i++) {
         tl_step *step = tl_table_row(steps, i);
         step->start_ns = step->step * 5 * MS;
@@ -47,8 +48,9 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
     replay(j, 800 * MS, 0.01);
     hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
     gain_in_steps(j, 25 * MS, 0);
-    tl_blame behind = { .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1,
-                        .direct_ns = 200 * MS };
+    tl_blame behind = {
+        .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1, .direct_ns = 200 * MS
+    };
     put_row(j, &tl_blame_schema, &behind);
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
     const tl_answers *a = answers_of(j);

@@ -309,6 +309,63 @@ static void times_from_nowhere_do_no_harm(void)
     job_free(j);
 }
 
+/* What stands in the rows, and only there. */
+static void a_row_says_what_it_costs_of_which_time(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 750 * MS, 0.01);
+    hold_up(j, 2, 1, 8, 30 * MS, 150 * MS)->z = 7;
+    const tl_culprit *row = &answers_of(j)->culprits[0];
+    CU_ASSERT_EQUAL(row->culprit, 0);
+    CU_ASSERT_EQUAL(row->kind, TL_CULPRIT_RANK);
+    CU_ASSERT_EQUAL(row->cost_ns, 150 * MS);
+    CU_ASSERT_EQUAL(row->wall_ns, 750 * MS);
+    CU_ASSERT_DOUBLE_EQUAL(row->cost_share, 0.2, 1e-9);
+    CU_ASSERT_EQUAL(row->waited_ns, 240 * MS);
+    CU_ASSERT_EQUAL(row->steps, 8);
+    CU_ASSERT_EQUAL(row->device, 2);
+    CU_ASSERT_EQUAL(row->z, 7);
+    CU_ASSERT_EQUAL(row->cause, TL_CAUSE_HOST_LATE);
+    CU_ASSERT_STRING_EQUAL(row->place, "forward");
+    CU_ASSERT_EQUAL(row->link, -1);
+    ((tl_whatif_row *)tl_table_row(tl_tables_get(&j->tables, &tl_whatif_row_schema), 2))->gain_ns = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].cost_ns, 240 * MS); /* named for the waits */
+    job_free(j);
+}
+
+/* Each row has the doubts of its own. */
+static void each_culprit_is_doubted_for_itself(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 1, 1, 8, 10 * MS, 100 * MS)->p_value = 0.01;
+    hold_up(j, 2, 1, 8, 10 * MS, 90 * MS)->p_value = 0.3;
+    const tl_answers *a = answers_of(j);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 2);
+    CU_ASSERT_STRING_EQUAL(a->culprits[0].doubts, "");
+    CU_ASSERT_STRING_EQUAL(a->culprits[1].doubts, "chance");
+    CU_ASSERT_EQUAL(a->culprits[1].confidence, TL_CONFIDENCE_MEDIUM);
+    CU_ASSERT_EQUAL(a->rank.doubts, 0); /* the answer is the first */
+    job_free(j);
+}
+
+/* One row, of the rank that others wait for most. */
+static void nobody_is_a_row(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 3, 2, 2, 4 * MS, 0)->verdict = TL_VERDICT_OK;
+    CU_ASSERT_EQUAL(answers_of(j)->nculprits, 0);
+    const tl_table *table = tl_tables_get(&j->tables, &tl_culprit_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, 1);
+    const tl_culprit *row = tl_table_row(table, 0);
+    CU_ASSERT_EQUAL(row->kind, TL_CULPRIT_NOBODY);
+    CU_ASSERT_EQUAL(row->rank, 3);
+    CU_ASSERT_EQUAL(row->nranks, 0);
+    CU_ASSERT_EQUAL(row->waited_ns, 4 * MS);
+    CU_ASSERT_EQUAL(row->first_step, -1);
+    job_free(j);
+}
+
 static void without_memory_there_is_no_answer(void)
 {
     answer_job *j = job_of(4, 8);
@@ -338,6 +395,9 @@ static const unit_test tests[] = {
     TEST(who_was_not_repaired_has_no_gain),
     TEST(nobody_is_an_answer),
     TEST(where_nothing_can_be_told_the_answer_says_why),
+    TEST(a_row_says_what_it_costs_of_which_time),
+    TEST(each_culprit_is_doubted_for_itself),
+    TEST(nobody_is_a_row),
     TEST(times_from_nowhere_do_no_harm),
     TEST(without_memory_there_is_no_answer),
 };

@@ -1,0 +1,100 @@
+/* test_answers.c - what is told is what table culprit says. */
+#include "answer_job.h"
+
+/* No other table would name rank 3, or doubt it. */
+static void who_it_is_stands_in_the_table_alone(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_culprit row = { .kind = TL_CULPRIT_RANK,
+                       .ranks = "3",
+                       .nranks = 1,
+                       .rank = 3,
+                       .gain_ns = 80 * MS,
+                       .confidence = TL_CONFIDENCE_MEDIUM,
+                       .doubts = "clocks chance",
+                       .steps_confidence = TL_CONFIDENCE_LOW,
+                       .steps_doubts = "one_step" };
+    put_row(j, &tl_culprit_schema, &row);
+    tl_answers_read(&j->tables, &j->answers);
+    const tl_answers *a = &j->answers;
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_STRAGGLER);
+    CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
+    CU_ASSERT_EQUAL(a->culprits[0].rank, 3);
+    CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_MEDIUM);
+    CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_CLOCKS | 1u << TL_DOUBT_CHANCE);
+    CU_ASSERT_EQUAL(a->persistence.doubts, 1u << TL_DOUBT_ONE_STEP);
+    CU_ASSERT_EQUAL(a->persistence.confidence, TL_CONFIDENCE_LOW);
+    CU_ASSERT_EQUAL(a->phase.confidence, TL_CONFIDENCE_HIGH);
+    job_free(j);
+}
+
+/* And where the table says nobody, it is nobody, whoever others wait for. */
+static void nobody_stands_in_the_table_too(void)
+{
+    static const struct {
+        tl_culprit_kind kind;
+        tl_finding finding;
+    } cases[] = {
+        { TL_CULPRIT_NOBODY, TL_FOUND_NOBODY },       { TL_CULPRIT_INCONCLUSIVE, TL_FOUND_NO_VERDICT },
+        { TL_CULPRIT_UNMATCHED, TL_FOUND_UNMATCHED }, { TL_CULPRIT_SILENCE, TL_FOUND_SILENCE },
+        { TL_CULPRIT_ONE_RANK, TL_FOUND_ONE_RANK },   { TL_CULPRIT_NO_WORK, TL_FOUND_NO_WORK },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        answer_job *j = job_of(4, 8);
+        tl_culprit row = { .kind = (uint8_t)cases[i].kind, .rank = 1, .waited_ns = 5 * MS };
+        hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+        put_row(j, &tl_culprit_schema, &row);
+        tl_answers_read(&j->tables, &j->answers);
+        CU_ASSERT_EQUAL(j->answers.finding, cases[i].finding);
+        CU_ASSERT_EQUAL(j->answers.nculprits, 0);
+        CU_ASSERT((j->answers.most == verdict_of(j, 1)) == (cases[i].kind == TL_CULPRIT_NOBODY));
+        CU_ASSERT((j->answers.why == verdict_of(j, 1)->reason) == (cases[i].kind == TL_CULPRIT_INCONCLUSIVE));
+        job_free(j);
+    }
+}
+
+static void without_rows_there_is_nothing_to_tell(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_answers_read(&j->tables, &j->answers);
+    CU_ASSERT_EQUAL(j->answers.finding, TL_FOUND_NO_WORK);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_NO_VERDICT);
+    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
+    job_free(j);
+}
+
+/* The file has lost its table link. */
+static void a_link_whose_row_is_not_there_is_a_link_all_the_same(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_culprit row = { .kind = TL_CULPRIT_LINK, .ranks = "2,3", .nranks = 2, .rank = 2, .peer = 3, .link = 7 };
+    put_row(j, &tl_culprit_schema, &row);
+    tl_answers_read(&j->tables, &j->answers);
+    CU_ASSERT_EQUAL(j->answers.finding, TL_FOUND_LINK);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(j->answers.link);
+    CU_ASSERT_EQUAL(j->answers.link->transfer_ns, 0);
+    job_free(j);
+}
+
+static void of_ranks_that_do_not_fit_those_are_listed_that_do(void)
+{
+    int32_t ranks[TL_RANKS_LISTED];
+    CU_ASSERT_EQUAL(tl_ranks_listed("0-2,7,...", 9, ranks), 4);
+    CU_ASSERT_EQUAL(ranks[3], 7);
+    CU_ASSERT_EQUAL(tl_ranks_listed("1-7/2\0\0", 7, ranks), 4);
+    CU_ASSERT_EQUAL(tl_ranks_listed("", 1, ranks), 0);
+    CU_ASSERT_EQUAL(tl_ranks_listed("no ranks", 8, ranks), 0);
+}
+
+static const unit_test tests[] = {
+    TEST(who_it_is_stands_in_the_table_alone),
+    TEST(nobody_stands_in_the_table_too),
+    TEST(without_rows_there_is_nothing_to_tell),
+    TEST(a_link_whose_row_is_not_there_is_a_link_all_the_same),
+    TEST(of_ranks_that_do_not_fit_those_are_listed_that_do),
+};
+
+int main(void)
+{
+    return unit_main("answers", tests, COUNT(tests));
+}
