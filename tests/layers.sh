@@ -55,7 +55,8 @@ violations()
             below["analysis/cause"] = "base model analysis/local"
             below["analysis/gain"] = below["analysis/step"] " analysis/step analysis/role analysis/blame analysis/link analysis/absent analysis/replay"
             below["analysis/verdict"] = below["analysis/gain"] " analysis/gain analysis/outlier analysis/cause"
-            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait"
+            below["analysis/culprit"] = "base model analysis"
+            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/culprit"
 
             below["report"] = "base model"
             below["report/format"] = "base model"
@@ -266,7 +267,7 @@ if [ -z "$found" ]; then
     check "gaps know nothing of collectives" bites src/compat/tracelens/idle/gap.c '#include "tlmpi/compat/tracelens/coll.h"'
     check "what a room keeps to itself stays there" bites src/compat/tracelens/tracelens.c '#include "idle/self.h"'
     check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'
-    check "an answer knows no screen" bites src/report/answers/find.c '#include "tlmpi/report/summary.h"'
+    check "an answer knows no screen" bites src/report/answers/answers.c '#include "tlmpi/report/summary.h"'
     check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'
     check "a circle in the table is found" test -n "$(violations "$top" trace/text trace/view)"
     check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
@@ -282,6 +283,8 @@ if [ -z "$found" ]; then
     check "a link is slow whoever is to blame" bites src/analysis/link/expect.c '#include "tlmpi/analysis/gain.h"'
     check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/replay.h"'
     check "what a repair gains is no verdict" bites src/analysis/gain/gains.c '#include "tlmpi/analysis/verdict.h"'
+    check "who is one culprit is told from tables alone" bites src/analysis/culprit/find.c '#include "tlmpi/analysis/verdict.h"'
+    check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
     check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/parts.h"'

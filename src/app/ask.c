@@ -35,10 +35,10 @@ static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
     tl_outfile file = { .out = NULL };
     tl_status st = load(path, &tables, err);
 
-    if (st == TL_OK)
-        st = tl_answers_find(&tables, &answers, err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
+        tl_answers_read(&tables, &answers);
         st = tl_outfile_open(&file, path, cli->run.output, cli->run.force, err);
+    }
     if (st == TL_OK) {
         if (cli->run.json)
             tl_print_answers_json(file.out, &answers, path);
@@ -48,7 +48,6 @@ static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
     }
     if (st == TL_OK)
         *too_much = tl_gates_judge(&cli->run.fail_on, &answers, stderr);
-    tl_answers_free(&answers);
     tl_tables_free(&tables);
     return st;
 }

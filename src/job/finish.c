@@ -26,20 +26,17 @@ static tl_status reduce(tl_job *j, tl_error *err)
 }
 
 /* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
-static tl_status conclude(tl_job *j, bool summary, double start_s, int *code, tl_error *err)
+static void conclude(tl_job *j, bool summary, double start_s, int *code)
 {
     tl_answers answers;
-    tl_status st = tl_answers_find(&j->tables, &answers, err);
-    if (st != TL_OK)
-        return st;
+
+    tl_answers_read(&j->tables, &answers);
     if (j->options->json)
         tl_print_answers_json(stdout, &answers, j->output);
     else if (summary)
         tl_tell_summary(&j->plan, &j->tables, &answers, j->options, j->output, tl_now_s() - start_s);
     if (tl_gates_judge(&j->options->fail_on, &answers, stderr))
         *code = TL_EXIT_FAIL_ON;
-    tl_answers_free(&answers);
-    return TL_OK;
 }
 
 tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
@@ -59,5 +56,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     }
     if (st == TL_OK && j->options->digest)
         st = tl_tell_digest(j->output, err);
-    return st == TL_OK ? conclude(j, summary, start_s, code, err) : st;
+    if (st == TL_OK)
+        conclude(j, summary, start_s, code);
+    return st;
 }

@@ -15,7 +15,7 @@ import tempfile
 
 from traces import Checks
 
-REQUIRED = ("rank", "breakdown", "straggler", "quality")
+REQUIRED = ("rank", "breakdown", "straggler", "quality", "culprit")
 OTHERS = ("step", "blame", "blame_step", "whatif", "link", "clock", "critical_path")
 ROUNDS = 60
 

@@ -1,7 +1,8 @@
-/* answer_job.h - the tables that answers are read from, filled row by row. */
+/* answer_job.h - the tables that culprits are found in and answers read from, filled row by row. */
 #ifndef TESTS_UNIT_ANSWER_JOB_H
 #define TESTS_UNIT_ANSWER_JOB_H
 
+#include "tlmpi/analysis/culprit.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/report/answers/answers.h"
 #include "unit.h"
@@ -70,7 +71,6 @@ static inline answer_job *job_of(int32_t nranks, int32_t nsteps)
 
 static inline void job_free(answer_job *j)
 {
-    tl_answers_free(&j->answers);
     tl_tables_free(&j->tables);
     free(j);
 }
@@ -157,11 +157,11 @@ static inline void walk(answer_job *j, int32_t rank, int part, int64_t path_ns, 
     put_row(j, &tl_path_row_schema, &row);
 }
 
-/* Once all rows are there. */
+/* Once all rows are there: decided, and read back. */
 static inline const tl_answers *answers_of(answer_job *j)
 {
-    tl_answers_free(&j->answers);
-    CU_ASSERT_EQUAL_FATAL(tl_answers_find(&j->tables, &j->answers, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_culprits_find(&j->tables, NULL), TL_OK);
+    tl_answers_read(&j->tables, &j->answers);
     return &j->answers;
 }
 

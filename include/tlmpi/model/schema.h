@@ -78,6 +78,7 @@ typedef struct tl_schema {
 #define TL_CELL_TEXT64(name) char name[64]
 #define TL_CELL_TEXT128(name) char name[128]
 #define TL_CELL_TEXT256(name) char name[256]
+#define TL_CELL_TEXT1024(name) char name[1024]
 
 #define TL_TYPE_OF_I32 TL_TYPE_I32
 #define TL_TYPE_OF_I64 TL_TYPE_I64
@@ -89,6 +90,7 @@ typedef struct tl_schema {
 #define TL_TYPE_OF_TEXT64 TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT128 TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT256 TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT1024 TL_TYPE_TEXT
 
 #define TL_LABELS_OF_I32 NULL
 #define TL_LABELS_OF_I64 NULL
@@ -100,6 +102,7 @@ typedef struct tl_schema {
 #define TL_LABELS_OF_TEXT64 NULL
 #define TL_LABELS_OF_TEXT128 NULL
 #define TL_LABELS_OF_TEXT256 NULL
+#define TL_LABELS_OF_TEXT1024 NULL
 
 #define TL_FIELD_MEMBER(T, type, name, role, unit, doc) TL_CELL_##type(name);
 #define TL_FIELD_ENTRY(T, type, name, role, unit, doc)                                                        \

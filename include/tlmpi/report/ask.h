@@ -1,6 +1,6 @@
 /* ask.h - the four questions and their answers, for people and for programs.
  *
- * From answers, which decides what they are, in the words of format.  Nothing is decided here.
+ * From answers, in the words of format.  Nothing is decided here: what they are stands in table culprit.
  */
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H

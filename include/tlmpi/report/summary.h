@@ -4,7 +4,7 @@
  * cannot be trusted or is not there, the files, the next command.  Facts only: every number stands in a table of the
  * result file too.
  *
- * From the tables of the result and from answers, which decides what they come to; may use format.
+ * From the tables of the result and from answers; may use format.
  */
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H

@@ -1,11 +1,13 @@
 /* registry.c - the list.  A new analysis is one line in each of the two. */
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/culprit.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 
@@ -19,6 +21,7 @@ const tl_analysis *const tl_analyses[] = {
     &tl_idle_analysis,
     &tl_stream_idle_analysis,
     &tl_interval_analysis,
+    &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
 };
 
@@ -26,6 +29,7 @@ static const tl_schema *const schemas[] = {
     &tl_rank_schema,
     &tl_step_schema,
     &tl_breakdown_schema,
+    &tl_culprit_schema,
     &tl_straggler_schema,
     &tl_blame_schema,
     &tl_blame_step_schema,

@@ -1,11 +1,10 @@
-/* answers.c - the four questions, answered: who it is, and what speaks against that. */
+/* answers.c - the four questions, answered: what table culprit says, and the numbers around it. */
 #include "tlmpi/report/answers/answers.h"
 
-#include "doubt.h"
-#include "find.h"
 #include "tlmpi/base/stats.h"
-#include <math.h>
-#include <stdlib.h>
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/participant.h"
+#include <string.h>
 
 const char *const tl_finding_labels[] = {
     [TL_FOUND_NO_WORK] = "no_device_work",
@@ -19,47 +18,24 @@ const char *const tl_finding_labels[] = {
     NULL,
 };
 
-const char *const tl_confidence_labels[] = { "high", "medium", "low", NULL };
-
-const char *const tl_doubt_labels[] = {
-    [TL_DOUBT_ONE_STEP] = "one_step",
-    [TL_DOUBT_FEW_STEPS] = "few_steps",
-    [TL_DOUBT_CHANCE] = "chance",
-    [TL_DOUBT_ELSEWHERE] = "gain_in_other_steps",
-    [TL_DOUBT_HARDLY_MATCHED] = "hardly_matched",
-    [TL_DOUBT_PARTLY_MATCHED] = "partly_matched",
-    [TL_DOUBT_OUTSIDE] = "outside_steps",
-    [TL_DOUBT_CLOCKS] = "clocks",
-    [TL_DOUBT_HIDDEN] = "waits_hidden",
-    [TL_DOUBT_MISSING] = "ranks_missing",
-    [TL_DOUBT_DAMAGED] = "traces_damaged",
-    [TL_DOUBT_UNTIMED] = "events_without_duration",
-    [TL_DOUBT_SIZES] = "sizes_differ",
-    [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
-    [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
-    [TL_DOUBT_NO_LAUNCHES] = "ranks_without_launches",
-    [TL_DOUBT_UNMARKED] = "steps_unmarked",
-    [TL_DOUBT_FOLLOWING] = "steps_of_others",
-    [TL_DOUBT_LEFT_OUT] = "step_left_out",
-    [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
-    [TL_DOUBT_UNNAMED] = "gain_unnamed",
-    [TL_DOUBT_GAIN] = "gain_below_wait",
-    [TL_DOUBT_MIXED] = "mixed_cause",
-    [TL_DOUBT_UNKNOWN] = "unknown_cause",
-    [TL_DOUBT_NO_PLACE] = "no_place",
-    [TL_DOUBT_CHARGES] = "other_charges",
-    [TL_DOUBT_NO_VERDICT] = "no_verdict",
-    NULL,
-};
-
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,          &tl_breakdown_schema, &tl_straggler_schema,  &tl_quality_schema,
-        &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema, &tl_whatif_row_schema,
-        &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,   NULL,
+        &tl_rank_schema,
+        &tl_breakdown_schema,
+        &tl_straggler_schema,
+        &tl_quality_schema,
+        &tl_culprit_schema,
+        &tl_step_schema,
+        &tl_blame_schema,
+        &tl_blame_step_schema,
+        &tl_whatif_row_schema,
+        &tl_slow_link_row_schema,
+        &tl_clock_schema,
+        &tl_path_row_schema,
+        NULL,
     };
-    *required = 4;
+    *required = 5;
     return tables;
 }
 
@@ -68,161 +44,12 @@ double tl_answers_share(const tl_answers *a, int64_t ns)
     return a->wall_ns > 0 && ns > 0 ? (double)ns / (double)a->wall_ns : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- trust */
-
-static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
+size_t tl_ranks_listed(const char *cell, size_t size, int32_t ranks[TL_RANKS_LISTED])
 {
-    static const tl_quality none;
-    for (size_t i = 0; i < quality->n; i++) {
-        const tl_quality *row = tl_table_row(quality, i);
-        if (row->check == check)
-            return row;
-    }
-    return &none;
-}
-
-static void count_ranks(tl_tables *tables, tl_trust *t)
-{
-    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
-    int64_t world = 0, inside = 0;
-
-    t->world = t->other_world = -1;
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        world = row->world_size > world ? row->world_size : world;
-        if (row->world_size >= 0) {
-            t->other_world = t->world < 0 || row->world_size < t->other_world ? row->world_size : t->other_world;
-            t->world = row->world_size > t->world ? row->world_size : t->world;
-        }
-        t->untimed = tl_ns_add(t->untimed, row->untimed);
-        t->events = tl_ns_add(t->events, row->kept);
-        t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
-        t->workless += row->status == TL_RANK_NO_GPU;
-        t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
-        t->duplicates += row->duplicates > 0;
-    }
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        inside += row->rank >= 0 && row->rank < world && row->status != TL_RANK_UNREADABLE;
-    }
-    t->missing = world > inside ? (size_t)(world - inside) : 0;
-}
-
-/* Ranks on the critical path that have no trace; both tables are in order of ranks. */
-static int64_t count_stood_in(tl_tables *tables)
-{
-    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
-    int64_t n = 0;
-    for (size_t i = 0, r = 0; i < path->n; i++) {
-        const tl_path_row *row = tl_table_row(path, i);
-        if (row->rank < 0 || (i > 0 && row[-1].rank == row->rank))
-            continue;
-        while (r < ranks->n && (((const tl_rank *)tl_table_row(ranks, r))->rank < row->rank ||
-                                ((const tl_rank *)tl_table_row(ranks, r))->status == TL_RANK_UNREADABLE))
-            r++;
-        n += r == ranks->n || ((const tl_rank *)tl_table_row(ranks, r))->rank != row->rank;
-    }
-    return n;
-}
-
-/* Of clocks that can be compared: as far as the worst of several is off, or may be. */
-static void look_at_clocks(tl_tables *tables, tl_trust *t)
-{
-    const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
-
-    for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
-        const tl_clock *row = tl_table_row(clocks, i);
-        int64_t offset = row->applied ? 0 : row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
-        int64_t error = tl_ns_max(row->sigma_ns, offset);
-        t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
-        t->untied |= row->component > 0 && row->host[0] != '\0';
-    }
-}
-
-/* Of traces without device work the doubts tell. */
-static bool has_work(const tl_table *ranks, int32_t rank)
-{
-    for (size_t i = tl_table_from_rank(ranks, rank); i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        bool damaged = row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
-        if (row->rank != rank)
-            break;
-        if (row->status == TL_RANK_NO_GPU || (damaged && row->intervals == 0))
-            return false;
-    }
-    return true;
-}
-
-/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
-static void count_unmarked(tl_tables *tables, tl_trust *t)
-{
-    const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
-                   *ranks = tl_tables_get(tables, &tl_straggler_schema), *all = tl_tables_get(tables, &tl_rank_schema);
-    size_t at = 0;
-
-    for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
-        const tl_straggler *row = tl_table_row(ranks, i);
-        int32_t rank = row->rank;
-        while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
-            at++;
-        if (!has_work(all, rank))
-            continue;
-        bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
-             meets = row->steps_from == TL_STEPS_MET;
-        t->following += meets;
-        t->misnumbered += meets && marks;
-        t->unmarked += !meets && !marks;
-    }
-}
-
-static void look_at_replay(tl_tables *tables, tl_answers *out)
-{
-    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
-    int64_t unchanged_ns = 0;
-
-    out->trust.model_error = NAN;
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
-        out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL;
-        if (row->scenario == TL_SCENARIO_UNCHANGED) {
-            unchanged_ns = row->time_ns;
-            out->trust.model_error = row->model_error;
-        }
-        if (row->scenario == TL_SCENARIO_SUSPECTS)
-            out->together_gain_ns = row->gain_ns;
-    }
-    if (out->trust.simulated && unchanged_ns > 0)
-        out->wall_ns = unchanged_ns;
-}
-
-static void find_trust(tl_tables *tables, tl_answers *out)
-{
-    const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
-                   *steps = tl_tables_get(tables, &tl_blame_step_schema),
-                   *ranks = tl_tables_get(tables, &tl_straggler_schema);
-    const tl_quality *matched = check_of(quality, TL_CHECK_MATCHED), *ends = check_of(quality, TL_CHECK_END_TOGETHER);
-    tl_trust *t = &out->trust;
-
-    count_ranks(tables, t);
-    count_unmarked(tables, t);
-    t->stood_in = t->missing > 0 ? count_stood_in(tables) : 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
-        t->nsteps += row->rank == first->rank && row->step >= 0;
-    }
-    for (size_t i = 0; i < ranks->n; i++)
-        t->judged += ((const tl_straggler *)tl_table_row(ranks, i))->late_count;
-    t->collectives = matched->of;
-    t->matched = matched->count;
-    t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
-    t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
-    t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
-    t->hidden_wait_ns = check_of(quality, TL_CHECK_UNCHARGED)->count;
-    t->known_wait_ns = check_of(quality, TL_CHECK_CHARGED)->count;
-    t->outside = check_of(quality, TL_CHECK_UNSTEPPED)->count;
-    t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
-    look_at_clocks(tables, t);
-    look_at_replay(tables, out);
+    size_t n = strnlen(cell, size);
+    if (n > 4 && memcmp(cell + n - 4, ",...", 4) == 0)
+        n -= 4;
+    return tl_ranks_of_text(cell, n, ranks, TL_RANKS_LISTED);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- losses */
@@ -253,11 +80,8 @@ static void find_losses(tl_tables *tables, tl_answers *out)
             out->comm_exposed_ns = row->comm_exposed_ns;
             continue;
         }
-        out->trust.nranks++;
         if (out->worst.name == NULL || loss.ns > out->worst.ns)
             out->worst = loss;
-        out->measured_ns = row->wall_ns > out->measured_ns ? row->wall_ns : out->measured_ns;
-        out->wall_ns = out->measured_ns;
     }
 }
 
@@ -271,7 +95,6 @@ static void find_path(tl_tables *tables, tl_answers *out)
     for (size_t i = 0; i < table->n; i++) {
         const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
         if (row->rank == -1) {
-            path->ns = tl_ns_add(path->ns, row->path_ns);
             imbalance_ns = tl_ns_add(imbalance_ns, row->imbalance_ns);
             if (row->path_ns > most_ns) {
                 most_ns = row->path_ns;
@@ -292,103 +115,121 @@ static void find_path(tl_tables *tables, tl_answers *out)
     path->imbalance_share = (double)imbalance_ns / (double)path->ns;
 }
 
-/* --------------------------------------------------------------------------------------------------------- finding */
+/* -------------------------------------------------------------------------------------------------------- culprits */
 
-/* The one that something was found of, and most; else the first. */
-static const tl_straggler *most_inconclusive(const tl_table *stragglers, const tl_table *ranks)
+static tl_finding finding_of(const tl_culprit *row)
 {
-    const tl_straggler *most = NULL;
-    for (size_t i = 0; i < stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(stragglers, i);
-        if (row->verdict == TL_VERDICT_INCONCLUSIVE && has_work(ranks, row->rank) &&
-            (most == NULL ||
-             (row->pattern != TL_PATTERN_NONE && (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
-            most = row;
+    switch ((tl_culprit_kind)row->kind) {
+    case TL_CULPRIT_RANK:
+    case TL_CULPRIT_HOST:
+    case TL_CULPRIT_SEVERAL:
+        return TL_FOUND_STRAGGLER;
+    case TL_CULPRIT_LINK:
+        return TL_FOUND_LINK;
+    case TL_CULPRIT_NOBODY:
+        return TL_FOUND_NOBODY;
+    case TL_CULPRIT_INCONCLUSIVE:
+        return TL_FOUND_NO_VERDICT;
+    case TL_CULPRIT_UNMATCHED:
+        return TL_FOUND_UNMATCHED;
+    case TL_CULPRIT_SILENCE:
+        return TL_FOUND_SILENCE;
+    case TL_CULPRIT_ONE_RANK:
+        return TL_FOUND_ONE_RANK;
+    case TL_CULPRIT_NO_WORK:
+        break;
     }
-    return most;
+    return TL_FOUND_NO_WORK;
 }
 
-/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more in
- * a step can be wrong in than the clocks are apart. */
-static bool clocks_forbid(const tl_answers *a)
+static tl_answer answer_of(uint8_t confidence, const char *doubts, size_t size)
 {
-    double apart_ns = (double)a->trust.clock_uncertainty_ns * (double)a->trust.nsteps;
-    return tl_answers_blurred(a) && a->trust.blurred > a->trust.matched / 2 &&
-           (a->trust.untied || !a->trust.simulated || apart_ns >= 0.01 * (double)a->wall_ns);
+    return (tl_answer){ (tl_confidence)confidence, tl_doubts_of_text(doubts, size) };
 }
 
-static void find_finding(tl_tables *tables, tl_answers *out)
+static void take_doubts(const tl_culprit *row, tl_answers *out)
 {
-    const tl_straggler *open =
-        most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
+    out->rank = answer_of(row->confidence, row->doubts, sizeof row->doubts);
+    out->phase = answer_of(row->cause_confidence, row->cause_doubts, sizeof row->cause_doubts);
+    out->waiting = answer_of(row->waiting_confidence, row->waiting_doubts, sizeof row->waiting_doubts);
+    out->persistence = answer_of(row->steps_confidence, row->steps_doubts, sizeof row->steps_doubts);
+}
 
-    if (out->job.name == NULL)
-        out->finding = TL_FOUND_NO_WORK;
-    else if (out->trust.nranks < 2)
-        out->finding = TL_FOUND_ONE_RANK;
-    else if (out->nculprits > 0)
-        out->finding = out->culprits[0].rank != NULL ? TL_FOUND_STRAGGLER : TL_FOUND_LINK;
-    else if (open != NULL)
-        out->finding = TL_FOUND_NO_VERDICT;
-    else if (out->trust.collectives == 0)
-        out->finding = TL_FOUND_SILENCE;
-    else if (out->trust.matched == 0)
-        out->finding = TL_FOUND_UNMATCHED;
-    else if (clocks_forbid(out))
-        out->finding = TL_FOUND_NO_VERDICT;
+static const tl_straggler *verdict_on(tl_tables *tables, int32_t rank)
+{
+    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    size_t at = rank >= 0 ? tl_table_from_rank(stragglers, rank) : stragglers->n;
+    const tl_straggler *row = at < stragglers->n ? tl_table_row(stragglers, at) : NULL;
+    return row != NULL && row->rank == rank ? row : NULL;
+}
+
+static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
+{
+    static const tl_slow_link_row none = { .rank = -1, .peer = -1 };
+    const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema);
+    for (size_t i = 0; i < links->n; i++) {
+        const tl_slow_link_row *row = tl_table_row(links, i);
+        if (row->link == c->link)
+            return row;
+    }
+    return &none;
+}
+
+static void take_first(tl_tables *tables, tl_answers *out)
+{
+    const tl_culprit *first = &out->culprits[0];
+    int32_t ranks[TL_RANKS_LISTED];
+
+    if (tl_is_link(first))
+        out->link = link_of(tables, first);
     else
-        out->finding = TL_FOUND_NOBODY;
-    out->why = out->finding == TL_FOUND_NO_VERDICT && open != NULL ? open->reason : NULL;
+        tl_charges_by_part(tl_tables_get(tables, &tl_blame_schema), ranks,
+                           tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->parts);
 }
 
-/* The rank that others waited for most, and that with the largest loss that nobody is named for. */
-static void find_most(tl_tables *tables, tl_answers *out)
+static void take_culprits(tl_tables *tables, tl_answers *out)
 {
-    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema),
-                   *steps = tl_tables_get(tables, &tl_blame_step_schema);
+    static const tl_culprit nothing = { .kind = TL_CULPRIT_NO_WORK,
+                                        .confidence = TL_CONFIDENCE_LOW,
+                                        .doubts = "no_verdict",
+                                        .cause_confidence = TL_CONFIDENCE_LOW,
+                                        .cause_doubts = "no_verdict",
+                                        .waiting_confidence = TL_CONFIDENCE_LOW,
+                                        .waiting_doubts = "no_verdict",
+                                        .steps_confidence = TL_CONFIDENCE_LOW,
+                                        .steps_doubts = "no_verdict" };
+    const tl_table *table = tl_tables_get(tables, &tl_culprit_schema);
+    const tl_culprit *first = table->n > 0 ? tl_table_row(table, 0) : &nothing;
 
-    size_t at = 0;
-    int64_t most_blame_ns = 0;
-
-    for (size_t i = 0; i < stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(stragglers, i);
-        int64_t in_steps_ns = 0;
-        while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
-            at++;
-        for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
-            in_steps_ns = tl_ns_add(in_steps_ns, s->blame_ns);
-        out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
-        if (in_steps_ns > most_blame_ns) {
-            out->most = row;
-            most_blame_ns = in_steps_ns;
-        }
-        if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
-            out->left_out = row;
+    out->finding = finding_of(first);
+    take_doubts(first, out);
+    if (tl_is_culprit(first)) {
+        out->culprits = first;
+        while (out->nculprits < table->n && tl_is_culprit(&first[out->nculprits]))
+            out->nculprits++;
+        take_first(tables, out);
+    } else if (out->finding == TL_FOUND_NOBODY) {
+        out->most = verdict_on(tables, first->rank);
+        out->most_ns = first->waited_ns;
+    } else if (out->finding == TL_FOUND_NO_VERDICT) {
+        const tl_straggler *open = verdict_on(tables, first->rank);
+        out->why = open != NULL ? open->reason : NULL;
     }
-    out->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
 }
 
-tl_status tl_answers_find(tl_tables *tables, tl_answers *out, tl_error *err)
+void tl_answers_read(tl_tables *tables, tl_answers *out)
 {
-    *out = (tl_answers){ .together_gain_ns = -1 };
+    tl_facts facts;
+
+    tl_facts_find(tables, &facts);
+    *out = (tl_answers){ .trust = facts.trust,
+                         .measured_ns = facts.measured_ns,
+                         .wall_ns = facts.wall_ns,
+                         .wait_ns = facts.wait_ns,
+                         .together_gain_ns = facts.together_gain_ns,
+                         .path.ns = facts.path_ns,
+                         .left_out = facts.left_out };
     find_losses(tables, out);
     find_path(tables, out);
-    find_trust(tables, out);
-    find_most(tables, out);
-    tl_status st = tl_culprits_find(tables, out, err);
-    if (st != TL_OK) {
-        tl_answers_free(out);
-        return st;
-    }
-    find_finding(tables, out);
-    tl_answers_doubt(out);
-    return TL_OK;
-}
-
-void tl_answers_free(tl_answers *answers)
-{
-    free(answers->culprits);
-    free(answers->members);
-    free(answers->waiters);
-    *answers = (tl_answers){ 0 };
+    take_culprits(tables, out);
 }

@@ -77,14 +77,6 @@ void tl_gates_write(const tl_gates *gates, char *out, size_t n)
 
 /* --------------------------------------------------------------------------------------------------------- judging */
 
-/* What it costs.  Whoever is named though its repair gains nothing is named for what others wait, unless several that
- * hide each other gain something together. */
-static int64_t cost_of(const tl_answers *a, const tl_culprit *c)
-{
-    bool in_turn = a->nculprits > 1 && a->together_gain_ns > 0;
-    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->lost_ns;
-}
-
 /* The largest loss to one culprit of a kind, or to all of them. */
 static double loss_to(const tl_answers *a, bool ranks)
 {
@@ -93,10 +85,9 @@ static double loss_to(const tl_answers *a, bool ranks)
 
     for (size_t i = 0; i < a->nculprits; i++) {
         const tl_culprit *c = &a->culprits[i];
-        if ((c->rank != NULL) != ranks)
+        if (tl_is_link(c) == ranks)
             continue;
-        double share = tl_answers_share(a, cost_of(a, c));
-        largest = share > largest ? share : largest;
+        largest = c->cost_share > largest ? c->cost_share : largest;
         n++;
     }
     double together = tl_answers_share(a, a->together_gain_ns);
@@ -111,7 +102,7 @@ static double share_of_all(const tl_answers *a, int64_t ns)
 /* The share that a threshold of this kind looks at; NaN: not judged. */
 static double share_of(tl_gate_kind kind, const tl_answers *a)
 {
-    bool unseen = a->finding == TL_FOUND_NOBODY && a->trust.unmarked > 0;
+    bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
     switch (kind) {
     case TL_GATE_STRAGGLER:
     case TL_GATE_LINK:
@@ -133,14 +124,16 @@ static void say_worst(const tl_answers *a, bool ranks, FILE *err)
     const tl_culprit *worst = NULL;
 
     for (size_t i = 0; worst == NULL && i < a->nculprits; i++)
-        if ((a->culprits[i].rank != NULL) == ranks)
+        if (tl_is_link(&a->culprits[i]) != ranks)
             worst = &a->culprits[i];
-    if (worst == NULL || worst->nmembers == 0)
+    if (worst == NULL || worst->nranks <= 0)
         return;
-    fprintf(err, " (%s", worst->nmembers > 1 ? "ranks" : "rank");
-    for (size_t i = 0; i < worst->nmembers && i < SHOWN; i++)
-        fprintf(err, "%s %" PRId32, i > 0 ? "," : "", worst->members[i]);
-    fprintf(err, "%s)", worst->nmembers > SHOWN ? " ..." : "");
+    int32_t members[TL_RANKS_LISTED];
+    size_t n = tl_ranks_listed(worst->ranks, sizeof worst->ranks, members);
+    fprintf(err, " (%s", worst->nranks > 1 ? "ranks" : "rank");
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        fprintf(err, "%s %" PRId32, i > 0 ? "," : "", members[i]);
+    fprintf(err, "%s)", worst->nranks > SHOWN ? " ..." : "");
 }
 
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)

@@ -46,16 +46,16 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 
     say_name(w, c);
     tl_wrap_words(w, tl_is_several(c) ? "hold the job up together" : "holds the job up");
-    if (c->link != NULL || c->nflagged > 0)
+    if (tl_is_link(c) || c->steps_flagged > 0)
         memcpy(pattern.text + strlen(pattern.text), ":", 2);
     tl_say_phrase(w, pattern);
-    if (c->link != NULL) {
+    if (tl_is_link(c)) {
         tl_wrap_words(w, "its");
-        tl_say_phrase(w, tl_link_in_words(c->link));
-    } else if (c->nflagged > 0 && c->step_cost_ns == 0) { /* judged by the waits alone */
+        tl_say_phrase(w, tl_link_in_words(a->link));
+    } else if (c->steps_flagged > 0 && c->step_cost_ns == 0) { /* judged by the waits alone */
         tl_wrap_words(w, tl_is_several(c) ? "others wait for them," : "others wait for it,");
         tl_wrap_words(w, "but the simulation gains nothing");
-    } else if (c->nflagged > 0) {
+    } else if (c->steps_flagged > 0) {
         tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
         tl_wrap_piece(w, "%s", tl_duration(c->step_cost_ns).text);
         tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
@@ -63,10 +63,10 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     }
 }
 
-void tl_say_place(tl_wrap *w, const tl_straggler *row)
+void tl_say_place(tl_wrap *w, const tl_culprit *c)
 {
-    char quoted[sizeof row->place + 3];
-    snprintf(quoted, sizeof quoted, "\"%.*s\"", (int)sizeof row->place, row->place);
+    char quoted[sizeof c->place + 3];
+    snprintf(quoted, sizeof quoted, "\"%.*s\"", (int)sizeof c->place, c->place);
     for (const char *p = quoted; *(p += strspn(p, " ")) != '\0';) {
         size_t n = strcspn(p, " ");
         tl_wrap_piece(w, "%.*s%s", n > WORD_BYTES ? WORD_BYTES : (int)n, p, n > WORD_BYTES ? "..." : "");
@@ -79,7 +79,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_say_phrase(w, tl_culprit_in_words(c));
     tl_say_phrase(w, tl_place_of_culprit(c));
     tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
-    tl_wrap_piece(w, "- %s,", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
+    tl_wrap_piece(w, "- %s,", tl_cause_labels[c->cause]);
     if (c->gain_ns == 0)
         tl_wrap_words(w, "of which the simulation gains nothing");
     else if (c->gain_ns > 0)
@@ -168,7 +168,9 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *worst = &a->culprits[0];
-    int64_t n = (int64_t)worst->nwaiters;
+    int64_t n = worst->nwaiters, named[TL_RANKS_LISTED];
+    int32_t ranks[TL_RANKS_LISTED];
+    size_t nnamed = tl_ranks_listed(worst->waiters, sizeof worst->waiters, ranks);
 
     tl_wrap_piece(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
     bool through = worst->indirect_ns > worst->blame_ns / 100;
@@ -177,15 +179,17 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, n == 1 ? "and others for that one," : "and others for these,");
     tl_wrap_piece(w, "%s", tl_duration(worst->blame_ns).text);
     tl_wrap_words(w, n == 1 && !through ? "in all" : "of their time together");
-    if (a->nwaiters == worst->nwaiters && a->nwaiters > 0) {
+    for (size_t i = 0; i < nnamed; i++)
+        named[i] = ranks[i];
+    if (nnamed > 0 && (int64_t)nnamed == n) {
         tl_wrap_piece(w, "- rank%s", tl_plural(n));
-        tl_say_ranks(w, a->waiters, a->nwaiters, a->nwaiters);
+        tl_say_ranks(w, named, nnamed, nnamed);
     }
 }
 
 void tl_say_path(tl_wrap *w, const tl_culprit *c)
 {
-    tl_wrap_words(w, c->rank == NULL ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
+    tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
     tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
     tl_wrap_words(w, "of the critical path");
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of a host's name is shown, and how many runs of ranks. */
-enum { HOST_BYTES = 64, NAMED_RUNS = 8 };
+/* How much of a host's name is shown, how many runs of ranks, and how much of the text of those among which a link is. */
+enum { HOST_BYTES = 64, NAMED_RUNS = 8, AMONG_BYTES = 64 };
 
 static tl_phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -50,8 +50,10 @@ tl_phrase tl_cell_in_words(const char *cell, size_t size)
 /* ------------------------------------------------------------------------------------------------------------- who */
 
 /* "16-23", "1, 5-6 and 9 more". */
-static tl_phrase ranks_in_words(const int32_t *ranks, size_t n)
+static tl_phrase ranks_in_words(const tl_culprit *c)
 {
+    int32_t ranks[TL_RANKS_LISTED];
+    size_t n = tl_ranks_listed(c->ranks, sizeof c->ranks, ranks);
     tl_phrase out = phrase("%s", "");
     size_t used = 0;
     for (size_t i = 0, to, runs = 0; i < n; i = to, runs++) {
@@ -59,7 +61,7 @@ static tl_phrase ranks_in_words(const int32_t *ranks, size_t n)
         for (to = i + 1; to < n && ranks[to] == ranks[to - 1] + 1; to++)
             ;
         if (runs == NAMED_RUNS) {
-            snprintf(out.text + used, sizeof out.text - used, " and %zu more", n - i);
+            snprintf(out.text + used, sizeof out.text - used, " and %" PRId64 " more", c->nranks - (int64_t)i);
             break;
         }
         if (to == i + 1)
@@ -75,31 +77,28 @@ static tl_phrase ranks_in_words(const int32_t *ranks, size_t n)
 tl_phrase tl_culprit_in_words(const tl_culprit *c)
 {
     if (tl_is_several(c))
-        return phrase("ranks %s", ranks_in_words(c->members, c->nmembers).text);
-    if (c->rank != NULL)
-        return phrase("rank %" PRId32, c->rank->rank);
-    if (c->link->rank >= 0 && c->link->peer >= 0)
-        return phrase("the link between ranks %" PRId32 " and %" PRId32, c->link->rank, c->link->peer);
-    return phrase("a link among ranks %.*s", (int)sizeof c->link->ranks, c->link->ranks);
+        return phrase("ranks %s", ranks_in_words(c).text);
+    if (!tl_is_link(c))
+        return phrase("rank %" PRId32, c->rank);
+    if (c->rank >= 0 && c->peer >= 0)
+        return phrase("the link between ranks %" PRId32 " and %" PRId32, c->rank, c->peer);
+    return phrase("a link among ranks %.*s", AMONG_BYTES, c->ranks);
 }
 
 tl_phrase tl_place_of_culprit(const tl_culprit *c)
 {
-    const tl_rank *of = c->of, *peer = c->peer;
+    int host = c->host[0] != '\0' ? HOST_BYTES : 0;
 
-    if (of == NULL || (c->rank == NULL && peer == NULL))
+    if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
+        return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host, host > 0 ? ", " : "",
+                      c->device);
+    if (host == 0 || (tl_is_link(c) && c->peer_host[0] == '\0'))
         return phrase("%s", "");
-    int host = of->host[0] != '\0' ? HOST_BYTES : 0;
     if (tl_is_several(c))
-        return phrase(" (%s host %.*s)", c->whole_host ? "all of" : "on", host, of->host);
-    if (c->rank != NULL && of->device >= 0)
-        return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, of->host, host > 0 ? ", " : "",
-                      of->device);
-    if (host == 0)
-        return phrase("%s", "");
-    if (c->rank != NULL || memcmp(of->host, peer->host, sizeof of->host) == 0)
-        return phrase(" (host %.*s)", host, of->host);
-    return phrase(" (hosts %.*s and %.*s)", host, of->host, HOST_BYTES, peer->host);
+        return phrase(" (%s host %.*s)", c->kind == TL_CULPRIT_HOST ? "all of" : "on", host, c->host);
+    if (!tl_is_link(c) || memcmp(c->host, c->peer_host, sizeof c->host) == 0)
+        return phrase(" (host %.*s)", host, c->host);
+    return phrase(" (hosts %.*s and %.*s)", host, c->host, HOST_BYTES, c->peer_host);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ when */
@@ -110,9 +109,9 @@ static tl_phrase steps_in_words(const tl_culprit *c, const tl_trust *t, bool ran
     tl_phrase steps = phrase("%" PRId32 "-%" PRId32, c->first_step, c->last_step);
     if (c->first_step == c->last_step)
         steps = phrase("%" PRId32, c->first_step);
-    if (c->nflagged == 0)
+    if (c->steps_flagged == 0)
         return steps;
-    return phrase("%zu of %zu%s%s", c->nflagged, t->nsteps, range ? ", " : "", range ? steps.text : "");
+    return phrase("%" PRId64 " of %zu%s%s", c->steps_flagged, t->nsteps, range ? ", " : "", range ? steps.text : "");
 }
 
 tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
@@ -122,13 +121,13 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
     if (t->nsteps == 1)
         return phrase("in the only step, %" PRId32, c->first_step);
     const tl_phrase steps = steps_in_words(c, t, true), count = steps_in_words(c, t, false);
-    switch (c->pattern) {
+    switch ((tl_pattern)c->pattern) {
     case TL_PATTERN_PERSISTENT:
-        if (c->nflagged > 0 && c->nflagged < t->nsteps)
+        if (c->steps_flagged > 0 && c->steps_flagged < (int64_t)t->nsteps)
             return phrase("in nearly every step (%s)", steps.text);
         return phrase("in every step (%s)", steps.text);
     case TL_PATTERN_BOUNDED:
-        return c->nflagged > 0
+        return c->steps_flagged > 0
                    ? phrase("in steps %" PRId32 "-%" PRId32 " alone (%s)", c->first_step, c->last_step, count.text)
                    : phrase("in steps %s alone", steps.text);
     case TL_PATTERN_SPORADIC:
@@ -165,11 +164,11 @@ const char *tl_cause_in_words(unsigned cause)
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
 
-tl_phrase tl_cause_share_in_words(const tl_straggler *row)
+tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
-    return phrase("(%s%s of %s)", row->cause == TL_CAUSE_MIXED ? "the largest has " : "",
-                  tl_share_in_words(row->cause_share).text,
-                  row->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
+    return phrase("(%s%s of %s)", c->cause == TL_CAUSE_MIXED ? "the largest has " : "",
+                  tl_share_in_words(c->cause_share).text,
+                  c->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
                                                          : "the waits for it in these steps");
 }
 
@@ -201,7 +200,7 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
-    const char *without = c->rank == NULL ? "that" : tl_is_several(c) ? "their delays" : "its delay";
+    const char *without = tl_is_link(c) ? "that" : tl_is_several(c) ? "their delays" : "its delay";
     if (c->gain_ns >= 0)
         return phrase("without %s the job takes %s less (%s of %s), as simulated", without,
                       tl_duration(c->gain_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text,
@@ -238,7 +237,7 @@ static tl_phrase untimed_in_words(const tl_answers *a)
     int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
     return phrase("%s event%s, %s of %s, %s no duration that can be, and count%s as 0", tl_grouped(n).text,
                   n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text,
-                  !own ? "all" : worst->nmembers == 1 ? "its" : "theirs", n == 1 ? "has" : "have", n == 1 ? "s" : "");
+                  !own ? "all" : worst->nranks == 1 ? "its" : "theirs", n == 1 ? "has" : "have", n == 1 ? "s" : "");
 }
 
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)

@@ -1,5 +1,4 @@
 /* json.c - the answers as one JSON object; ask.h has its keys. */
-#include "tlmpi/model/participant.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/json_writer.h"
@@ -27,25 +26,18 @@ static const tl_culprit *worst_of(const tl_answers *a)
 /* Where the evidence stands; of a link always in its table. */
 static void put_table(tl_json_writer *j, const tl_culprit *c, const char *rank_table)
 {
-    const char *const words[] = { c != NULL && c->rank == NULL ? "link" : rank_table, NULL };
+    const char *const words[] = { c != NULL && tl_is_link(c) ? "link" : rank_table, NULL };
     tl_put_words(j, "tables", words);
 }
 
-/* Where the ends of a link are not known, all ranks among which it is. */
-static void put_members(tl_json_writer *j, const char *name, const tl_culprit *c)
+static void put_ranks(tl_json_writer *j, const char *name, const char *cell, size_t size)
 {
-    enum { LISTED_MOST = 1024 };
-    int32_t among[LISTED_MOST];
-    const int32_t *members = c->members;
-    size_t n = c->nmembers;
+    int32_t ranks[TL_RANKS_LISTED];
+    size_t n = tl_ranks_listed(cell, size, ranks);
 
-    if (n == 0 && c->link != NULL) {
-        n = tl_ranks_of_text(c->link->ranks, sizeof c->link->ranks, among, LISTED_MOST);
-        members = among;
-    }
     tl_put_begin_line(j, name);
     for (size_t i = 0; i < n; i++)
-        tl_put_int(j, NULL, members[i]);
+        tl_put_int(j, NULL, ranks[i]);
     tl_put_end(j, ']');
 }
 
@@ -54,21 +46,21 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
     const tl_culprit *c = worst_of(a);
 
     tl_put_begin(j, "which_rank", '{');
-    tl_put_known(j, "answer", c != NULL && c->rank != NULL ? c->rank->rank : -1);
+    tl_put_known(j, "answer", c != NULL && !tl_is_link(c) ? c->rank : -1);
     put_confidence(j, &a->rank);
     tl_put_begin(j, "evidence", '{');
     if (c != NULL) {
-        put_members(j, "ranks", c);
+        put_ranks(j, "ranks", c->ranks, sizeof c->ranks);
         tl_put_known(j, "gain_ns", c->gain_ns);
         tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         tl_put_known(j, "together_gain_ns", a->nculprits > 1 || tl_is_several(c) ? a->together_gain_ns : -1);
-        if (c->rank != NULL) {
+        if (!tl_is_link(c)) {
             tl_put_int(j, "step_cost_ns", c->step_cost_ns);
             tl_put_int(j, "step_ns", c->step_ns);
             tl_put_int(j, "collectives_last", c->late_count);
             tl_put_int(j, "collectives_judged", a->trust.judged);
         }
-        tl_put_double(j, "z", c->rank != NULL ? c->rank->z : c->link->z);
+        tl_put_double(j, "z", c->z);
         tl_put_double(j, "p_value", c->p_value);
         tl_put_double(j, "path_share", c->path_share);
     } else if (a->most != NULL) {
@@ -88,30 +80,30 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
 
     tl_put_begin(j, "which_phase", '{');
     if (c != NULL)
-        tl_put_word(j, "answer", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
+        tl_put_word(j, "answer", tl_cause_labels[c->cause]);
     else if (a->job.name != NULL)
         tl_put_word(j, "answer", a->job.name);
     else
         tl_put_null(j, "answer");
     put_confidence(j, &a->phase);
     tl_put_begin(j, "evidence", '{');
-    if (c != NULL && c->rank != NULL) {
-        tl_put_cell(j, "place", c->rank->place, sizeof c->rank->place);
-        tl_put_double(j, "cause_share", c->rank->cause_share);
-        tl_put_word(j, "cause_from",
-                    tl_cause_from_labels[c->rank->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS
-                                                                                    : TL_CAUSE_FROM_CHARGES]);
+    if (c != NULL && !tl_is_link(c)) {
+        tl_put_cell(j, "place", c->place, sizeof c->place);
+        tl_put_double(j, "cause_share", c->cause_share);
+        tl_put_word(
+            j, "cause_from",
+            tl_cause_from_labels[c->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS : TL_CAUSE_FROM_CHARGES]);
         tl_put_begin(j, "waited_ns", '{');
         for (int p = 0; p <= TL_NPARTS; p++)
-            if (c->parts[p] > 0)
-                tl_put_int(j, tl_part_labels[p], c->parts[p]);
+            if (a->parts[p] > 0)
+                tl_put_int(j, tl_part_labels[p], a->parts[p]);
         tl_put_end(j, '}');
     } else if (c != NULL) {
-        tl_put_word(j, "kind", c->link->kind < TL_NCOLLECTIVES ? tl_collective_labels[c->link->kind] : "unknown");
-        tl_put_known(j, "bytes", c->link->bytes);
-        tl_put_int(j, "transfer_ns", c->link->transfer_ns);
-        tl_put_int(j, "should_take_ns", c->link->elsewhere_ns);
-        tl_put_double(j, "ratio", c->link->ratio);
+        tl_put_word(j, "kind", a->link->kind < TL_NCOLLECTIVES ? tl_collective_labels[a->link->kind] : "unknown");
+        tl_put_known(j, "bytes", a->link->bytes);
+        tl_put_int(j, "transfer_ns", a->link->transfer_ns);
+        tl_put_int(j, "should_take_ns", a->link->elsewhere_ns);
+        tl_put_double(j, "ratio", a->link->ratio);
     } else if (a->job.name != NULL) {
         tl_put_int(j, "loss_ns", a->job.ns);
         tl_put_share(j, "loss_share", a->job.ns, a->job.wall_ns);
@@ -138,11 +130,8 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
         tl_put_int(j, "blame_ns", c->blame_ns);
         tl_put_int(j, "indirect_ns", c->indirect_ns);
         tl_put_share(j, "share_of_all_waiting", c->blame_ns, a->wait_ns);
-        tl_put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
-        tl_put_begin_line(j, "ranks");
-        for (size_t i = 0; i < a->nwaiters; i++)
-            tl_put_int(j, NULL, a->waiters[i]);
-        tl_put_end(j, ']');
+        tl_put_int(j, "ranks_waiting", c->nwaiters);
+        put_ranks(j, "ranks", c->waiters, sizeof c->waiters);
     }
     tl_put_end(j, '}');
     put_table(j, NULL, "blame");
@@ -162,10 +151,10 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "evidence", '{');
     tl_put_int(j, "steps", (int64_t)a->trust.nsteps);
     if (c != NULL) {
-        if (c->rank != NULL) {
-            tl_put_int(j, "steps_flagged", (int64_t)c->nflagged);
-            tl_put_int(j, "steps_beside", (int64_t)c->nbeside);
-            tl_put_double(j, "share_steps", c->rank->share_steps);
+        if (!tl_is_link(c)) {
+            tl_put_int(j, "steps_flagged", c->steps_flagged);
+            tl_put_int(j, "steps_beside", c->steps_beside);
+            tl_put_double(j, "share_steps", c->share_steps);
         }
         tl_put_known(j, "first_step", c->first_step);
         tl_put_known(j, "last_step", c->last_step);
@@ -181,29 +170,29 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
 static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
 {
     tl_put_begin(j, NULL, '{');
-    tl_put_word(j, "kind", c->rank == NULL ? "link" : c->nmembers > 1 ? "ranks" : "rank");
-    put_members(j, "ranks", c);
-    tl_put_known(j, "rank", c->rank != NULL ? c->rank->rank : c->link->rank);
-    tl_put_known(j, "peer", c->link != NULL ? c->link->peer : -1);
-    if (c->of != NULL)
-        tl_put_cell(j, "host", c->of->host, sizeof c->of->host);
+    tl_put_word(j, "kind", tl_is_link(c) ? "link" : tl_is_several(c) ? "ranks" : "rank");
+    put_ranks(j, "ranks", c->ranks, sizeof c->ranks);
+    tl_put_known(j, "rank", c->rank);
+    tl_put_known(j, "peer", c->peer);
+    if (c->host[0] != '\0' || c->kind == TL_CULPRIT_RANK || (tl_is_link(c) && c->nranks > 0))
+        tl_put_cell(j, "host", c->host, sizeof c->host);
     else
         tl_put_null(j, "host");
-    tl_put_known(j, "device", c->of != NULL && c->nmembers == 1 ? c->of->device : -1);
-    tl_put_word(j, "cause", tl_cause_labels[c->rank != NULL ? c->rank->cause : TL_CAUSE_SLOW_LINK]);
-    tl_put_double(j, "cause_share", c->rank != NULL ? c->rank->cause_share : 1);
-    tl_put_cell(j, "place", c->rank != NULL ? c->rank->place : "", c->rank != NULL ? sizeof c->rank->place : 1);
+    tl_put_known(j, "device", c->device);
+    tl_put_word(j, "cause", tl_cause_labels[c->cause]);
+    tl_put_double(j, "cause_share", c->cause_share);
+    tl_put_cell(j, "place", c->place, sizeof c->place);
     tl_put_word(j, "pattern", tl_pattern_labels[c->pattern]);
     tl_put_known(j, "first_step", c->first_step);
     tl_put_known(j, "last_step", c->last_step);
-    tl_put_known(j, "steps_flagged", c->rank != NULL ? (int64_t)c->nflagged : -1);
+    tl_put_known(j, "steps_flagged", tl_is_link(c) ? -1 : c->steps_flagged);
     tl_put_double(j, "p_value", c->p_value);
     tl_put_known(j, "gain_ns", c->gain_ns);
     tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
     tl_put_double(j, "path_share", c->path_share);
     tl_put_int(j, "lost_ns", c->lost_ns);
     tl_put_int(j, "blame_ns", c->blame_ns);
-    tl_put_int(j, "ranks_waiting", (int64_t)c->nwaiters);
+    tl_put_int(j, "ranks_waiting", c->nwaiters);
     tl_put_end(j, '}');
 }
 

@@ -87,22 +87,22 @@ static void say_others_too(const asking *q)
 static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = paragraph(q, "Evidence:");
-    if (c->rank != NULL) {
+    if (!tl_is_link(c)) {
         if (q->a->trust.judged > 0) {
             tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
             tl_wrap_piece(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
             tl_wrap_words(&w, "collectives;");
         }
         if (tl_is_several(c))
-            tl_wrap_piece(&w, "rank %" PRId32 " alone:", c->rank->rank);
-        tl_wrap_piece(&w, "z = %.1f", c->rank->z);
+            tl_wrap_piece(&w, "rank %" PRId32 " alone:", c->rank);
+        tl_wrap_piece(&w, "z = %.1f", c->z);
     } else {
         tl_wrap_words(&w, "its transfers take");
-        tl_wrap_piece(&w, "%.1f times", c->link->ratio);
+        tl_wrap_piece(&w, "%.1f times", q->a->link->ratio);
         tl_wrap_words(&w, "as long as they should;");
-        tl_wrap_piece(&w, "z = %.1f", c->link->z);
+        tl_wrap_piece(&w, "z = %.1f", c->z);
     }
-    end_with_table(&w, q, c->rank != NULL ? "straggler" : "link");
+    end_with_table(&w, q, tl_is_link(c) ? "link" : "straggler");
     if (isnan(c->path_share))
         return;
     w = paragraph(q, "Evidence:");
@@ -142,55 +142,55 @@ static void which_rank(const asking *q)
 /* ----------------------------------------------------------------------------------------------------- which phase */
 
 /* The largest part of the delay that is not among the first n; -1: what is left is less than a hundredth. */
-static int next_part(const tl_culprit *c, const int *first, int n)
+static int next_part(const tl_answers *a, const int *first, int n)
 {
     int largest = -1;
     for (int p = 0; p <= TL_NPARTS; p++) {
         bool said = false;
         for (int i = 0; i < n; i++)
             said |= first[i] == p;
-        if (!said && c->parts[p] > c->blame_ns / 100 && (largest < 0 || c->parts[p] > c->parts[largest]))
+        if (!said && a->parts[p] > a->culprits[0].blame_ns / 100 && (largest < 0 || a->parts[p] > a->parts[largest]))
             largest = p;
     }
     return largest;
 }
 
 /* "of 740 ms that others wait for it in all: 720 ms host_late, 12.0 ms compute, ..." */
-static void say_parts(tl_wrap *w, const tl_culprit *c)
+static void say_parts(tl_wrap *w, const tl_answers *a)
 {
+    const tl_culprit *c = &a->culprits[0];
     int parts[PARTS_NAMED + 1], n = 0;
 
-    while (n < PARTS_NAMED && (parts[n] = next_part(c, parts, n)) >= 0)
+    while (n < PARTS_NAMED && (parts[n] = next_part(a, parts, n)) >= 0)
         n++;
     tl_wrap_words(w, "of");
     tl_wrap_piece(w, "%s", tl_duration(c->blame_ns).text);
     tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
     for (int i = 0; i < n; i++) {
-        tl_wrap_piece(w, "%s", tl_duration(c->parts[parts[i]]).text);
-        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(c, parts, n) >= 0 ? "," : "");
+        tl_wrap_piece(w, "%s", tl_duration(a->parts[parts[i]]).text);
+        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(a, parts, n) >= 0 ? "," : "");
     }
-    if (next_part(c, parts, n) >= 0)
+    if (next_part(a, parts, n) >= 0)
         tl_wrap_piece(w, "...");
 }
 
 static void say_phase_of_rank(const asking *q, const tl_culprit *c)
 {
-    const tl_straggler *row = c->rank;
     tl_wrap w = answer_line(q);
 
-    tl_wrap_piece(&w, "%s:", tl_cause_labels[row->cause]);
-    tl_wrap_words(&w, tl_cause_in_words(row->cause));
+    tl_wrap_piece(&w, "%s:", tl_cause_labels[c->cause]);
+    tl_wrap_words(&w, tl_cause_in_words(c->cause));
     if (!c->same_cause)
-        tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
-    if (row->cause_share > 0)
-        tl_say_phrase(&w, tl_cause_share_in_words(row));
-    if (row->place[0] != '\0') {
+        tl_wrap_piece(&w, "(rank %" PRId32 ")", c->rank);
+    if (c->cause_share > 0)
+        tl_say_phrase(&w, tl_cause_share_in_words(c));
+    if (c->place[0] != '\0') {
         tl_wrap_words(&w, "- most of it in");
-        tl_say_place(&w, row);
+        tl_say_place(&w, c);
     }
     tl_wrap_end(&w);
     w = paragraph(q, "Evidence:");
-    say_parts(&w, c);
+    say_parts(&w, q->a);
     end_with_table(&w, q, "blame");
 }
 
@@ -213,12 +213,12 @@ static void say_path(const asking *q)
 static void which_phase(const asking *q)
 {
     fputs("In which phase, and why?\n", q->out);
-    if (has_culprit(q) && q->a->culprits[0].rank != NULL) {
+    if (has_culprit(q) && !tl_is_link(&q->a->culprits[0])) {
         say_phase_of_rank(q, &q->a->culprits[0]);
     } else if (has_culprit(q)) {
         tl_wrap w = answer_line(q);
         tl_wrap_piece(&w, "%s:", tl_cause_labels[TL_CAUSE_SLOW_LINK]);
-        tl_say_phrase(&w, tl_link_in_words(q->a->culprits[0].link));
+        tl_say_phrase(&w, tl_link_in_words(q->a->link));
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
         tl_wrap_piece(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
@@ -301,11 +301,11 @@ static void persistence(const asking *q)
     tl_say_phrase(&w, tl_pattern_in_words(c, &a->trust));
     tl_wrap_end(&w);
     w = paragraph(q, "Evidence:");
-    if (c->rank != NULL) {
-        tl_wrap_piece(&w, "%zu of %zu", c->nflagged, a->trust.nsteps);
+    if (!tl_is_link(c)) {
+        tl_wrap_piece(&w, "%" PRId64 " of %zu", c->steps_flagged, a->trust.nsteps);
         tl_wrap_words(&w, "steps flagged;");
-        if (c->nbeside > 0) {
-            tl_wrap_piece(&w, "%zu", c->nbeside);
+        if (c->steps_beside > 0) {
+            tl_wrap_piece(&w, "%" PRId64, c->steps_beside);
             tl_wrap_words(&w, "more that do not count: it costs less in them, or recordings begin or end there;");
         }
     }
@@ -313,7 +313,7 @@ static void persistence(const asking *q)
         tl_wrap_words(&w, "no test of significance");
     else
         tl_wrap_piece(&w, "p = %.4f", c->p_value);
-    end_with_table(&w, q, c->rank != NULL ? "blame_step" : "link");
+    end_with_table(&w, q, tl_is_link(c) ? "link" : "blame_step");
     say_answer_confidence(q, &a->persistence, true);
 }
 

@@ -109,11 +109,12 @@ static void print_head(FILE *out, const tl_look *look)
 /* Who holds the job up, of the first few culprits. */
 static const char *mark_of(const tl_answers *a, int32_t rank)
 {
+    int32_t ranks[TL_RANKS_LISTED];
     for (size_t i = 0; i < a->nculprits && i < TL_CULPRITS_MARKED; i++) {
         const tl_culprit *c = &a->culprits[i];
-        for (size_t k = 0; k < c->nmembers; k++)
-            if (c->members[k] == rank)
-                return c->rank != NULL ? "straggler" : "slow link";
+        size_t n = c->nranks > 0 ? tl_ranks_listed(c->ranks, sizeof c->ranks, ranks) : 0;
+        if (tl_index_of(ranks, n, rank) < n)
+            return tl_is_link(c) ? "slow link" : "straggler";
     }
     return "";
 }

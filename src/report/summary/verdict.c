@@ -29,19 +29,18 @@ static tl_wrap label(FILE *out, const char *name)
 
 static void say_cause(FILE *out, const tl_culprit *c)
 {
-    const tl_straggler *row = c->rank;
     tl_wrap w = label(out, "cause");
 
-    tl_wrap_piece(&w, "%s:", tl_cause_labels[row != NULL ? row->cause : TL_CAUSE_SLOW_LINK]);
-    tl_wrap_words(&w, tl_cause_in_words(row != NULL ? row->cause : TL_CAUSE_SLOW_LINK));
-    if (row != NULL && !c->same_cause)
-        tl_wrap_piece(&w, "(rank %" PRId32 ")", row->rank);
-    if (row != NULL && row->cause_share > 0 && row->cause_share < 0.995)
-        tl_say_phrase(&w, tl_cause_share_in_words(row));
+    tl_wrap_piece(&w, "%s:", tl_cause_labels[c->cause]);
+    tl_wrap_words(&w, tl_cause_in_words(c->cause));
+    if (!c->same_cause)
+        tl_wrap_piece(&w, "(rank %" PRId32 ")", c->rank);
+    if (c->cause_share > 0 && c->cause_share < 0.995)
+        tl_say_phrase(&w, tl_cause_share_in_words(c));
     tl_wrap_end(&w);
-    if (row != NULL && row->place[0] != '\0') {
+    if (c->place[0] != '\0') {
         w = label(out, "where");
-        tl_say_place(&w, row);
+        tl_say_place(&w, c);
         tl_wrap_end(&w);
     }
 }
@@ -83,7 +82,7 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
     tl_wrap_end(&w);
 
     say_cause(out, &a->culprits[0]);
-    if (a->culprits[0].nwaiters > 0 || a->culprits[0].rank != NULL) {
+    if (a->culprits[0].nwaiters > 0 || !tl_is_link(&a->culprits[0])) {
         w = label(out, "others");
         if (a->culprits[0].nwaiters > 0)
             tl_say_waiters(&w, a);

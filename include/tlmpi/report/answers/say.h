@@ -11,7 +11,7 @@ void tl_say_phrase(tl_wrap *wrap, tl_phrase phrase);
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* In quotes; there must be one. */
-void tl_say_place(tl_wrap *wrap, const tl_straggler *row);
+void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
 /* A line for one that is not the worst: "rank 6, in every step (...), host_late, gain 7.1 ms (1.1 %)". */
 void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);

@@ -16,12 +16,6 @@ tl_phrase tl_duration(int64_t ns);
 tl_phrase tl_share_in_words(double share);
 tl_phrase tl_cell_in_words(const char *cell, size_t size);
 
-/* Several ranks together. */
-static inline bool tl_is_several(const tl_culprit *culprit)
-{
-    return culprit->rank != NULL && culprit->nmembers > 1;
-}
-
 /* "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "the links among ranks 8-15". */
 tl_phrase tl_culprit_in_words(const tl_culprit *culprit);
 
@@ -36,7 +30,7 @@ tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 const char *tl_cause_in_words(unsigned cause);
 
 /* "(76.6 % of what it takes longer than its peers)". */
-tl_phrase tl_cause_share_in_words(const tl_straggler *row);
+tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);
 
 /* "its transfers of 16.8 MB (all_reduce) take 393 us, and 131 us between other ranks". */
 tl_phrase tl_link_in_words(const tl_slow_link_row *link);

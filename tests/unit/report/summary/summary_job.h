@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_SUMMARY_JOB_H
 #define TESTS_UNIT_SUMMARY_JOB_H
 
+#include "tlmpi/analysis/culprit.h"
 #include "tlmpi/report/summary.h"
 #include "unit.h"
 
@@ -87,12 +88,12 @@ static inline char *summary_of(const job *j)
     tl_tables tables = tables_of(j);
     tl_answers answers;
     tl_summary s = j->s;
-    CU_ASSERT_EQUAL_FATAL(tl_answers_find(&tables, &answers, NULL), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_culprits_find(&tables, NULL), TL_OK);
+    tl_answers_read(&tables, &answers);
     s.answers = &answers;
     FILE *out = open_memstream(&text, &size);
     tl_print_summary(out, &s);
     fclose(out);
-    tl_answers_free(&answers);
     tl_tables_free(&tables);
 
     size_t column = 0;

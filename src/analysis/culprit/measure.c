@@ -1,6 +1,6 @@
 /* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
  * critical path. */
-#include "find.h"
+#include "parts.h"
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -19,15 +19,8 @@ static size_t row_of(const tl_table *ranks, int32_t rank)
     return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
 }
 
-const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
-{
-    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
-    size_t row = row_of(ranks, rank);
-    return row < ranks->n ? tl_table_row(ranks, row) : NULL;
-}
-
 /* Members are in ascending order. */
-static bool is_member(const tl_culprit *c, int32_t rank)
+static bool is_member(const tl_suspect *c, int32_t rank)
 {
     return tl_index_of(c->members, c->nmembers, rank) < c->nmembers;
 }
@@ -37,20 +30,22 @@ static bool is_member(const tl_culprit *c, int32_t rank)
 /* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
 bool tl_measures_begin(tl_measures *m)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+    const tl_table *table = tl_tables_get(m->of->tables, &tl_blame_step_schema),
+                   *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
     const tl_blame_step *rows = tl_table_row(table, 0);
 
     m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
     m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
-    m->waits = tl_malloc((tl_tables_get(m->tables, &tl_rank_schema)->n + 1) * sizeof *m->waits);
-    if (m->steps == NULL || m->flagged == NULL || m->waits == NULL)
+    m->waits = tl_malloc((ranks->n + 1) * sizeof *m->waits);
+    m->waiters = tl_malloc((ranks->n + 1) * sizeof *m->waiters);
+    if (m->steps == NULL || m->flagged == NULL || m->waits == NULL || m->waiters == NULL)
         return false;
     for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
         m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
     for (size_t s = 0; s < m->nsteps; s++)
         if (m->steps[s].length_ns <= 0)
-            m->steps[s].length_ns = m->answers->wall_ns / (int64_t)m->nsteps;
-    m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->answers->wall_ns };
+            m->steps[s].length_ns = m->of->facts.wall_ns / (int64_t)m->nsteps;
+    m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->of->facts.wall_ns };
     return true;
 }
 
@@ -59,6 +54,7 @@ void tl_measures_free(tl_measures *m)
     free(m->steps);
     free(m->flagged);
     free(m->waits);
+    free(m->waiters);
 }
 
 /* That of all others where the job has no such step. */
@@ -72,7 +68,7 @@ static tl_step_cost *step_of(tl_measures *m, int32_t step)
 /* Whether the step is one of the rank's pattern: it may stand out a little in others, too, as any rank does. */
 static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_straggler_schema);
+    const tl_table *table = tl_tables_get(m->of->tables, &tl_straggler_schema);
     size_t at = tl_table_from_rank(table, step->rank);
     const tl_straggler *row = at < table->n ? tl_table_row(table, at) : NULL;
     return row == NULL || row->rank != step->rank || row->pattern == TL_PATTERN_NONE ||
@@ -82,7 +78,7 @@ static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
 /* In each step what the worst of the members costs, but no more than the step takes. */
 static void take_costs(tl_measures *m, int32_t rank)
 {
-    const tl_table *table = tl_tables_get(m->tables, &tl_blame_step_schema);
+    const tl_table *table = tl_tables_get(m->of->tables, &tl_blame_step_schema);
 
     for (size_t i = tl_table_from_rank(table, rank); i < table->n; i++) {
         const tl_blame_step *row = tl_table_row(table, i);
@@ -111,10 +107,10 @@ static int by_cost(const void *a, const void *b)
 
 /* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
  * behind the last, and some of it, unless that is little, is gained in other steps. */
-static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
+static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
 {
-    const tl_table *steps = tl_tables_get(m->tables, &tl_blame_step_schema),
-                   *blame = tl_tables_get(m->tables, &tl_blame_schema);
+    const tl_table *steps = tl_tables_get(m->of->tables, &tl_blame_step_schema),
+                   *blame = tl_tables_get(m->of->tables, &tl_blame_schema);
     int64_t sum = 0, others_ns = 0, outside_ns = 0;
 
     if (c->nmembers != 1 || m->nsteps == 0)
@@ -138,7 +134,7 @@ static int64_t gain_in_steps(const tl_measures *m, tl_culprit *c)
     return outside_ns > 0 ? sum : tl_ns_max(sum, tl_ns_between(c->gain_ns, others_ns));
 }
 
-static void measure_steps(tl_measures *m, tl_culprit *c)
+static void measure_steps(tl_measures *m, tl_suspect *c)
 {
     int64_t sum_ns = 0;
 
@@ -172,10 +168,10 @@ static void measure_steps(tl_measures *m, tl_culprit *c)
 
 /* The waits for one member; what members waited for each other is left out.  Returns how many waited that are not
  * named. */
-static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
+static int32_t add_waits(tl_measures *m, tl_suspect *c, int32_t to_rank)
 {
-    const tl_table *blame = tl_tables_get(m->tables, &tl_blame_schema),
-                   *ranks = tl_tables_get(m->tables, &tl_rank_schema);
+    const tl_table *blame = tl_tables_get(m->of->tables, &tl_blame_schema),
+                   *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
     int32_t unnamed = 0;
 
     for (size_t i = tl_table_from_rank(blame, to_rank); i < blame->n; i++) {
@@ -188,8 +184,6 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
         size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
         c->indirect_ns = tl_ns_add(c->indirect_ns, row->indirect_ns);
-        if (row->cause <= TL_NPARTS)
-            c->parts[row->cause] = tl_ns_add(c->parts[row->cause], ns);
         if (at < ranks->n)
             m->waits[at] = tl_ns_add(m->waits[at], ns);
         else if (ns > 0 && row->waiters > unnamed)
@@ -198,9 +192,10 @@ static int32_t add_waits(tl_measures *m, tl_culprit *c, int32_t to_rank)
     return unnamed;
 }
 
-static int64_t count_waiters(tl_measures *m, tl_culprit *c)
+/* Returns the least wait by which a rank counts as one that waits. */
+static int64_t count_waiters(tl_measures *m, tl_suspect *c)
 {
-    size_t nranks = tl_tables_get(m->tables, &tl_rank_schema)->n;
+    size_t nranks = tl_tables_get(m->of->tables, &tl_rank_schema)->n;
     int32_t unnamed = 0;
     int64_t sum = 0;
 
@@ -216,7 +211,7 @@ static int64_t count_waiters(tl_measures *m, tl_culprit *c)
     for (size_t i = 0; i < nranks; i++)
         c->nwaiters += m->waits[i] >= least;
     /* Those that are not named may be members. */
-    size_t others = m->answers->trust.nranks > c->nmembers ? m->answers->trust.nranks - c->nmembers : 0;
+    size_t others = m->of->facts.trust.nranks > c->nmembers ? m->of->facts.trust.nranks - c->nmembers : 0;
     if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
         c->nwaiters = (size_t)unnamed < others ? (size_t)unnamed : others;
     return least;
@@ -226,7 +221,7 @@ static int64_t count_waiters(tl_measures *m, tl_culprit *c)
 
 static int64_t path_of(tl_measures *m, int32_t rank)
 {
-    const tl_table *path = tl_tables_get(m->tables, &tl_path_row_schema);
+    const tl_table *path = tl_tables_get(m->of->tables, &tl_path_row_schema);
     int64_t ns = 0;
 
     for (size_t i = tl_table_from_rank(path, rank); i < path->n; i++) {
@@ -238,19 +233,38 @@ static int64_t path_of(tl_measures *m, int32_t rank)
     return ns;
 }
 
-int64_t tl_culprit_measure(tl_measures *m, tl_culprit *c)
+void tl_culprit_measure(tl_measures *m, tl_suspect *c)
 {
     int64_t path_ns = 0;
 
     if (c->rank != NULL)
         measure_steps(m, c);
     for (size_t i = 0; i < c->nmembers; i++) {
-        const tl_rank *row = tl_rank_row(m->tables, c->members[i]);
+        const tl_rank *row = tl_rank_row(m->of->tables, c->members[i]);
         c->untimed = tl_ns_add(c->untimed, row != NULL ? row->untimed : 0);
         c->events = tl_ns_add(c->events, row != NULL ? row->kept : 0);
     }
     for (size_t i = 0; i < c->nmembers; i++)
         path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
-    c->path_share = m->answers->path.ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->answers->path.ns : NAN;
-    return count_waiters(m, c);
+    c->path_share = m->of->facts.path_ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->of->facts.path_ns : NAN;
+    count_waiters(m, c);
+}
+
+size_t tl_culprit_waiters(tl_measures *m, const tl_suspect *c)
+{
+    const tl_table *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
+    tl_suspect again = { .rank = c->rank, .link = c->link, .members = c->members, .nmembers = c->nmembers };
+    size_t n = 0;
+
+    int64_t least = count_waiters(m, &again);
+    for (size_t i = 0; i < ranks->n; i++)
+        if (m->waits[i] >= least)
+            m->waiters[n++] = ((const tl_rank *)tl_table_row(ranks, i))->rank;
+    return n;
+}
+
+int64_t tl_waited_for(const tl_judgement *j, const tl_suspect *c)
+{
+    size_t nranks = j->facts.trust.nranks;
+    return nranks > c->nmembers ? c->blame_ns / (int64_t)(nranks - c->nmembers) : 0;
 }

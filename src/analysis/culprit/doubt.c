@@ -1,16 +1,17 @@
-#include "doubt.h"
+/* doubt.c - what speaks against each of the four answers about a culprit, and so how far each is to be trusted. */
+#include "parts.h"
 #include "tlmpi/base/stats.h"
 
 #define BIT(doubt) (1u << (doubt))
 
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                              BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) | BIT(TL_DOUBT_UNKNOWN) |
-                              BIT(TL_DOUBT_NO_VERDICT);
+                              BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
+                              BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
 static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05;
 static const double least_hidden = 0.01, many_untimed = 0.001;
 
-bool tl_answers_blurred(const tl_answers *a)
+bool tl_clocks_blur(const tl_facts *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
     if (a->trust.untied) /* which may be any time */
@@ -20,9 +21,9 @@ bool tl_answers_blurred(const tl_answers *a)
 
 /* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least of
  * it. */
-static bool waits_are_hidden(const tl_answers *a)
+static bool waits_are_hidden(const tl_facts *a)
 {
-    return tl_answers_blurred(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;
+    return tl_clocks_blur(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;
 }
 
 /* A step has hundreds of events of a rank: of so many, most steps have one. */
@@ -32,30 +33,27 @@ static bool lacks_durations(int64_t untimed, int64_t events)
 }
 
 /* Of all, or of those of the ranks that are named. */
-static unsigned doubts_of_events(const tl_answers *a)
+static unsigned doubts_of_events(const tl_facts *a, const tl_suspect *c)
 {
-    const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    return lacks_durations(a->trust.untimed, a->trust.events) ||
-                   (worst != NULL && lacks_durations(worst->untimed, worst->events))
+    return lacks_durations(a->trust.untimed, a->trust.events) || (c != NULL && lacks_durations(c->untimed, c->events))
                ? BIT(TL_DOUBT_UNTIMED)
                : 0;
 }
 
 /* The steps in which it stands out are not all that it costs. */
-static bool gains_elsewhere(const tl_culprit *c)
+static bool gains_elsewhere(const tl_suspect *c)
 {
     return c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2;
 }
 
-static tl_answer answer_with(unsigned doubts)
+tl_confidence tl_confidence_with(unsigned doubts)
 {
     int n = 0;
     for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
         n++;
-    tl_confidence confidence = (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
-                               : n > 0                                   ? TL_CONFIDENCE_MEDIUM
-                                                                         : TL_CONFIDENCE_HIGH;
-    return (tl_answer){ confidence, doubts };
+    return (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
+           : n > 0                                   ? TL_CONFIDENCE_MEDIUM
+                                                     : TL_CONFIDENCE_HIGH;
 }
 
 static unsigned doubts_of_steps(const tl_trust *t)
@@ -67,7 +65,7 @@ static unsigned doubts_of_steps(const tl_trust *t)
 }
 
 /* As much as what clocks may hide. */
-static unsigned doubts_of_ends(const tl_answers *a)
+static unsigned doubts_of_ends(const tl_facts *a)
 {
     return a->left_out != NULL && (double)a->left_out->left_out_ns >= least_hidden * (double)a->wall_ns
                ? BIT(TL_DOUBT_LEFT_OUT)
@@ -119,15 +117,16 @@ static bool may_show_as(int part, uint8_t cause)
 /* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
  * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges
  * of another one, or of several others together. */
-static bool charges_differ(const tl_culprit *c)
+static bool charges_differ(const tl_judgement *j, const tl_suspect *c)
 {
-    int64_t others_ns = 0;
+    int64_t others_ns = 0, parts[TL_NPARTS + 1];
+    tl_charges_by_part(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, parts);
     for (int part = 0; part < TL_NPARTS; part++)
-        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : c->parts[part]);
+        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : parts[part]);
     return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
 }
 
-static unsigned doubts_of_cause(const tl_culprit *c)
+static unsigned doubts_of_cause(const tl_judgement *j, const tl_suspect *c)
 {
     if (c->rank == NULL)
         return 0;
@@ -135,64 +134,70 @@ static unsigned doubts_of_cause(const tl_culprit *c)
     unsigned doubts = c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
-    doubts |= charges_differ(c) ? BIT(TL_DOUBT_CHARGES) : 0;
+    doubts |= charges_differ(j, c) ? BIT(TL_DOUBT_CHARGES) : 0;
     return doubts |
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
-/* For ranks, by each of the others in the mean: wall time, where all meet again and again. */
-static int64_t waited_of(const tl_answers *a, const tl_culprit *c)
-{
-    return c->rank != NULL && a->trust.nranks > c->nmembers ? c->blame_ns / (int64_t)(a->trust.nranks - c->nmembers)
-                                                            : 0;
-}
-
 /* Nobody is named though others wait long for one, of which its repair would gain little. */
-static bool waits_are_unexplained(const tl_answers *a)
+static bool waits_are_unexplained(const tl_judgement *j)
 {
-    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL &&
-           (double)a->most_ns >= much_waited * (double)a->wall_ns && a->most->gain_ns >= 0 &&
-           a->most->gain_ns < a->most_ns / 2;
+    return j->facts.trust.simulated && j->most != NULL &&
+           (double)j->most_ns >= much_waited * (double)j->facts.wall_ns && j->most->gain_ns >= 0 &&
+           j->most->gain_ns < j->most_ns / 2;
 }
 
 /* A rank costs much, and no test of its steps tells it from chance: of few steps, or in none more than others.  What a step
  * that is left out costs is told as that. */
-static bool gains_unnamed(const tl_answers *a)
+static bool gains_unnamed(const tl_judgement *j)
 {
-    return a->finding == TL_FOUND_NOBODY && a->trust.simulated && a->most != NULL && doubts_of_ends(a) == 0 &&
-           (double)a->most->gain_ns >= much_unnamed * (double)a->wall_ns;
+    return j->facts.trust.simulated && j->most != NULL && doubts_of_ends(&j->facts) == 0 &&
+           (double)j->most->gain_ns >= much_unnamed * (double)j->facts.wall_ns;
 }
 
-void tl_answers_doubt(tl_answers *a)
+/* Those of the data that speak against what is told of one rank, whoever it is compared with. */
+static unsigned lost_with(unsigned data)
 {
-    unsigned steps = doubts_of_steps(&a->trust) | doubts_of_ends(a), data = doubts_of_data(&a->trust) | doubts_of_events(a),
-             clocks = tl_answers_blurred(a) ? BIT(TL_DOUBT_CLOCKS) : 0;
-    unsigned lost = data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                             BIT(TL_DOUBT_FOLLOWING)),
-             rank = steps | data, phase = lost;
+    return data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
+                    BIT(TL_DOUBT_FOLLOWING));
+}
 
-    if (a->finding > TL_FOUND_NOBODY) {
-        const tl_culprit *worst = &a->culprits[0];
-        steps |= worst->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
-        rank |= steps | (worst->gain_ns < 0                         ? BIT(TL_DOUBT_NOT_REPLAYED)
-                         : worst->gain_ns < waited_of(a, worst) / 2 ? BIT(TL_DOUBT_GAIN)
-                                                                    : 0);
-        /* Where clocks hide most arrivals, nobody is seen to wait for it. */
-        unsigned hidden = a->trust.blurred > a->trust.matched / 2 ? clocks : 0;
-        rank |= worst->rank != NULL && waits_are_hidden(a) ? BIT(TL_DOUBT_HIDDEN) : hidden;
-        phase |= hidden;
-        steps |= gains_elsewhere(worst) ? BIT(TL_DOUBT_ELSEWHERE) : 0;
-        phase |= doubts_of_cause(worst);
-    } else {
-        rank |= clocks | (waits_are_unexplained(a) ? BIT(TL_DOUBT_GAIN) : 0) |
-                (gains_unnamed(a) ? BIT(TL_DOUBT_UNNAMED) : 0);
-        if (a->finding != TL_FOUND_NOBODY)
-            rank = clocks = steps = BIT(TL_DOUBT_NO_VERDICT);
-        if (a->finding == TL_FOUND_NO_WORK)
-            phase = BIT(TL_DOUBT_NO_VERDICT);
-    }
-    a->rank = answer_with(rank);
-    a->phase = answer_with(phase);
-    a->waiting = answer_with((a->finding >= TL_FOUND_NOBODY ? data : 0) | clocks | doubts_of_ends(a));
-    a->persistence = answer_with(steps | lost);
+static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigned data, unsigned clocks)
+{
+    const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
+    unsigned lost = lost_with(data), ends = doubts_of_ends(&j->facts);
+
+    if (j->nobody != TL_CULPRIT_NOBODY)
+        return (tl_doubts){ .who = nothing,
+                            .cause = j->nobody == TL_CULPRIT_NO_WORK ? nothing : lost,
+                            .waiting = nothing | ends,
+                            .steps = nothing | lost };
+    return (tl_doubts){ .who = steps | data | clocks | (waits_are_unexplained(j) ? BIT(TL_DOUBT_GAIN) : 0) |
+                               (gains_unnamed(j) ? BIT(TL_DOUBT_UNNAMED) : 0),
+                        .cause = lost,
+                        .waiting = data | clocks | ends,
+                        .steps = steps | lost };
+}
+
+tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
+{
+    const tl_trust *t = &j->facts.trust;
+    unsigned steps = doubts_of_steps(t) | doubts_of_ends(&j->facts),
+             data = doubts_of_data(t) | doubts_of_events(&j->facts, c),
+             clocks = tl_clocks_blur(&j->facts) ? BIT(TL_DOUBT_CLOCKS) : 0;
+
+    if (c == NULL)
+        return doubts_of_nobody(j, steps, data, clocks);
+    /* Where clocks hide most arrivals, nobody is seen to wait for it. */
+    unsigned hidden = t->blurred > t->matched / 2 ? clocks : 0;
+    unsigned gain = c->gain_ns < 0                                            ? BIT(TL_DOUBT_NOT_REPLAYED)
+                    : c->rank != NULL && c->gain_ns < tl_waited_for(j, c) / 2 ? BIT(TL_DOUBT_GAIN)
+                                                                              : 0;
+    steps |= c->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
+    return (tl_doubts){
+        .who = steps | data | gain | (c->rank != NULL && waits_are_hidden(&j->facts) ? BIT(TL_DOUBT_HIDDEN) : hidden),
+        .cause = lost_with(data) | hidden | doubts_of_cause(j, c),
+        .waiting = data | clocks | doubts_of_ends(&j->facts),
+        .steps = steps | (gains_elsewhere(c) ? BIT(TL_DOUBT_ELSEWHERE) : 0) | lost_with(data),
+    };
 }

@@ -1,4 +1,4 @@
-/* test_answers_doubt.c - what the confidence in an answer is lowered for. */
+/* test_culprit_doubts.c - what the confidence in an answer is lowered for. */
 #include "answer_job.h"
 
 static void steps_are_needed_for_confidence(void)
@@ -147,7 +147,8 @@ static void where_clocks_hide_most_waiting_nobody_is_sure(void)
     hold_up(j, 2, 4, 4, 10 * MS, 20 * MS)->p_value = 0.0001;
     count_check(j, TL_CHECK_CHARGED, 40 * MS, 240 * MS);
     count_check(j, TL_CHECK_UNCHARGED, 200 * MS, 240 * MS);
-    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence, TL_CONFIDENCE_HIGH); /* as far as clocks may be apart, that is nothing */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.confidence,
+                    TL_CONFIDENCE_HIGH); /* as far as clocks may be apart, that is nothing */
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
     count_check(j, TL_CHECK_INCONCLUSIVE, 15, 16);
     for (int32_t r = 0; r < 4; r++)
@@ -216,8 +217,9 @@ static void charges_that_speak_of_another_part_are_a_doubt(void)
     CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_MEDIUM);
     for (size_t i = 0; i < blame->n; i++) /* a third each: two of them of what it is not */
-        ((tl_blame *)tl_table_row(blame, i))->cause =
-            (uint8_t)(i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_ALLOCATOR);
+        ((tl_blame *)tl_table_row(blame, i))->cause = (uint8_t)(i % 3 == 0   ? TL_PART_HOST
+                                                                : i % 3 == 1 ? TL_PART_COMPUTE
+                                                                             : TL_PART_ALLOCATOR);
     CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     job_free(j);
 }
@@ -315,5 +317,5 @@ static const unit_test tests[] = {
 
 int main(void)
 {
-    return unit_main("answers_doubt", tests, COUNT(tests));
+    return unit_main("culprit_doubts", tests, COUNT(tests));
 }

@@ -1,0 +1,105 @@
+/* culprit_table.h - the table of who holds the job up: decided once, and only printed by whoever tells of it. */
+#ifndef TLMPI_MODEL_CULPRIT_TABLE_H
+#define TLMPI_MODEL_CULPRIT_TABLE_H
+
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/doubt.h"
+#include <stdbool.h>
+
+/* Who it is; or, of the one row where nobody is named, why not. */
+typedef enum tl_culprit_kind {
+    TL_CULPRIT_RANK,
+    TL_CULPRIT_HOST,    /* all ranks of a host, of several hosts */
+    TL_CULPRIT_SEVERAL, /* ranks whose joint repair gains at least twice what that of any of them does */
+    TL_CULPRIT_LINK,
+    TL_CULPRIT_NOBODY,       /* no rank stands out */
+    TL_CULPRIT_INCONCLUSIVE, /* a verdict is, or clocks cannot tell who came last in most collectives */
+    TL_CULPRIT_UNMATCHED,    /* several ranks communicate, and nothing could be matched across them */
+    TL_CULPRIT_SILENCE,      /* several ranks, and no communication in their traces */
+    TL_CULPRIT_ONE_RANK,     /* nobody to compare with */
+    TL_CULPRIT_NO_WORK       /* nothing ran on a device */
+} tl_culprit_kind;
+/* "rank", "host", "several", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
+ * "no_device_work", NULL */
+extern const char *const tl_culprit_kind_labels[];
+#define TL_CELL_CULPRIT_KIND(name) uint8_t name
+#define TL_TYPE_OF_CULPRIT_KIND    TL_TYPE_ENUM
+#define TL_LABELS_OF_CULPRIT_KIND  tl_culprit_kind_labels
+
+/* A row a culprit.  Never empty: where nobody is named one row says why, and how sure that is. */
+#define TL_CULPRIT_FIELDS(F, T)                                                                                        \
+    F(T, I32, culprit, KEY, "", "number: by gain_ns, then lost_ns, largest first, of equals the lower rank")           \
+    F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
+      "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
+      "that of any of them does; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
+      "inconclusive; unmatched: no collectives could be matched; no_communication; one_rank; no_device_work")          \
+    F(T, TEXT1024, ranks, LABEL, "",                                                                                   \
+      "the ranks; of a link those at its ends, or where these are not known those among which it is")                  \
+    F(T, I32, nranks, LABEL, "", "how many; 0 of a link whose ends are not known, and of nobody")                      \
+    F(T, I32, rank, LABEL, "",                                                                                         \
+      "the rank; of several the one that alone costs most; of a link one end; of none the one that others wait for "   \
+      "most; of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                     \
+    F(T, I32, peer, LABEL, "", "other end of a link; -1: none, or not known")                                          \
+    F(T, I32, link, LABEL, "", "its number in table link; -1: it is no link")                                          \
+    F(T, TEXT128, host, LABEL, "",                                                                                     \
+      "host of the rank, of a link's rank, or of all ranks; empty where there is none, "                               \
+      "or all ranks of the job are on it")                                                                             \
+    F(T, TEXT128, peer_host, LABEL, "", "host of a link's peer")                                                       \
+    F(T, I32, device, LABEL, "", "device of a single rank; -1: not known")                                             \
+    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler; of several that of all their steps")                   \
+    F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
+    F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
+    F(T, I64, steps_flagged, MEASURE, "", "steps of the pattern in which it stands out; 0 of a link")                  \
+    F(T, I64, steps_beside, MEASURE, "",                                                                               \
+      "steps in which it stands out and that are none of its pattern: in them it costs less, or recordings begin or "  \
+      "end; 0 of a link")                                                                                              \
+    F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
+    F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
+    F(T, I64, gain_ns, MEASURE, "ns", "without it the job takes so much less, simulated; -1: not simulated")           \
+    F(T, I64, lost_ns, MEASURE, "ns",                                                                                  \
+      "wall_ns of table blame_step over its flagged steps, of none more than it is long; of a link its surplus_ns")    \
+    F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
+      "what it costs: gain_ns; lost_ns where that is not simulated, or where a rank is named though its repair gains " \
+      "nothing, and no others hide it")                                                                                \
+    F(T, I64, wall_ns, MEASURE, "ns", "of the traced window: replayed where that is to be trusted, else measured")     \
+    F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
+    F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
+      "gain_ns within the flagged steps, for each; where not simulated the median of lost_ns; 0 of a link")            \
+    F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
+    F(T, I64, in_steps_ns, MEASURE, "ns",                                                                              \
+      "gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known")                         \
+    F(T, I64, late_count, MEASURE, "", "collectives in which it, or one of its ranks, came last; 0 of a link")         \
+    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, indirect_ns, MEASURE, "ns", "of them: others waited for those that waited for it")                       \
+    F(T, I64, waited_ns, MEASURE, "ns", "what each of the other ranks waited for it in the mean; of none: in steps")   \
+    F(T, I64, nwaiters, MEASURE, "", "ranks that waited for it itself; of groups above 32 ranks at least so many")     \
+    F(T, TEXT1024, waiters, LABEL, "", "those of them that are known")                                                 \
+    F(T, F64, path_share, MEASURE, "", "its part of the critical path, of a link that of its ends; none: not known")   \
+    F(T, F64, p_value, MEASURE, "", "as in table straggler, or link; of several the least")                            \
+    F(T, F64, z, MEASURE, "", "as in table straggler, of `rank`, or link")                                             \
+    F(T, CAUSE, cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                           \
+    F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 of a link")                               \
+    F(T, CAUSE_FROM, cause_from, LABEL, "", "as in table straggler, of `rank`")                                        \
+    F(T, I32, same_cause, LABEL, "", "1: it is that of all its ranks")                                                 \
+    F(T, TEXT128, place, MEASURE, "", "as in table straggler, of `rank`; empty where none stands out")                 \
+    F(T, I64, untimed, MEASURE, "", "events of its ranks without a duration that can be")                              \
+    F(T, I64, events, MEASURE, "", "events of its ranks that were kept")                                               \
+    F(T, CONFIDENCE, confidence, MEASURE, "",                                                                          \
+      "how sure it is who it is: high without a doubt, medium with one or "                                            \
+      "two, low with three, or with a grave one")                                                                      \
+    F(T, TEXT256, doubts, MEASURE, "", "what speaks against that")                                                     \
+    F(T, CONFIDENCE, cause_confidence, MEASURE, "", "how sure cause and place are")                                    \
+    F(T, TEXT256, cause_doubts, MEASURE, "", "what speaks against them")                                               \
+    F(T, CONFIDENCE, waiting_confidence, MEASURE, "", "how sure it is who waits")                                      \
+    F(T, TEXT256, waiting_doubts, MEASURE, "", "what speaks against that")                                             \
+    F(T, CONFIDENCE, steps_confidence, MEASURE, "", "how sure the pattern is")                                         \
+    F(T, TEXT256, steps_doubts, MEASURE, "", "what speaks against it")
+TL_TABLE(culprit, TL_CULPRIT_FIELDS);
+
+/* Whether the row names somebody. */
+static inline bool tl_is_culprit(const tl_culprit *row)
+{
+    return row->kind <= TL_CULPRIT_LINK;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* doubt.h - how sure an answer is, and what speaks against it.
+ *
+ * No doubt is high confidence, one or two are medium; three, or one that is grave, are low.
+ */
+#ifndef TLMPI_MODEL_DOUBT_H
+#define TLMPI_MODEL_DOUBT_H
+
+#include "tlmpi/model/schema.h"
+
+typedef enum tl_confidence { TL_CONFIDENCE_HIGH, TL_CONFIDENCE_MEDIUM, TL_CONFIDENCE_LOW } tl_confidence;
+extern const char *const tl_confidence_labels[]; /* "high", "medium", "low", NULL */
+#define TL_CELL_CONFIDENCE(name) uint8_t name
+#define TL_TYPE_OF_CONFIDENCE    TL_TYPE_ENUM
+#define TL_LABELS_OF_CONFIDENCE  tl_confidence_labels
+
+/* What speaks against an answer; a set of them has bits 1 << tl_doubt. */
+typedef enum tl_doubt {
+    TL_DOUBT_ONE_STEP,       /* grave: a single step was recorded, or none */
+    TL_DOUBT_FEW_STEPS,      /* fewer than 5 */
+    TL_DOUBT_CHANCE,         /* p is above 0.05 */
+    TL_DOUBT_ELSEWHERE,      /* most of what it gains lies in steps in which it does not stand out */
+    TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives */
+    TL_DOUBT_PARTLY_MATCHED, /* less than 90 % */
+    TL_DOUBT_OUTSIDE,        /* more than 10 % of the collectives are in no step, though there are marks */
+    TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
+    TL_DOUBT_HIDDEN,         /* grave: they hide who was waited for in most of all waiting */
+    TL_DOUBT_MISSING,        /* ranks of the job have no trace */
+    TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
+    TL_DOUBT_UNTIMED,        /* of all events, or those of ranks that are named, 0.1 % have no duration that can be */
+    TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job, so that they may be of several */
+    TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
+    TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
+    TL_DOUBT_NO_LAUNCHES,    /* traces of ranks show no launch of it: what their devices were idle for is not known */
+    TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
+    TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
+    TL_DOUBT_LEFT_OUT,     /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
+    TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
+    TL_DOUBT_UNNAMED,      /* nobody is named, though the repair of who is waited for most gains 5 % of the wall time */
+    TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
+    TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */
+    TL_DOUBT_UNKNOWN,      /* grave: nothing of the rank's own time explains the delay */
+    TL_DOUBT_NO_PLACE,     /* no kernel, operator or annotation stands out */
+    TL_DOUBT_CHARGES,      /* most of the charges in table blame are for other parts of the rank's time */
+    TL_DOUBT_NO_VERDICT,   /* grave: there is nothing to judge by */
+    TL_NDOUBTS
+} tl_doubt;
+extern const char *const tl_doubt_labels[]; /* "one_step", "few_steps", ... NULL */
+
+/* A set as a cell of `size` bytes, "few_steps chance", padded with 0; labels that do not fit are left out. */
+void tl_doubts_text(unsigned doubts, char *cell, size_t size);
+
+/* Such a cell back to a set; what is no label is left out. */
+unsigned tl_doubts_of_text(const char *cell, size_t size);
+
+#endif

@@ -1,0 +1,263 @@
+/* culprit.c - the table of culprits: who it is, or why it is nobody, a row each. */
+#include "tlmpi/analysis/culprit.h"
+
+#include "parts.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/participant.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- why nobody */
+
+static bool has_work(tl_tables *tables)
+{
+    const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
+    for (size_t i = 0; i < breakdown->n; i++) {
+        const tl_breakdown *row = tl_table_row(breakdown, i);
+        if (row->rank == -1 && row->device == -1 && row->step == -1 && row->wall_ns > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of the inconclusive the one that something was found of, and most; else the first. */
+static const tl_straggler *most_inconclusive(const tl_table *stragglers, const tl_table *ranks)
+{
+    const tl_straggler *most = NULL;
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        if (row->verdict == TL_VERDICT_INCONCLUSIVE && tl_rank_has_work(ranks, row->rank) &&
+            (most == NULL ||
+             (row->pattern != TL_PATTERN_NONE && (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
+            most = row;
+    }
+    return most;
+}
+
+/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more in
+ * a step can be wrong in than the clocks are apart. */
+static bool clocks_forbid(const tl_facts *f)
+{
+    double apart_ns = (double)f->trust.clock_uncertainty_ns * (double)f->trust.nsteps;
+    return tl_clocks_blur(f) && f->trust.blurred > f->trust.matched / 2 &&
+           (f->trust.untied || !f->trust.simulated || apart_ns >= 0.01 * (double)f->wall_ns);
+}
+
+/* Why nobody is named; the first that holds. */
+static tl_culprit_kind why_nobody(const tl_judgement *j)
+{
+    const tl_trust *t = &j->facts.trust;
+
+    return !has_work(j->tables)       ? TL_CULPRIT_NO_WORK
+           : t->nranks < 2            ? TL_CULPRIT_ONE_RANK
+           : j->open != NULL          ? TL_CULPRIT_INCONCLUSIVE
+           : t->collectives == 0      ? TL_CULPRIT_SILENCE
+           : t->matched == 0          ? TL_CULPRIT_UNMATCHED
+           : clocks_forbid(&j->facts) ? TL_CULPRIT_INCONCLUSIVE
+                                      : TL_CULPRIT_NOBODY;
+}
+
+/* The rank that others waited for most. */
+static void find_most(tl_judgement *j)
+{
+    const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),
+                   *steps = tl_tables_get(j->tables, &tl_blame_step_schema);
+    size_t at = 0;
+    int64_t most_blame_ns = 0;
+
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        int64_t in_steps_ns = 0;
+        while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
+            at++;
+        for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
+            in_steps_ns = tl_ns_add(in_steps_ns, s->blame_ns);
+        if (in_steps_ns > most_blame_ns) {
+            j->most = row;
+            most_blame_ns = in_steps_ns;
+        }
+    }
+    j->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- rows */
+
+static void tell_doubts(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
+{
+    tl_doubts doubts = tl_doubts_of(j, c);
+
+    row->confidence = (uint8_t)tl_confidence_with(doubts.who);
+    row->cause_confidence = (uint8_t)tl_confidence_with(doubts.cause);
+    row->waiting_confidence = (uint8_t)tl_confidence_with(doubts.waiting);
+    row->steps_confidence = (uint8_t)tl_confidence_with(doubts.steps);
+    tl_doubts_text(doubts.who, row->doubts, sizeof row->doubts);
+    tl_doubts_text(doubts.cause, row->cause_doubts, sizeof row->cause_doubts);
+    tl_doubts_text(doubts.waiting, row->waiting_doubts, sizeof row->waiting_doubts);
+    tl_doubts_text(doubts.steps, row->steps_doubts, sizeof row->steps_doubts);
+}
+
+/* Of nothing is anything known but the job's numbers. */
+static tl_culprit empty_row(const tl_judgement *j, tl_culprit_kind kind)
+{
+    return (tl_culprit){ .kind = (uint8_t)kind,
+                         .rank = -1,
+                         .peer = -1,
+                         .link = -1,
+                         .device = -1,
+                         .pattern = TL_PATTERN_NONE,
+                         .first_step = -1,
+                         .last_step = -1,
+                         .steps = (int64_t)j->facts.trust.nsteps,
+                         .share_steps = NAN,
+                         .gain_ns = -1,
+                         .wall_ns = j->facts.wall_ns,
+                         .cost_share = NAN,
+                         .path_share = NAN,
+                         .p_value = NAN,
+                         .z = NAN,
+                         .cause_share = NAN };
+}
+
+static void tell_rank(const tl_suspect *c, tl_culprit *row)
+{
+    const tl_straggler *from = c->rank;
+
+    row->rank = from->rank;
+    row->device = c->of != NULL && c->nmembers == 1 ? c->of->device : -1;
+    row->share_steps = from->share_steps;
+    row->z = from->z;
+    row->cause = from->cause;
+    row->cause_share = from->cause_share;
+    row->cause_from = from->cause_from;
+    memcpy(row->place, from->place, sizeof row->place);
+}
+
+static void tell_link(const tl_suspect *c, tl_culprit *row)
+{
+    row->link = c->link->link;
+    row->rank = c->link->rank;
+    row->peer = c->link->peer;
+    row->z = c->link->z;
+    row->cause = TL_CAUSE_SLOW_LINK;
+    row->cause_share = 1;
+    if (c->peer != NULL)
+        memcpy(row->peer_host, c->peer->host, sizeof row->peer_host);
+    if (c->nmembers == 0)
+        memcpy(row->ranks, c->link->ranks, sizeof c->link->ranks);
+}
+
+/* Whoever is named though its repair gains nothing is named for what others wait, unless several that hide each other gain
+ * something together. */
+static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
+{
+    bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;
+    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->lost_ns;
+}
+
+static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_suspect *c)
+{
+    tl_culprit row = empty_row(j, c->rank == NULL    ? TL_CULPRIT_LINK
+                                  : c->nmembers == 1 ? TL_CULPRIT_RANK
+                                  : c->whole_host    ? TL_CULPRIT_HOST
+                                                     : TL_CULPRIT_SEVERAL);
+
+    tl_ranks_text(c->members, c->nmembers, row.ranks, sizeof row.ranks);
+    row.nranks = (int32_t)c->nmembers;
+    if (c->of != NULL)
+        memcpy(row.host, c->of->host, sizeof row.host);
+    if (c->rank != NULL)
+        tell_rank(c, &row);
+    else
+        tell_link(c, &row);
+    row.same_cause = c->rank == NULL || c->same_cause;
+    row.pattern = (uint8_t)c->pattern;
+    row.first_step = c->first_step;
+    row.last_step = c->last_step;
+    row.steps_flagged = (int64_t)c->nflagged;
+    row.steps_beside = (int64_t)c->nbeside;
+    row.gain_ns = c->gain_ns;
+    row.lost_ns = c->lost_ns;
+    row.cost_ns = cost_of(j, c);
+    row.cost_share = row.wall_ns > 0 && row.cost_ns > 0 ? (double)row.cost_ns / (double)row.wall_ns : 0;
+    row.step_cost_ns = c->step_cost_ns;
+    row.step_ns = c->step_ns;
+    row.in_steps_ns = c->in_steps_ns;
+    row.late_count = c->late_count;
+    row.blame_ns = c->blame_ns;
+    row.indirect_ns = c->indirect_ns;
+    row.waited_ns = tl_waited_for(j, c);
+    row.nwaiters = (int64_t)c->nwaiters;
+    tl_ranks_text(measures->waiters, tl_culprit_waiters(measures, c), row.waiters, sizeof row.waiters);
+    row.path_share = c->path_share;
+    row.p_value = c->p_value;
+    row.untimed = c->untimed;
+    row.events = c->events;
+    tell_doubts(j, c, &row);
+    return row;
+}
+
+static tl_culprit row_of_nobody(const tl_judgement *j)
+{
+    tl_culprit row = empty_row(j, j->nobody);
+    const tl_straggler *of = j->nobody == TL_CULPRIT_NOBODY         ? j->most
+                             : j->nobody == TL_CULPRIT_INCONCLUSIVE ? j->open
+                                                                    : NULL;
+    if (of != NULL) {
+        row.rank = of->rank;
+        row.p_value = of->p_value;
+        row.gain_ns = of->gain_ns;
+        row.waited_ns = j->nobody == TL_CULPRIT_NOBODY ? j->most_ns : 0;
+    }
+    tell_doubts(j, NULL, &row);
+    return row;
+}
+
+static tl_status fill(const tl_judgement *j, tl_measures *measures, tl_error *err)
+{
+    bool some = j->nculprits > 0 && j->nobody != TL_CULPRIT_NO_WORK && j->nobody != TL_CULPRIT_ONE_RANK;
+    size_t n = some ? j->nculprits : 1;
+    tl_table made = { .schema = &tl_culprit_schema };
+
+    if (!tl_table_reserve(&made, n))
+        return tl_fail_memory(err, "the verdict");
+    for (size_t i = 0; i < n; i++) {
+        tl_culprit row = some ? row_of(j, measures, &j->culprits[i]) : row_of_nobody(j);
+        row.culprit = (int32_t)i;
+        if (!tl_table_append(&made, &row, 1)) {
+            tl_table_free(&made);
+            return tl_fail_memory(err, "the verdict");
+        }
+    }
+    tl_table *out = tl_tables_get(j->tables, &tl_culprit_schema);
+    tl_table_free(out);
+    *out = made;
+    return TL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- all */
+
+tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
+{
+    tl_judgement j = { .tables = tables };
+    tl_measures measures = { .of = &j };
+
+    tl_facts_find(tables, &j.facts);
+    find_most(&j);
+    j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
+    j.nobody = why_nobody(&j);
+    tl_status st = tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");
+    tl_measures_free(&measures);
+    free(j.culprits);
+    free(j.members);
+    return st;
+}
+
+static const tl_schema *const tables[] = { &tl_culprit_schema, NULL };
+
+const tl_analysis tl_culprit_analysis = {
+    .name = "culprit",
+    .question = "Which rank, host, link, or which ranks together hold the job up, and how sure is that?",
+    .tables = tables,
+    .reduce = tl_culprits_find,
+};

@@ -1,0 +1,237 @@
+/* facts.c - counts and sums over tables. */
+#include "tlmpi/model/facts.h"
+
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/coll_tables.h"
+#include <math.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------ ranks */
+
+const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    size_t at = tl_table_from_rank(ranks, rank);
+    const tl_rank *row = at < ranks->n ? tl_table_row(ranks, at) : NULL;
+    return row != NULL && row->rank == rank ? row : NULL;
+}
+
+void tl_charges_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1])
+{
+    memset(parts, 0, (TL_NPARTS + 1) * sizeof *parts);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = tl_table_from_rank(blame, ranks[k]); i < blame->n; i++) {
+            const tl_blame *row = tl_table_row(blame, i);
+            if (row->to_rank != ranks[k])
+                break;
+            if (row->cause > TL_NPARTS || (row->from_rank >= 0 && tl_index_of(ranks, n, row->from_rank) < n))
+                continue;
+            parts[row->cause] = tl_ns_add(parts[row->cause], tl_ns_add(row->direct_ns, row->indirect_ns));
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ trust */
+
+static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
+{
+    static const tl_quality none;
+    for (size_t i = 0; i < quality->n; i++) {
+        const tl_quality *row = tl_table_row(quality, i);
+        if (row->check == check)
+            return row;
+    }
+    return &none;
+}
+
+static void count_ranks(tl_tables *tables, tl_trust *t)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    int64_t world = 0, inside = 0;
+
+    t->world = t->other_world = -1;
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        world = row->world_size > world ? row->world_size : world;
+        if (row->world_size >= 0) {
+            t->other_world = t->world < 0 || row->world_size < t->other_world ? row->world_size : t->other_world;
+            t->world = row->world_size > t->world ? row->world_size : t->world;
+        }
+        t->untimed = tl_ns_add(t->untimed, row->untimed);
+        t->events = tl_ns_add(t->events, row->kept);
+        t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
+        t->workless += row->status == TL_RANK_NO_GPU;
+        t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
+        t->duplicates += row->duplicates > 0;
+    }
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        inside += row->rank >= 0 && row->rank < world && row->status != TL_RANK_UNREADABLE;
+    }
+    t->missing = world > inside ? (size_t)(world - inside) : 0;
+}
+
+/* Ranks on the critical path that have no trace; both tables are in order of ranks. */
+static int64_t count_stood_in(tl_tables *tables)
+{
+    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
+    int64_t n = 0;
+    for (size_t i = 0, r = 0; i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        if (row->rank < 0 || (i > 0 && row[-1].rank == row->rank))
+            continue;
+        while (r < ranks->n && (((const tl_rank *)tl_table_row(ranks, r))->rank < row->rank ||
+                                ((const tl_rank *)tl_table_row(ranks, r))->status == TL_RANK_UNREADABLE))
+            r++;
+        n += r == ranks->n || ((const tl_rank *)tl_table_row(ranks, r))->rank != row->rank;
+    }
+    return n;
+}
+
+/* Of clocks that can be compared: as far as the worst of several is off, or may be. */
+static void look_at_clocks(tl_tables *tables, tl_trust *t)
+{
+    const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
+
+    for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        int64_t offset = row->applied ? 0 : row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
+        int64_t error = tl_ns_max(row->sigma_ns, offset);
+        t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
+        t->untied |= row->component > 0 && row->host[0] != '\0';
+    }
+}
+
+/* Of traces without device work the doubts tell. */
+bool tl_rank_has_work(const tl_table *ranks, int32_t rank)
+{
+    for (size_t i = tl_table_from_rank(ranks, rank); i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        bool damaged = row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
+        if (row->rank != rank)
+            break;
+        if (row->status == TL_RANK_NO_GPU || (damaged && row->intervals == 0))
+            return false;
+    }
+    return true;
+}
+
+/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
+static void count_unmarked(tl_tables *tables, tl_trust *t)
+{
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
+                   *ranks = tl_tables_get(tables, &tl_straggler_schema), *all = tl_tables_get(tables, &tl_rank_schema);
+    size_t at = 0;
+
+    for (size_t i = 0; steps->n > 0 && i < ranks->n; i++) {
+        const tl_straggler *row = tl_table_row(ranks, i);
+        int32_t rank = row->rank;
+        while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
+            at++;
+        if (!tl_rank_has_work(all, rank))
+            continue;
+        bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
+             meets = row->steps_from == TL_STEPS_MET;
+        t->following += meets;
+        t->misnumbered += meets && marks;
+        t->unmarked += !meets && !marks;
+    }
+}
+
+static void look_at_replay(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    int64_t unchanged_ns = 0;
+
+    out->trust.model_error = NAN;
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL;
+        if (row->scenario == TL_SCENARIO_UNCHANGED) {
+            unchanged_ns = row->time_ns;
+            out->trust.model_error = row->model_error;
+        }
+        if (row->scenario == TL_SCENARIO_SUSPECTS)
+            out->together_gain_ns = row->gain_ns;
+    }
+    if (out->trust.simulated && unchanged_ns > 0)
+        out->wall_ns = unchanged_ns;
+}
+
+static void find_trust(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
+                   *steps = tl_tables_get(tables, &tl_blame_step_schema),
+                   *ranks = tl_tables_get(tables, &tl_straggler_schema);
+    const tl_quality *matched = check_of(quality, TL_CHECK_MATCHED), *ends = check_of(quality, TL_CHECK_END_TOGETHER);
+    tl_trust *t = &out->trust;
+
+    count_ranks(tables, t);
+    count_unmarked(tables, t);
+    t->stood_in = t->missing > 0 ? count_stood_in(tables) : 0;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
+        t->nsteps += row->rank == first->rank && row->step >= 0;
+    }
+    for (size_t i = 0; i < ranks->n; i++)
+        t->judged += ((const tl_straggler *)tl_table_row(ranks, i))->late_count;
+    t->collectives = matched->of;
+    t->matched = matched->count;
+    t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
+    t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
+    t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
+    t->hidden_wait_ns = check_of(quality, TL_CHECK_UNCHARGED)->count;
+    t->known_wait_ns = check_of(quality, TL_CHECK_CHARGED)->count;
+    t->outside = check_of(quality, TL_CHECK_UNSTEPPED)->count;
+    t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
+    look_at_clocks(tables, t);
+    look_at_replay(tables, out);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- all */
+
+static void find_walls(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
+
+    for (size_t i = 0; i < breakdown->n; i++) {
+        const tl_breakdown *row = tl_table_row(breakdown, i);
+        if (row->rank == -1 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
+            continue;
+        out->trust.nranks++;
+        out->measured_ns = row->wall_ns > out->measured_ns ? row->wall_ns : out->measured_ns;
+    }
+    out->wall_ns = out->measured_ns;
+}
+
+static void sum_waits(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
+        if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
+            out->left_out = row;
+    }
+}
+
+static void sum_path(tl_tables *tables, tl_facts *out)
+{
+    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema);
+
+    for (size_t i = 0; i < path->n; i++) {
+        const tl_path_row *row = tl_table_row(path, i);
+        out->path_ns = tl_ns_add(out->path_ns, row->rank == -1 ? row->path_ns : 0);
+    }
+}
+
+void tl_facts_find(tl_tables *tables, tl_facts *out)
+{
+    *out = (tl_facts){ .together_gain_ns = -1 };
+    find_walls(tables, out);
+    find_trust(tables, out);
+    sum_waits(tables, out);
+    sum_path(tables, out);
+}
