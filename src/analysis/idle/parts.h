@@ -1,13 +1,13 @@
 /* parts.h - what the files of the idle classification share.
  *
+ *     idle.c     the order of it all, and the label
  *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
- *     names.c    the name of a call -> what it is
+ *     call.c     a call -> what it is, by its name, and what it waits for
  *     calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
  *     drain.c    how the device ran dry
- *     doing.c    what the host did, thread by thread;  mixed.c: with all threads as one
+ *     doing.c    what the host did, thread by thread;  mixed.c: with all threads as one;  tally.c: time by name
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
- *     sums.c     gaps -> sums; overview.c: by label; summary.c: by class; job.c: over ranks
- *     idle.c          the order of it all, and the label
+ *     sums.c     gaps -> sums, and by label;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
  */
 #ifndef ANALYSIS_IDLE_PARTS_H
 #define ANALYSIS_IDLE_PARTS_H
@@ -28,12 +28,6 @@ typedef struct tl_idle_call {
     bool stream_waits;     /* makes a stream wait for an event */
     bool plain;            /* none of these: it tells nothing of how a device ran dry */
 } tl_idle_call;
-
-/* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
-tl_idle_call tl_idle_name_of(tl_text name, bool wide);
-
-/* The direction that a copy's own name tells, TL_SYNC_NONE where it does not. */
-uint8_t tl_idle_direction(tl_text name);
 
 /* A call that waits for the device. */
 typedef struct tl_idle_wait {
