@@ -3,7 +3,7 @@
  *     cuMemFree_v2  =  prefix cu | MemFree | version _v2
  *
  * The same call has a name in each runtime, in the driver's interface, for the stream of each thread and for each
- * version of its arguments: so it is known by what is left without prefix and version.  The lists are TraceLens'.
+ * version of its arguments: so it is known by what is left without prefix and version.
  */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
@@ -88,7 +88,7 @@ static uint8_t synchronizes(tl_text t)
                                                : TL_SYNC_NONE;
 }
 
-static tl_idle_call name_wide(tl_text t)
+static tl_idle_call call_named(tl_text t)
 {
     static const char *const implicit[] = { "Free",        "MemFree",        "FreeHost",          "HostFree",
                                             "MemFreeHost", "HostUnregister", "MemHostUnregister", NULL };
@@ -112,47 +112,6 @@ static tl_idle_call name_wide(tl_text t)
     return out;
 }
 
-static tl_idle_call name_listed(tl_text name)
-{
-    static const char *const alloc[] = {
-        "hipMalloc",    "cudaMalloc",    "hipFree",       "cudaFree",      "hipMallocAsync", "cudaMallocAsync",
-        "hipFreeAsync", "cudaFreeAsync", "hipHostMalloc", "cudaHostAlloc", "hipHostFree",    "cudaFreeHost",
-        NULL,
-    };
-    static const char *const launch[] = {
-        "hipLaunchKernel",     "cudaLaunchKernel", "hipExtModuleLaunchKernel", "cuLaunchKernel",
-        "cudaLaunchKernelExC", "hipGraphLaunch",   "cudaGraphLaunch",          NULL,
-    };
-    static const char *const copy[] = {
-        "MemcpyDtoH", "MemcpyAsync", "Memcpy", "MemcpyWithStream", "Memcpy2DAsync", NULL
-    };
-    tl_idle_call out = { .call = TL_CALL_OTHER };
-    tl_text t = name, versions = name;
-
-    strip_versions(&versions);
-    if (one_of(name, alloc))
-        out.call = TL_CALL_ALLOC;
-    else if (one_of(name, launch))
-        out.call = TL_CALL_LAUNCH;
-    out.graph = tl_text_is(name, "cudaGraphLaunch") || tl_text_is(name, "hipGraphLaunch");
-    out.stream_waits = strip_prefix(&versions) && tl_text_is(versions, "StreamWaitEvent");
-    if (tl_text_starts(name, "cuda") || tl_text_starts(name, "hip")) {
-        strip_prefix(&t);
-        out.copy = one_of(t, copy);
-        out.async = tl_text_has(t, "Async");
-        out.direction = out.copy ? direction_named(t) : TL_SYNC_NONE;
-        out.wait =
-            tl_text_is(t, "CtxSynchronize") || tl_text_is(t, "ThreadSynchronize") ? TL_SYNC_NONE : synchronizes(t);
-    }
-    return out;
-}
-
-/* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
-static tl_idle_call call_named(tl_text name, bool wide)
-{
-    return wide ? name_wide(name) : name_listed(name);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
 const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
@@ -161,7 +120,7 @@ const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
     if (name == TL_NO_NAME)
         return &nameless;
     tl_idle_call *call = &k->name[name];
-    *call = call_named(tl_names_text(k->view->names, name), tl_idle_holds(k, TL_IDLE_NAMES));
+    *call = call_named(tl_names_text(k->view->names, name));
     call->plain =
         call->wait == TL_SYNC_NONE && !call->implicit_if_long && !call->copy && !call->graph && !call->stream_waits;
     k->name_known[name] = 1;
@@ -171,6 +130,11 @@ const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch)
 {
     return tl_idle_call_named(k, k->view->launches[launch].name)->graph;
+}
+
+bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
+{
+    return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch);
 }
 
 static bool is_before(const tl_launch *l, int64_t start_ns, uint32_t uid)
@@ -222,19 +186,10 @@ static uint8_t blocking_copy(const tl_idle_rank *k, uint32_t call, const tl_idle
     return blocks ? direction : TL_SYNC_NONE;
 }
 
-/* Without rule `copies`: by the call's arguments, which CUDA does not have, or by its name. */
-static uint8_t listed_copy(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name)
-{
-    uint8_t direction = direction_of_args(k, call);
-    if (direction == TL_SYNC_D2H || name->direction == TL_SYNC_D2H)
-        return TL_SYNC_D2H;
-    return direction != TL_SYNC_NONE ? direction : name->direction;
-}
-
 uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name)
 {
     if (name->copy)
-        return tl_idle_holds(k, TL_IDLE_COPIES) ? blocking_copy(k, call, name) : listed_copy(k, call, name);
+        return blocking_copy(k, call, name);
     if (name->implicit_if_long && k->view->calls.dur_ns[call] > k->config->implicit_ns)
         return TL_SYNC_IMPLICIT;
     return name->wait;
