@@ -296,7 +296,7 @@ if [ -z "$found" ]; then
     check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/match.h"'
     check "a letter that is sent elsewhere is found" sends src/job/match/move.c 'tl_par_send(0, 0, NULL, 0);'
     check "a long file is found" long src/job/run.c
-    check "a full folder is found" filled src/analysis/idle 1
+    check "a full folder is found" filled src/analysis/idle 4
     check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'
     check "a report may not open the result file" bites src/report/format/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'

@@ -1,6 +1,7 @@
 /* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
 #include "cli.h"
 #include "suggest.h"
+#include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
@@ -111,7 +112,7 @@ static void explain_idle(FILE *out)
     fputs("\n  thresholds (--idle NAME=VALUE, in us or percent)\n", out);
     for (const tl_idle_threshold *t = tl_idle_thresholds; t->name != NULL; t++)
         explain(out, t->name, t->doc);
-    fputs("\n  rules (--idle without=NAME+NAME)\n", out);
+    fputs("\n  rules\n", out);
     for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++)
         explain(out, r->word, r->doc);
 }

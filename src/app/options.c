@@ -48,8 +48,7 @@ static const tl_option options[] = {
       &tl_option_text, AT(run.rules) },
     { "idle", 0, "LIST",
       TL_IDLE_DEFAULT,
-      "thresholds of the idle tables in us and percent, and the rules that are not to hold, as noise=10,without=threads+waits "
-      "(or all); tlmpi describe gap explains them",
+      "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
       TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, AT(run.config.idle) },
     { "clock", 0, "MODE", "auto",
       "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "

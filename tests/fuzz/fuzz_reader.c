@@ -8,8 +8,7 @@
  *           -> a file in memory   yajl alone      |  with all that other tools' tables need: likewise
  *           -> a pipe             in small blocks /
  *           -> a file in memory   filtered        \
- *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked, and analysed with all
- *                                                    rules of idle time and with none
+ *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked, and analysed
  *
  * Equal means: columns, texts, side tables, metadata, counters, the first bad byte and what is said about it.  Ids of
  * names may differ where a way never sees a name, so texts are compared.  A difference is told and the target aborts,
@@ -435,45 +434,39 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
 }
 
 /* All analyses, as a run makes them. */
-static void analyse(const tl_rank_view *view, unsigned needs, const tl_config *config, tl_tables *out)
+static void analyse(const tl_rank_view *view, unsigned needs, tl_tables *out)
 {
     tl_error err;
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-        if ((*a)->per_rank != NULL && (*a)->needs == needs && (*a)->per_rank(view, config, out, &err) != TL_OK)
+        if ((*a)->per_rank != NULL && (*a)->needs == needs &&
+            (*a)->per_rank(view, &tl_config_default, out, &err) != TL_OK)
             broken(err.text);
 }
 
 static void link_and_analyse(tl_trace *trace)
 {
     const tl_rules rules = { 0 };
-    tl_config plain = tl_config_default;
     tl_linked linked;
     tl_tables out;
     tl_error err;
     size_t nschemas;
     const tl_schema *const *schemas = tl_all_schemas(&nschemas);
 
-    plain.idle.rules = 0;
-    plain.idle.noise_ns = 0;
     if (tl_link(trace, &rules, 0, &linked, &err) != TL_OK)
         broken(err.text);
     tl_participants set = { 0 };
     if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.parts.n != linked.view.ncolls)
         broken("parts in collectives");
     tl_participants_free(&set);
-    for (int pass = 0; pass < 2; pass++) {
-        if (!tl_tables_init(&out, schemas, nschemas))
-            broken("tables");
-        analyse(&linked.view, TL_NEEDS_HOST, pass == 0 ? &plain : &tl_config_default, &out);
-        if (pass == 1) {
-            tl_linked_free_host(&linked);
-            analyse(&linked.view, 0, &tl_config_default, &out);
-        }
-        for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-            if ((*a)->reduce != NULL && (*a)->reduce(&out, &err) != TL_OK)
-                broken(err.text);
-        tl_tables_free(&out);
-    }
+    if (!tl_tables_init(&out, schemas, nschemas))
+        broken("tables");
+    analyse(&linked.view, TL_NEEDS_HOST, &out);
+    tl_linked_free_host(&linked);
+    analyse(&linked.view, 0, &out);
+    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
+        if ((*a)->reduce != NULL && (*a)->reduce(&out, &err) != TL_OK)
+            broken(err.text);
+    tl_tables_free(&out);
     tl_linked_free(&linked);
 }
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""idle.py TLMPI [FILE...] - the idle tables against an oracle, and without corrections against TraceLens.
+"""idle.py TLMPI [FILE...] - the idle tables against an oracle.
 
     random      small traces in which everything is mixed: devices, streams, graphs, copies, waits, threads that do not nest,
-                work of no length, missing launches; each under some rules and thresholds drawn by lot
+                work of no length, missing launches; each under some thresholds drawn by lot
     stories     every trace of data/stories, and those named
-    public      with TLMPI_CORPUS: every trace there, with all rules, and with none; the latter also against the labels of
-                TraceLens (golden/tracelens), where its doubles do not matter
+    public      with TLMPI_CORPUS: every trace there
 
 Each compares all columns of gap and gap_noise with tests/golden/idle_oracle.py, and the tables of sums with sums over these
 rows.  Prints what differs and, last, "N passed, N failed, N skipped".
@@ -13,7 +12,6 @@ rows.  Prints what differs and, last, "N passed, N failed, N skipped".
 
 import csv
 import glob
-import gzip
 import io
 import json
 import os
@@ -47,7 +45,7 @@ class Program:
                               encoding="utf-8", check=False)
 
     def analyse(self, trace, idle):
-        done = self.run("run", "-q", "-f", "-o", self.out, "--idle", idle, trace)
+        done = self.run("run", "-q", "-f", "-o", self.out, *(["--idle", idle] if idle else []), trace)
         return done.returncode in (0, 1), done.stderr
 
     def table(self, name):
@@ -209,15 +207,15 @@ def compare_classes(what, program, macro, total):
     check(what + ": idle_summary and idle_job", not differ and times == sorted(times, reverse=True), "\n    ".join(differ[:3]))
 
 
-def compare(what, program, path, trace, without, thresholds):
-    words = ",".join("%s=%s" % (n, x if n.endswith("pct") else "%d.%03d" % divmod(x, 1000)) for n, x in thresholds.items())
-    idle = ",".join(filter(None, [words, "without=" + ("+".join(without) or "none")]))
+def compare(what, program, path, trace, thresholds):
+    idle = ",".join("%s=%s" % (n, x if n.endswith("pct") else "%d.%03d" % divmod(x, 1000)) for n, x in thresholds.items())
+    what += " [%s]" % idle if idle else ""
     ran, said = program.analyse(path, idle)
-    if not check("%s [%s]: the run works" % (what, idle), ran, said[-300:]):
+    if not check(what + ": the run works", ran, said[-300:]):
         return
-    oracle = idle_oracle.Oracle(trace, without, **thresholds)
-    macro, noise = compare_gaps("%s [%s]" % (what, idle), program, trace, oracle)
-    compare_sums("%s [%s]" % (what, idle), program, oracle, macro, noise)
+    oracle = idle_oracle.Oracle(trace, **thresholds)
+    macro, noise = compare_gaps(what, program, trace, oracle)
+    compare_sums(what, program, oracle, macro, noise)
 
 
 # ------------------------------------------------------------------------------------------------------ random traces
@@ -297,58 +295,17 @@ def random_traces(program, folder):
         with open(path, "w", encoding="utf-8") as f:
             json.dump(random_trace(r), f)
         trace = idle_oracle.load(path)
-        without = r.choice(((), idle_oracle.RULES, tuple(w for w in idle_oracle.RULES if r.random() < 0.3)))
         thresholds = {} if r.random() < 0.5 else {"noise": r.choice((0, 1000, 5000)), "launch": r.choice((0, 3000, 8000)),
                                                   "anomaly": r.choice((0, 2000, 10000)), "queued": r.choice((0, 5000)),
                                                   "drain": r.choice((0, 1000)), "sync": r.choice((0, 2000, 9000)),
                                                   "implicit": 3000, "own-launch": r.choice((0, 2000)),
                                                   "runtime-pct": r.choice((10, 50)), "coverage-pct": r.choice((0, 20, 90))}
-        compare("random %d" % seed, program, path, trace, without, thresholds)
+        compare("random %d" % seed, program, path, trace, thresholds)
 
 
-# ----------------------------------------------------------------------------------------------- public traces, parity
-
-# Gaps in which TraceLens says something else, and why.
-KNOWN = {
-    ("mi300_resnet_act_checkpoint", "19"): "one of the two flow arrows of its launch is missing",
-    ("synth_cases", "79"): "a kind in words on the call, which no profiler writes",
-    ("synth_cases", "81"): "a kind in words on the call, which no profiler writes",
-    ("synth_cases", "91"): "the kind of whatever ran before the gap is taken for that of the call",
-}
-
-
-def parity(what, program, golden, known, trace):
-    """Labels without corrections against those of TraceLens, gap by gap.  Its times are doubles, so that gaps are the same
-    when both ends are within an ulp of them; on traces without flow arrows it knows no launches."""
-    path = os.path.join(golden, known, "idle_intervals.csv")
-    text = open(path, encoding="utf-8").read() if os.path.exists(path) else gzip.open(path + ".gz", "rt", encoding="utf-8").read()
-    rows = list(csv.DictReader(io.StringIO(text)))
-    mine = {int(r["following_uid"]): r for r in program.table("gap")}
-    differ, matched = [], 0
-    for row in rows:
-        if not row["following_gpu_uid"]:
-            continue
-        found = mine.get(int(float(row["following_gpu_uid"])))
-        if found is None:
-            differ.append("gap %s (%s us) is not there" % (row["idle_id"], row["duration_us"]))
-            continue
-        matched += 1
-        start = (int(found["start_ns"]) + epoch_of(trace) - trace.base) / 1000
-        if abs(start - float(row["start_us"])) > 0.3:
-            differ.append("gap %s begins at %f, not %s" % (row["idle_id"], start, row["start_us"]))
-        for column in ("drain_type", "sync_type", "cpu_during_gap") if (known, row["idle_id"]) not in KNOWN else ():
-            expected = row[column] or "none"
-            if found[column] != expected:
-                differ.append("gap %s: %s is %s, TraceLens says %s" % (row["idle_id"], column, found[column], expected))
-    check("%s: without corrections as TraceLens (%d gaps)" % (what, matched), not differ and matched >= 0.9 * len(rows),
-          "\n    ".join(differ[:8]))
-
+# ------------------------------------------------------------------------------------------------------- public traces
 
 def public(program, corpus):
-    golden = {}
-    with open(os.path.join(corpus, "golden/INDEX.csv"), encoding="utf-8") as f:
-        for row in csv.DictReader(f):
-            golden[row["traces"].split(" + ")[0]] = row["tracelens"]
     for path in sorted(glob.glob(os.path.join(corpus, "traces/*/*.json*"))):
         folder, name = path.split("/")[-2:]
         what = "%s/%s" % (folder, name[:30])
@@ -356,18 +313,7 @@ def public(program, corpus):
             trace = idle_oracle.load(path)
         except (ValueError, KeyError, TypeError):
             continue                    # no trace of the profiler
-        compare(what, program, path, trace, (), {})
-        compare(what, program, path, trace, idle_oracle.RULES, {})
-        known = "synth_" + name.split(".")[0] if folder == "synthetic" else golden.get(folder)
-        if not known or not glob.glob(os.path.join(corpus, "golden/tracelens", known, "idle_intervals.csv*")):
-            continue
-        why = "without flow arrows TraceLens knows no launches" if not trace.has_flows else \
-            "TraceLens links it by External id" if known == "synth_ext_id" else ""
-        if why:
-            counts["skipped"] += 1
-            print("SKIPPED: %s: %s" % (what, why))
-            continue
-        parity(what, program, os.path.join(corpus, "golden/tracelens"), known, trace)
+        compare(what, program, path, trace, {})
 
 
 def main():
@@ -382,7 +328,7 @@ def main():
                 trace = idle_oracle.load(path)
             except ValueError:
                 continue                # it is there to be damaged
-            compare("/".join(path.split("/")[-2:]), program, path, trace, (), {})
+            compare("/".join(path.split("/")[-2:]), program, path, trace, {})
         corpus = os.environ.get("TLMPI_CORPUS", "")
         if not os.path.isdir(os.path.join(corpus, "traces")):
             counts["skipped"] += 1

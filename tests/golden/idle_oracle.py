@@ -10,7 +10,6 @@ import json
 import re
 from decimal import Decimal
 
-RULES = ("devices", "ended", "names", "copies", "threads", "calls", "waits", "graphs", "addresses", "missing", "overruns")
 DEFAULTS = {"noise": 5000, "launch": 8000, "anomaly": 10000, "anomaly-pct": 25, "queued": 5000, "runtime-pct": 25,
             "coverage-pct": 20, "drain": 5000, "sync": 2000, "implicit": 50000, "own-launch": 10000}
 GPU = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset",
@@ -80,7 +79,6 @@ class Trace:
         entries = document["traceEvents"] if isinstance(document, dict) else document
         base = int(document.get("baseTimeNanoseconds", 0)) if isinstance(document, dict) else 0
         self.kernels, self.calls, self.ops, self.syncs, self.tracks = [], [], [], [], {}
-        self.base, self.has_flows = base, any(e.get("cat") == "ac2g" for e in entries)
         for uid, entry in enumerate(entries):
             cat, whole = entry.get("cat"), entry.get("ph", "X") == "X"
             known = cat in GPU or cat in OPS or cat == "cuda_sync" or is_call(cat)
@@ -140,16 +138,8 @@ def load(path):
 
 # ------------------------------------------------------------------------------------------------------ names of calls
 
-LISTED = {
-    "alloc": {p + n for p in ("hip", "cuda") for n in ("Malloc", "Free", "MallocAsync", "FreeAsync")} |
-             {"hipHostMalloc", "cudaHostAlloc", "hipHostFree", "cudaFreeHost"},
-    "launch": {"hipLaunchKernel", "cudaLaunchKernel", "hipExtModuleLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC",
-               "hipGraphLaunch", "cudaGraphLaunch"},
-    "copy": {p + n for p in ("hip", "cuda") for n in ("MemcpyDtoH", "MemcpyAsync", "Memcpy", "MemcpyWithStream",
-                                                      "Memcpy2DAsync")},
-    "graph": {"cudaGraphLaunch", "hipGraphLaunch"},
-}
-SYNCS = {"DeviceSynchronize": "DEVICE_SYNC", "StreamSynchronize": "STREAM_SYNC", "EventSynchronize": "EVENT_SYNC"}
+SYNCS = {"DeviceSynchronize": "DEVICE_SYNC", "CtxSynchronize": "DEVICE_SYNC", "ThreadSynchronize": "DEVICE_SYNC",
+         "StreamSynchronize": "STREAM_SYNC", "EventSynchronize": "EVENT_SYNC"}
 PREFIX = re.compile(r"(?:cuda|hip|cu)(?=[A-Z])")
 VERSIONS = re.compile(r"(?:_v\d+|_ptsz|_ptds|_spt)+$")
 
@@ -163,32 +153,21 @@ def direction(name):
 class Words:
     """What a call is, by its name."""
 
-    def __init__(self, name, wide):
-        name = name or ""
-        plain = VERSIONS.sub("", name)
+    def __init__(self, name):
+        plain = VERSIONS.sub("", name or "")
         found = PREFIX.match(plain)
-        rest = plain[found.end():] if found else None
+        rest = plain[found.end():] if found else ""
         self.holds = rest == "StreamWaitEvent"
-        self.direction = self.sync = None
-        self.long_alloc = False
-        if wide:
-            rest = rest or ""
-            self.graph = rest.endswith("GraphLaunch")
-            self.copy = rest.startswith("Memcpy")
-            alloc = not self.copy and re.search("Alloc|Malloc|Free|HostRegister|HostUnregister", rest)
-            launch = self.graph or re.search("Launch.*Kernel", rest)
-            self.sync = SYNCS.get(rest, "DEVICE_SYNC" if rest in ("CtxSynchronize", "ThreadSynchronize") else None)
-            if rest in ("Free", "MemFree", "FreeHost", "HostFree", "MemFreeHost", "HostUnregister", "MemHostUnregister"):
-                self.sync = "IMPLICIT_SYNC"
-            self.long_alloc = rest in ("Malloc", "MemAlloc")
-        else:
-            self.graph, self.copy = name in LISTED["graph"], name in LISTED["copy"]
-            alloc, launch = name in LISTED["alloc"], name in LISTED["launch"]
-            if re.match("cuda|hip", name):
-                self.sync = SYNCS.get(VERSIONS.sub("", name) and name.replace("cuda", "", 1).replace("hip", "", 1))
-        if self.copy:
-            self.direction = direction(name)
-        self.waits_always = "Async" not in name
+        self.graph = rest.endswith("GraphLaunch")
+        self.copy = rest.startswith("Memcpy")
+        self.direction = direction(name) if self.copy else None
+        alloc = not self.copy and re.search("Alloc|Malloc|Free|HostRegister|HostUnregister", rest)
+        launch = self.graph or re.search("Launch.*Kernel", rest)
+        self.sync = SYNCS.get(rest)
+        if rest in ("Free", "MemFree", "FreeHost", "HostFree", "MemFreeHost", "HostUnregister", "MemHostUnregister"):
+            self.sync = "IMPLICIT_SYNC"
+        self.long_alloc = rest in ("Malloc", "MemAlloc")
+        self.waits_always = "Async" not in (name or "")
         self.category = "LAUNCH_STALL" if launch else "MEMORY_ALLOC" if alloc else "OTHER_RUNTIME"
 
 
@@ -221,11 +200,10 @@ def largest(sums):
 
 
 class Oracle:
-    """The gaps of a trace under some thresholds and rules."""
+    """The gaps of a trace under some thresholds."""
 
-    def __init__(self, trace, without=(), **thresholds):
+    def __init__(self, trace, **thresholds):
         self.t = trace
-        self.on = {rule: rule not in without for rule in RULES}
         self.c = dict(DEFAULTS, **thresholds)
         self.words = {}
         placed = sorted(trace.syncs, key=lambda s: (small(integer(s.args.get("device"))), small(integer(s.args.get("stream"))),
@@ -246,11 +224,11 @@ class Oracle:
 
     def word(self, name):
         if name not in self.words:
-            self.words[name] = Words(name, self.on["names"])
+            self.words[name] = Words(name)
         return self.words[name]
 
     def key(self, name):
-        return re.sub("0x[0-9a-f]+", "0x\u2026", name) if self.on["addresses"] and name else name
+        return re.sub("0x[0-9a-f]+", "0x\u2026", name) if name else name
 
     def clip(self):
         """What runs on over the next of its stream ends there."""
@@ -263,7 +241,7 @@ class Oracle:
             kernels.sort(key=lambda k: (k.start, k.end, k.uid))
             for a, b in zip(kernels, kernels[1:]):
                 same_graph = a.launch is not None and a.launch is b.launch and self.word(a.launch.name).graph
-                if self.on["overruns"] and b.start < a.end and not same_graph:
+                if b.start < a.end and not same_graph:
                     a.stop = b.start
                     self.overruns += 1
                     self.overrun_ns += a.end - b.start
@@ -273,8 +251,6 @@ class Oracle:
         word = self.word(call.name)
         if word.copy:
             told = {1: "H2D_COPY", 2: "D2H_COPY"}.get(integer(call.args.get("kind")))
-            if not self.on["copies"]:
-                return "D2H_COPY" if "D2H_COPY" in (told, word.direction) else told or word.direction
             copy = call.work[0] if call.work and call.work[0].kind == "memcpy" else None
             if copy is None:
                 return (told or word.direction) if word.waits_always else None
@@ -309,7 +285,7 @@ class Oracle:
     def find_holds(self):
         """(device or -1, stream, instant) of every wait of a stream for an event."""
         self.holds = []
-        for call in self.t.calls if self.on["waits"] else ():
+        for call in self.t.calls:
             if not self.word(call.name).holds:
                 continue
             sync = self.syncs.get(call.correlation) if (call.correlation or 0) > 0 else None
@@ -327,7 +303,7 @@ class Oracle:
     def find_under_recorded(self):
         self.under, equal = [], collections.defaultdict(list)
         self.graph_launches = [c for c in self.t.calls if self.word(c.name).graph]
-        for call in self.graph_launches if self.on["graphs"] else ():
+        for call in self.graph_launches:
             if call.work:
                 equal[call.work[0].name].append(call)
             else:
@@ -339,8 +315,6 @@ class Oracle:
 
     def devices(self):
         """[(device, its kernels)]"""
-        if not self.on["devices"]:
-            return [(-1, self.t.kernels)]
         return [(d, [k for k in self.t.kernels if k.device == d]) for d in sorted({k.device for k in self.t.kernels})]
 
     def usual_thread(self, kernels):
@@ -370,31 +344,23 @@ class Oracle:
                 end = kernel.stop if end is None else max(end, kernel.stop)
         return macro, noise
 
-    def preceding(self, before, lo):
-        if self.on["ended"]:
-            return max((k for k in before if k.stop == lo), key=lambda k: (k.start, k.uid))
-        last = [k for k in before if k.start < lo]
-        return last[-1] if last and abs(last[-1].stop - lo) < 2000 else None
-
     def gap(self, device, number, lo, following, before, usual):
-        hi, launch, prev = following.start, following.launch, self.preceding(before, lo)
+        hi, launch = following.start, following.launch
+        prev = max((k for k in before if k.stop == lo), key=lambda k: (k.start, k.uid))
         row = {"device": device, "idle_id": number, "start_ns": lo, "end_ns": hi, "duration_ns": hi - lo,
                "step": self.t.step_at(lo), "following": following.name, "following_uid": following.uid,
-               "preceding": prev.name if prev else None, "preceding_uid": prev.uid if prev else -1,
+               "preceding": prev.name, "preceding_uid": prev.uid,
                "launch": launch.name if launch else None, "launch_uid": launch.uid if launch else -1,
                "prequeued": "unknown", "launch_to_exec_ns": 0}
         later_node = launch is not None and self.word(launch.name).graph and launch.work[0] is not following
-        if launch is not None and not (later_node and self.on["graphs"]):
+        if launch is not None and not later_node:
             row["launch_to_exec_ns"] = hi - launch.end
             row["prequeued"] = "yes" if launch.end + self.c["launch"] < lo else "no"
-        since = (prev.launch or prev).start if prev else -NEVER
+        since = (prev.launch or prev).start
         until = launch.start if launch else hi
         row["under_recorded"] = int(any(since <= t <= until for t in self.under))
         self.drain(row, device, lo, launch, prev)
-        if self.on["threads"]:
-            self.doing(row, lo, hi, launch, launch.track if launch else usual)
-        else:
-            self.doing_mixed(row, lo, hi, launch)
+        self.doing(row, lo, hi, launch, launch.track if launch else usual)
         row["cpu_during_gap"] = self.label(row, following, launch, later_node)
         return row
 
@@ -403,10 +369,10 @@ class Oracle:
         for call, kind, where, stream in reversed(self.waits):
             if not (call.start < lo and call.end >= lo - self.c["sync"]) or (launch is not None and call.end > launch.start):
                 continue
-            if self.on["devices"] and where >= 0 and device >= 0 and where != device:
+            if where >= 0 and device >= 0 and where != device:
                 continue
-            waited = prev.stop if prev else None
-            if self.on["ended"] and stream >= 0 and device >= 0:
+            waited = prev.stop
+            if stream >= 0 and device >= 0:
                 waited = max((k.stop for k in self.streams.get((device, stream), ()) if k.start < lo), default=None)
             row.update(sync_type=kind, sync_event=call.name, sync_dur_ns=call.dur, sync_uid=call.uid,
                        sync_correlation=-1 if call.correlation is None else call.correlation)
@@ -425,8 +391,7 @@ class Oracle:
         classes = add_up((category, ns) for (category, _), ns in sums.items())
         row["call_class"] = largest(classes)[0] if classes else "none"
         row["call_ns"] = classes.get(row["call_class"], 0)
-        names = add_up((name, ns) for (category, name), ns in sums.items()
-                       if not self.on["calls"] or category == row["call_class"])
+        names = add_up((name, ns) for (category, name), ns in sums.items() if category == row["call_class"])
         row["call"] = largest(names)[0] if names else None
 
     def category(self, call):
@@ -434,7 +399,7 @@ class Oracle:
         return "SYNC_CALL" if category == "OTHER_RUNTIME" and self.wait_kind(call) else category
 
     def own_launch(self, call, launch):
-        return (self.on["calls"] and launch is not None and call.dur < self.c["own-launch"] and
+        return (launch is not None and call.dur < self.c["own-launch"] and
                 call.start <= launch.start and launch.end <= call.end)
 
     def doing(self, row, lo, hi, launch, track):
@@ -455,29 +420,6 @@ class Oracle:
         inside = add_up((self.key(o.name), ns) for o, ns in stretches(marks, lo, hi, max))
         row["annotation"] = largest(inside)[0] if inside else None
 
-    def doing_mixed(self, row, lo, hi, launch):
-        sums = collections.OrderedDict()
-        for call in sorted(self.t.calls, key=lambda c: (c.start, c.uid)):
-            if call.start < hi and call.end > lo and not (
-                    call is launch and self.on["calls"] and call.dur < self.c["own-launch"]):
-                key = (self.category(call), call.name)
-                sums[key] = sums.get(key, 0) + max(0, min(call.end, hi) - max(call.start, lo))
-        self.enter_calls(row, sums)
-        ops = sorted((o for o in self.t.ops if o.kind != "annotation" and o.start < hi and o.end > lo and o.end > o.start),
-                     key=Event.order)
-        own = []
-        for a in ops:
-            inner = [(max(b.start, lo), min(b.end, hi)) for b in ops if a.start <= b.start and b.end <= a.end and
-                     (a.start, a.end) != (b.start, b.end)]
-            ns, until = min(a.end, hi) - max(a.start, lo), lo
-            for start, end in sorted(inner):
-                ns -= max(0, end - max(start, until))
-                until = max(until, end)
-            if ns > 0:
-                own.append((self.key(a.name), ns))
-        self.enter_ops(row, add_up(own))
-        row.update(other_op=None, other_op_ns=0, annotation=None)
-
     def held(self, following, launch):
         stream = self.streams[following.device, following.stream]
         i = stream.index(following)
@@ -487,15 +429,14 @@ class Oracle:
 
     def label(self, row, following, launch, later_node):
         gap, latency = row["duration_ns"], row["launch_to_exec_ns"]
-        if later_node and self.on["graphs"]:
+        if later_node:
             return "GRAPH_INTERNAL"
         if launch is not None:
             if (row["prequeued"] == "no" and latency > self.c["anomaly"] and
                     latency * 100 > self.c["anomaly-pct"] * gap):
                 return "LAUNCH_ANOMALY"
             if row["prequeued"] == "yes" and gap > self.c["queued"]:
-                waits = self.on["waits"] and (later_node or self.held(following, launch))
-                return "DEPENDENCY_WAIT" if waits else "LAUNCH_ANOMALY"
+                return "DEPENDENCY_WAIT" if self.held(following, launch) else "LAUNCH_ANOMALY"
             if gap - latency < max(self.c["launch"] // 2, 2000):
                 return "LAUNCH_OVERHEAD_ONLY"
         if row["call_class"] != "none" and row["call_ns"] * 100 >= self.c["runtime-pct"] * gap:
@@ -503,4 +444,4 @@ class Oracle:
         if row["ops_ns"] > 0 and row["ops_ns"] * 100 >= self.c["coverage-pct"] * gap:
             return "CPU_DOMINATED"
         traced = any(o.kind != "annotation" for o in self.t.ops)
-        return "CPU_UNTRACED" if traced or not self.on["missing"] else "NO_CPU_TRACE"
+        return "CPU_UNTRACED" if traced else "NO_CPU_TRACE"

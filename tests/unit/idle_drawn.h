@@ -19,13 +19,6 @@ static inline size_t run(drawing *d, const tl_config *config)
     return tl_tables_get(&d->out, &tl_gap_schema)->n;
 }
 
-static inline tl_config without(uint32_t rules)
-{
-    tl_config c = tl_config_default;
-    c.idle.rules &= ~rules;
-    return c;
-}
-
 /* The i-th macro gap, by device and time. */
 static inline const tl_gap *gap(const drawing *d, size_t i)
 {
@@ -33,11 +26,10 @@ static inline const tl_gap *gap(const drawing *d, size_t i)
     return i < t->n ? tl_table_row(t, i) : &no_gap;
 }
 
-/* The one macro gap of the drawing, with all rules but those. */
-static inline const tl_gap *the_gap(drawing *d, uint32_t rules)
+/* The one macro gap of the drawing. */
+static inline const tl_gap *the_gap(drawing *d)
 {
-    tl_config c = without(rules);
-    CU_ASSERT_EQUAL(run(d, &c), 1);
+    CU_ASSERT_EQUAL(run(d, &tl_config_default), 1);
     return gap(d, 0);
 }
 
@@ -47,16 +39,16 @@ static inline const char *text(const drawing *d, uint32_t name)
 }
 
 /* Draws, classifies and compares what the host did in the only gap. */
-static inline void expect_doing(drawing *d, uint32_t rules, const char *label)
+static inline void expect_doing(drawing *d, const char *label)
 {
-    CU_ASSERT_STRING_EQUAL(tl_doing_labels[the_gap(d, rules)->cpu_during_gap], label);
+    CU_ASSERT_STRING_EQUAL(tl_doing_labels[the_gap(d)->cpu_during_gap], label);
     drawing_free(d);
 }
 
 /* Likewise how the device ran dry, and after what. */
-static inline void expect_drain(drawing *d, uint32_t rules, const char *drain, const char *wait)
+static inline void expect_drain(drawing *d, const char *drain, const char *wait)
 {
-    const tl_gap *g = the_gap(d, rules);
+    const tl_gap *g = the_gap(d);
     CU_ASSERT_STRING_EQUAL(tl_drain_labels[g->drain_type], drain);
     CU_ASSERT_STRING_EQUAL(tl_wait_labels[g->sync_type], wait);
     drawing_free(d);

@@ -1,7 +1,7 @@
-/* config.h - what a user may choose about the analyses: thresholds, and which rules hold.
+/* config.h - what a user may choose about the analyses: thresholds.
  *
  *     tl_config config = tl_config_default;
- *     tl_idle_config_read("noise=10, without=threads", &config.idle);
+ *     tl_idle_config_read("noise=10, drain=2.5", &config.idle);
  */
 #ifndef TLMPI_ANALYSIS_CONFIG_H
 #define TLMPI_ANALYSIS_CONFIG_H
@@ -9,32 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Rules of the idle classification that correct the plain ones it comes from (TraceLens').  Each is a bit; what it
- * changes is said in tl_idle_rules.  Without any of them the labels are the plain ones, but for rounding. */
-enum {
-    TL_IDLE_DEVICES = 1u << 0,
-    TL_IDLE_ENDED = 1u << 1,
-    TL_IDLE_NAMES = 1u << 2,
-    TL_IDLE_COPIES = 1u << 3,
-    TL_IDLE_THREADS = 1u << 4,
-    TL_IDLE_CALLS = 1u << 5,
-    TL_IDLE_WAITS = 1u << 6,
-    TL_IDLE_GRAPHS = 1u << 7,
-    TL_IDLE_ADDRESSES = 1u << 8,
-    TL_IDLE_MISSING = 1u << 9,
-    TL_IDLE_OVERRUNS = 1u << 10,
-    TL_IDLE_PEERS = 1u << 11,
-    TL_IDLE_ALL = (1u << 12) - 1
-};
-
-typedef struct tl_idle_rule {
-    const char *word; /* of the command line */
-    uint32_t bit;     /* 0: it always holds */
-    const char *doc;  /* what it says, and what is so without it */
-} tl_idle_rule;
-
-extern const tl_idle_rule tl_idle_rules[]; /* ended by word NULL */
 
 typedef struct tl_idle_config {
     int64_t noise_ns;      /* a shorter gap is noise, and not classified */
@@ -48,7 +22,6 @@ typedef struct tl_idle_config {
     int64_t sync_ns;       /* a wait may end this long before the gap */
     int64_t implicit_ns;   /* an allocation that lasts longer waits for the device */
     int64_t own_launch_ns; /* the launch call that ends a gap counts as a call in it only when it is not shorter */
-    uint32_t rules;        /* TL_IDLE_...: those that hold */
 } tl_idle_config;
 
 typedef struct tl_idle_threshold {
@@ -64,15 +37,14 @@ typedef struct tl_config {
     tl_idle_config idle;
 } tl_config;
 
-/* Every rule holds.  The text is what tl_idle_config_write makes of it. */
+/* The text is what tl_idle_config_write makes of it. */
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
     "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
-    "implicit=50, own-launch=10, without=none"
+    "implicit=50, own-launch=10"
 
-/* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names, and
- * without=WORD+WORD (or none, or all) for rules that are not to hold.  False where a name or a value is none; the rest
- * has then been read in part. */
+/* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names.  False where a name
+ * or a value is none; the rest has then been read in part. */
 bool tl_idle_config_read(const char *text, tl_idle_config *config);
 
 /* Writes all of it as such a text, 0-terminated. */

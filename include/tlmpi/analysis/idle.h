@@ -11,4 +11,11 @@
 
 extern const tl_analysis tl_idle_analysis;
 
+/* What the classification goes by, in words; where it departs from TraceLens', which compat/tracelens has, it says how. */
+typedef struct tl_idle_rule {
+    const char *word, *doc;
+} tl_idle_rule;
+
+extern const tl_idle_rule tl_idle_rules[]; /* ended by word NULL */
+
 #endif

@@ -149,8 +149,6 @@ static bool take_graph(tl_idle_rank *k, uint32_t call, collected *c)
     int64_t start = k->view->calls.start_ns[call];
 
     k->graph_launches++;
-    if (!tl_idle_holds(k, TL_IDLE_GRAPHS))
-        return true;
     if (launch == TL_NONE || k->first_kernel[launch] == TL_NONE)
         return add_under(k, start);
     if (!tl_vec_room(&c->graphs))
@@ -192,7 +190,7 @@ static bool take_calls(tl_idle_rank *k, collected *c)
                 return false;
             if (name->graph && !take_graph(k, call, c))
                 return false;
-            if (name->stream_waits && tl_idle_holds(k, TL_IDLE_WAITS) && !take_hold(k, call, thread->track, c))
+            if (name->stream_waits && !take_hold(k, call, thread->track, c))
                 return false;
         }
     }

@@ -88,7 +88,7 @@ static bool own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
         if (s->stack.n > 0) {
             const running *top = &s->stack.v[s->stack.n - 1];
             until = top->end_ns < until ? top->end_ns : until;
-            if (until > now && !tl_idle_tally_add(&w->ops, tl_idle_key(w->k, top->name), 0, until - now))
+            if (until > now && !tl_idle_tally_add(&w->ops, tl_name_key(w->k->view, top->name), 0, until - now))
                 return false;
         }
         now = until;
@@ -222,7 +222,7 @@ static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
     const tl_calls *c = &w->k->view->calls;
     uint32_t launch = w->d->gaps.v[gap].launch;
 
-    if (!tl_idle_holds(w->k, TL_IDLE_CALLS) || launch == TL_NONE || c->dur_ns[call] >= w->k->config->own_launch_ns)
+    if (launch == TL_NONE || c->dur_ns[call] >= w->k->config->own_launch_ns)
         return false;
     const tl_launch *l = &w->k->view->launches[launch];
     return c->start_ns[call] <= l->start_ns && l->end_ns <= c->start_ns[call] + c->dur_ns[call];
@@ -257,7 +257,7 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
                 break; /* it goes on into later gaps */
         }
         if (w->calls.n > 0)
-            tl_idle_tally_calls(&w->calls, tl_idle_holds(w->k, TL_IDLE_CALLS), row);
+            tl_idle_tally_calls(&w->calls, row);
         tl_idle_tally_clear(&w->calls);
         if (!there)
             break;

@@ -117,8 +117,7 @@ bool tl_idle_drain_prepare(tl_idle_rank *k)
         streams |= k->waits.v[i].stream >= 0;
         devices |= k->waits.v[i].device >= 0;
     }
-    if (!order_by_end(k, false, &k->of_all) ||
-        (devices && tl_idle_holds(k, TL_IDLE_DEVICES) && !order_by_end(k, true, &k->of_device)))
+    if (!order_by_end(k, false, &k->of_all) || (devices && !order_by_end(k, true, &k->of_device)))
         return false;
     if (!streams)
         return true;
@@ -141,13 +140,12 @@ static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_
     return low > d->first && a[low - 1].stream == stream ? k->reach_ns[low - 1] : TL_TIME_UNKNOWN;
 }
 
-/* The end of the work that the call waited for, TL_TIME_UNKNOWN for none. */
+/* The end of the work that the call waited for, TL_TIME_UNKNOWN for none.  Where no stream is known: of what stands
+ * before the gap. */
 static int64_t waited_for(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_idle_wait *w,
                           int64_t lo)
 {
-    if (tl_idle_holds(k, TL_IDLE_ENDED) && w->stream >= 0 && d->device >= 0)
-        return stream_end(k, d, w->stream, lo);
-    return g->prev != TL_NONE ? tl_idle_end(k, g->prev) : TL_TIME_UNKNOWN;
+    return w->stream >= 0 && d->device >= 0 ? stream_end(k, d, w->stream, lo) : tl_idle_end(k, g->prev);
 }
 
 void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row)

@@ -13,9 +13,6 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* Beside the gap: an event that ended longer before it is not the one before it (without rule `ended`). */
-#define ADJACENT_NS 2000
-
 /* Whether a runs on when b, which is next in the view, begins on its stream.  Branches of a graph run side by side, on
  * whatever stream they are said to be. */
 static bool overruns(tl_idle_rank *k, const tl_kernel *a, const tl_kernel *b)
@@ -29,7 +26,7 @@ bool tl_idle_find_ends(tl_idle_rank *k)
     const tl_kernel *v = k->view->kernels;
     size_t n = k->view->nkernels;
 
-    for (size_t i = 0; tl_idle_holds(k, TL_IDLE_OVERRUNS) && i + 1 < n; i++) {
+    for (size_t i = 0; i + 1 < n; i++) {
         if (!overruns(k, &v[i], &v[i + 1]))
             continue;
         if (k->end_ns == NULL) {
@@ -44,17 +41,6 @@ bool tl_idle_find_ends(tl_idle_rank *k)
     return true;
 }
 
-/* Without rule `ended`: the last of order[0, n) to start before lo, if it ended near there. */
-static uint32_t last_started(const tl_idle_rank *k, const uint32_t *order, size_t n, int64_t lo)
-{
-    while (n > 0 && k->view->kernels[order[n - 1]].start_ns >= lo)
-        n--;
-    if (n == 0)
-        return TL_NONE;
-    int64_t end = tl_idle_end(k, order[n - 1]);
-    return end > lo - ADJACENT_NS && end < lo + ADJACENT_NS ? order[n - 1] : TL_NONE;
-}
-
 static int32_t uid_of(uint32_t uid)
 {
     return uid <= INT32_MAX ? (int32_t)uid : -1;
@@ -64,8 +50,6 @@ static int32_t uid_of(uint32_t uid)
  * launches most on this device, or most of all. */
 static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
 {
-    if (!tl_idle_holds(k, TL_IDLE_THREADS))
-        return TL_NONE;
     if (launch != TL_NONE)
         return k->view->launches[launch].track;
     return usual != TL_NONE ? usual : k->main_track;
@@ -74,10 +58,10 @@ static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual
 /* The columns that tell of the work around the gap. */
 static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
 {
-    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL, *next = &k->view->kernels[g->next];
+    const tl_kernel *prev = &k->view->kernels[g->prev], *next = &k->view->kernels[g->next];
 
-    row->preceding = prev != NULL ? prev->name : TL_NO_NAME;
-    row->preceding_uid = prev != NULL ? uid_of(prev->uid) : -1;
+    row->preceding = prev->name;
+    row->preceding_uid = uid_of(prev->uid);
     row->following = next->name;
     row->following_uid = uid_of(next->uid);
     row->launch = TL_NO_NAME;
@@ -89,7 +73,7 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
     row->launch = launch->name;
     row->launch_uid = uid_of(launch->uid);
     /* Only the first node of a graph waits for its launch. */
-    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch))
+    if (tl_idle_is_later_node(k, g))
         return;
     row->launch_to_exec_ns = next->start_ns - launch->end_ns;
     row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
@@ -98,8 +82,8 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
 /* Whether a graph launch that is under-recorded was queued between the work before the gap and that behind it. */
 static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
 {
-    const tl_kernel *prev = g->prev != TL_NONE ? &k->view->kernels[g->prev] : NULL;
-    int64_t from = prev == NULL ? INT64_MIN : prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
+    const tl_kernel *prev = &k->view->kernels[g->prev];
+    int64_t from = prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
     int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
     size_t low = 0; /* to the first at or after `from` */
 
@@ -232,9 +216,7 @@ static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_t
             whole = add_noise(k, d, noise, t.lo, t.hi);
             continue;
         }
-        tl_idle_gap g = { .prev = tl_idle_holds(k, TL_IDLE_ENDED) ? t.prev : last_started(k, order, t.next, t.lo),
-                          .next = order[t.next] };
-        whole = add_macro(k, d, gaps, t.lo, t.hi, g, usual);
+        whole = add_macro(k, d, gaps, t.lo, t.hi, (tl_idle_gap){ .prev = t.prev, .next = order[t.next] }, usual);
     }
     return whole;
 }

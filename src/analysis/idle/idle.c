@@ -18,7 +18,7 @@
  *     NO_CPU_TRACE            likewise, and the trace has none at all
  *     CPU_DOMINATED           operators took it
  *
- * The definition, and the plain rules that each correction departs from, are TraceLens' and those of tl_idle_rules.
+ * Labels and thresholds are TraceLens'; where the rules depart from its own, tl_idle_rules says how.
  */
 #include "tlmpi/analysis/idle.h"
 #include "parts.h"
@@ -39,11 +39,6 @@ static bool above(int64_t part, int64_t pct, int64_t whole)
     return below(-part, pct, -whole);
 }
 
-static bool is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
-{
-    return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next && tl_idle_is_graph(k, g->launch);
-}
-
 /* What the launch of the work behind the gap tells; TL_DOING_ALL when that is nothing. */
 static uint8_t label_of_launch(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_gap *row)
 {
@@ -51,16 +46,14 @@ static uint8_t label_of_launch(tl_idle_rank *k, const tl_idle_device *d, const t
     int64_t gap = row->duration_ns, latency = row->launch_to_exec_ns;
     int64_t overhead = c->launch_ns / 2 > LEAST_OVERHEAD_NS ? c->launch_ns / 2 : LEAST_OVERHEAD_NS;
 
-    if (tl_idle_holds(k, TL_IDLE_GRAPHS) && is_later_node(k, g))
+    if (tl_idle_is_later_node(k, g))
         return TL_DOING_GRAPH;
     if (row->prequeued == TL_QUEUED_UNKNOWN)
         return TL_DOING_ALL;
     if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && above(latency, c->anomaly_pct, gap))
         return TL_DOING_LAUNCH_ANOMALY;
-    if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns) {
-        bool waits = tl_idle_holds(k, TL_IDLE_WAITS) && (is_later_node(k, g) || tl_idle_held(k, d, g));
-        return waits ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
-    }
+    if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns)
+        return tl_idle_held(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
     return gap - latency < overhead ? TL_DOING_LAUNCH_OVERHEAD : TL_DOING_ALL;
 }
 
@@ -73,8 +66,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
         return TL_DOING_RUNTIME;
     if (row->ops_ns > 0 && !below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
         return TL_DOING_CPU;
-    return tl_idle_holds(k, TL_IDLE_MISSING) && k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE
-                                                                                        : TL_DOING_UNTRACED;
+    return k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
 }
 
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
@@ -86,7 +78,7 @@ static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
     if (d->gaps.n == 0)
         return true;
     tl_gap *rows = tl_table_row(gaps, d->first_row);
-    if (!(tl_idle_holds(k, TL_IDLE_THREADS) ? tl_idle_doing(k, d, rows) : tl_idle_doing_mixed(k, d, rows)))
+    if (!tl_idle_doing(k, d, rows))
         return false;
     for (size_t i = 0; i < d->gaps.n; i++) {
         tl_idle_drain(k, d, &d->gaps.v[i], &rows[i]);
@@ -95,13 +87,13 @@ static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
     return true;
 }
 
-/* How many timelines the rank has: its devices (they lie together in the view), or one of all. */
+/* How many timelines the rank has: its devices, which lie together in the view; one where it has no work. */
 static size_t count_devices(const tl_idle_rank *k)
 {
     size_t n = 1;
     for (size_t i = 1; i < k->view->nkernels; i++)
         n += k->view->kernels[i].device != k->view->kernels[i - 1].device;
-    return tl_idle_holds(k, TL_IDLE_DEVICES) ? n : 1;
+    return n;
 }
 
 static void take_device(const tl_idle_rank *k, tl_idle_device *d, size_t first)
@@ -109,14 +101,9 @@ static void take_device(const tl_idle_rank *k, tl_idle_device *d, size_t first)
     const tl_kernel *v = k->view->kernels;
     size_t to = first;
 
-    *d = (tl_idle_device){ .device = -1, .first = first };
-    if (!tl_idle_holds(k, TL_IDLE_DEVICES)) {
-        to = k->view->nkernels;
-    } else if (first < k->view->nkernels) {
-        d->device = v[first].device;
-        while (to < k->view->nkernels && v[to].device == d->device)
-            to++;
-    }
+    *d = (tl_idle_device){ .device = first < k->view->nkernels ? v[first].device : -1, .first = first };
+    while (to < k->view->nkernels && v[to].device == d->device)
+        to++;
     d->n = to - first;
 }
 
@@ -139,6 +126,41 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     tl_idle_free(&k);
     return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
+
+const tl_idle_rule tl_idle_rules[] = {
+    { "exact", "times are integers of nanoseconds, read from the text: gaps of less than a nanosecond, which rounding "
+               "makes, do not exist, and thresholds are exact." },
+    { "devices", "each device has a timeline of its own, and a wait for another device explains none of its gaps. "
+                 "TraceLens: all devices of a rank are one, and a busy one hides an idle one." },
+    { "ended", "the event before a gap is the one that ended last, and a wait for a stream is measured by what ended "
+               "last on that stream. TraceLens: the one that started last, if it ended less than 2 us before the "
+               "gap." },
+    { "linked", "device work belongs to the call with its correlation number, of several the last that began before "
+                "it; flow arrows are not needed." },
+    { "names", "calls are known by how their names begin and end: driver calls and versions (_v2, _ptsz) too; freeing "
+               "memory, and allocating it when that takes long, is IMPLICIT_SYNC. TraceLens: by a short list." },
+    { "copies", "a copy is a wait when the copy on the device says that it is from or to pageable memory, or when the "
+                "call lasted until the copy had ended. TraceLens: every copy call of HIP between host and device is "
+                "one, and none of CUDA." },
+    { "threads", "what the CPU did is what the thread did that launched the work after the gap, and an instant counts "
+                 "once: for the operator that began last, and the call that began first. TraceLens: all threads are "
+                 "added, and an operator of one thread that lies within that of another is taken for its child." },
+    { "calls", "the launch call that ended the gap is no reason for it when it was short; the call named is the "
+               "largest of its class. TraceLens: it counts, and the call named may be of another class." },
+    { "waits", "work queued in time that had to wait for an event of another stream is DEPENDENCY_WAIT, not "
+               "LAUNCH_ANOMALY." },
+    { "graphs", "between two nodes of one graph launch the gap is GRAPH_INTERNAL: only the first node has a launch "
+                "latency. Graph launches without recorded work, or with less than half of what equal ones have, are "
+                "counted, and gaps where their work may have run are marked." },
+    { "addresses", "operators whose names differ by an address alone are one: 0x7f3c is 0x\xe2\x80\xa6." },
+    { "steps", "a gap carries the profiler step in whose window it begins." },
+    { "missing", "where the trace has no operators at all an unexplained gap is NO_CPU_TRACE, not CPU_UNTRACED." },
+    { "overruns", "work that seems to run on when the next of its stream has begun (other than inside one graph "
+                  "launch) ends there, and is counted." },
+    { "peers", "the part of a gap in which the device waited for other ranks is told from the rank's own: table "
+               "gap_peer and the columns peer_ns." },
+    { NULL, NULL },
+};
 
 static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,
                                            &tl_gap_peer_schema,      &tl_idle_schema,

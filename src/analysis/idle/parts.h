@@ -1,13 +1,13 @@
 /* parts.h - what the files of the idle classification share.
  *
+ *     idle.c     the order of it all, and the label
  *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
- *     names.c    the name of a call -> what it is
+ *     call.c     a call -> what it is, by its name, and what it waits for
  *     calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
  *     drain.c    how the device ran dry
- *     doing.c    what the host did, thread by thread;  mixed.c: with all threads as one
+ *     doing.c    what the host did, thread by thread;  tally.c: time by name
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
- *     sums.c     gaps -> sums; overview.c: by label; summary.c: by class; job.c: over ranks
- *     idle.c          the order of it all, and the label
+ *     sums.c     gaps -> sums, and by label;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
  */
 #ifndef ANALYSIS_IDLE_PARTS_H
 #define ANALYSIS_IDLE_PARTS_H
@@ -28,12 +28,6 @@ typedef struct tl_idle_call {
     bool stream_waits;     /* makes a stream wait for an event */
     bool plain;            /* none of these: it tells nothing of how a device ran dry */
 } tl_idle_call;
-
-/* wide: by how names begin and end (rule `names`); else by TraceLens' lists. */
-tl_idle_call tl_idle_name_of(tl_text name, bool wide);
-
-/* The direction that a copy's own name tells, TL_SYNC_NONE where it does not. */
-uint8_t tl_idle_direction(tl_text name);
 
 /* A call that waits for the device. */
 typedef struct tl_idle_wait {
@@ -75,17 +69,6 @@ typedef struct tl_idle_rank {
     size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
 } tl_idle_rank;
 
-static inline bool tl_idle_holds(const tl_idle_rank *k, uint32_t rule)
-{
-    return (k->config->rules & rule) != 0;
-}
-
-/* The name by which operators are added up (rule `addresses`). */
-static inline uint32_t tl_idle_key(const tl_idle_rank *k, uint32_t name)
-{
-    return tl_idle_holds(k, TL_IDLE_ADDRESSES) ? tl_name_key(k->view, name) : name;
-}
-
 /* What a call with that name is; looked at once a name. */
 const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name);
 static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
@@ -113,9 +96,9 @@ void tl_idle_free(tl_idle_rank *k);
 
 /* A macro gap beside its row. */
 typedef struct tl_idle_gap {
-    uint32_t prev, next; /* kernels; prev may be TL_NONE */
+    uint32_t prev, next; /* kernels */
     uint32_t launch;     /* of next, TL_NONE */
-    uint32_t track;      /* the thread whose doing counts; TL_NONE: all */
+    uint32_t track;      /* the thread whose doing counts; TL_NONE: there is none */
 } tl_idle_gap;
 
 /* Where a search in order of time has come to. */
@@ -124,9 +107,9 @@ typedef struct tl_idle_cursor {
     bool begun;
 } tl_idle_cursor;
 
-/* One device of a rank, or all of them as one. */
+/* One device of a rank. */
 typedef struct tl_idle_device {
-    int32_t device;                /* -1: all */
+    int32_t device;                /* -1: not known */
     size_t first, n;               /* its kernels in the view */
     TL_VEC(tl_idle_gap) gaps;      /* in order of time */
     size_t step;                   /* steps that begin at or before the gap that is looked at */
@@ -136,7 +119,7 @@ typedef struct tl_idle_device {
     tl_idle sums;                  /* as far as the timeline tells */
 } tl_idle_device;
 
-/* End of the work, cut where the next of its stream begins (rule `overruns`), once the ends are found. */
+/* End of the work, cut where the next of its stream begins once the ends are found. */
 static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
 {
     return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
@@ -154,6 +137,9 @@ void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
 bool tl_idle_drain_prepare(tl_idle_rank *k);
 
+/* Whether the work behind the gap is a node of a graph, and not the first of its launch. */
+bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
+
 /* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its
  * stream. */
 bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
@@ -161,7 +147,6 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
 /* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
  * one for each gap.  False: memory is out. */
 bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
-bool tl_idle_doing_mixed(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 
 /* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
  * collective of hosts.  After the labels of all gaps.  False: memory is out. */
@@ -228,8 +213,8 @@ static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tal
 /* Empties it. */
 void tl_idle_tally_clear(tl_idle_tally *tally);
 
-/* Fills the columns of calls; within: the call named is the largest of its class, not of all. */
-void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row);
+/* Fills the columns of calls: the class with the most time, and the largest call of that class. */
+void tl_idle_tally_calls(const tl_idle_tally *tally, tl_gap *row);
 
 /* Fills those of operators. */
 void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);

@@ -89,7 +89,7 @@ static awaited kernel_of(const finding *f, uint32_t kernel)
 static awaited op_of(const finding *f, uint32_t op)
 {
     const tl_ops *o = &f->k->view->ops;
-    return (awaited){ tl_idle_key(f->k, o->name[op]), o->uid[op], o->start_ns[op] };
+    return (awaited){ tl_name_key(f->k->view, o->name[op]), o->uid[op], o->start_ns[op] };
 }
 
 /* ---------------------------------------------------------------------------------------------------------- places */
@@ -292,8 +292,6 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     bool several = n > 1 && k->view->ncolls > 0;
 
-    if (!tl_idle_holds(k, TL_IDLE_PEERS))
-        return true;
     bool whole = prepare(&f, several) && add_collectives(&f);
 
     for (size_t d = 0; whole && (several || f.meets.threads.n > 0) && d < n; d++)

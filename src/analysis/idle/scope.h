@@ -42,8 +42,7 @@ static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index
         s->durations[i] = s->brief[index[i]].ns;
 }
 
-/* Its rows of idle_overview, and of idle_summary.  False: memory is out. */
-bool tl_idle_overview_rows(const tl_idle_scope *scope, tl_table *table);
+/* Its rows of idle_summary.  False: memory is out. */
 bool tl_idle_summary_rows(const tl_idle_scope *scope, tl_table *table);
 
 #endif

@@ -43,16 +43,7 @@ void tl_idle_tally_clear(tl_idle_tally *tally)
     tally->n = 0;
 }
 
-/* The time of a name over all classes. */
-static int64_t of_name(const tl_idle_tally *tally, size_t first)
-{
-    int64_t ns = 0;
-    for (uint32_t i = (uint32_t)first; i != TL_NONE; i = tally->v[i].next)
-        ns = tl_idle_plus(ns, tally->v[i].ns);
-    return ns;
-}
-
-void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row)
+void tl_idle_tally_calls(const tl_idle_tally *tally, tl_gap *row)
 {
     int64_t sums[TL_NCALLS] = { 0 }, most = -1;
     uint8_t order[TL_NCALLS], n = 0, best = TL_CALL_NONE;
@@ -75,12 +66,9 @@ void tl_idle_tally_calls(const tl_idle_tally *tally, bool within, tl_gap *row)
     most = -1;
     for (size_t i = 0; i < tally->n; i++) {
         const tl_idle_tally_entry *e = &tally->v[i];
-        if (within && e->call != best)
-            continue;
-        int64_t ns = within ? e->ns : of_name(tally, i); /* of a name the first entry stands before the others */
-        if (ns > most) {
+        if (e->call == best && e->ns > most) {
             row->call = e->name;
-            most = ns;
+            most = e->ns;
         }
     }
 }

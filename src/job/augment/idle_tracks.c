@@ -65,9 +65,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
                                       .yajl_only = options->yajl_only,
                                       .no_filter = options->no_filter };
-    const tl_out_search search = { .apart = (options->config.idle.rules & TL_IDLE_DEVICES) != 0,
-                                   .first_tid = TL_OUT_IDLE_TID,
-                                   .ntids = TL_OUT_IDLE_STRIDE };
+    const tl_out_search search = { .apart = true, .first_tid = TL_OUT_IDLE_TID, .ntids = TL_OUT_IDLE_STRIDE };
     tl_trace trace;
     idle_tracks *t = tl_calloc(1, sizeof *t);
     if (t == NULL)

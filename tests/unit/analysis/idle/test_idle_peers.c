@@ -61,9 +61,6 @@ static void a_host_may_wait_for_communication_on_another_device(void)
     CU_ASSERT_EQUAL(row(d, 0, true)->idle_id, 0);
     CU_ASSERT_EQUAL(row(d, 0, true)->awaited_ns, 2 * US);
     CU_ASSERT_EQUAL(row(d, 0, true)->cpu_during_gap, gap(d, 0)->cpu_during_gap);
-    tl_config c = without(TL_IDLE_PEERS);
-    run(d, &c);
-    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_gap_peer_schema)->n, 0);
     drawing_free(d);
 }
 

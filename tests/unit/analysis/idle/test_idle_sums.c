@@ -136,7 +136,7 @@ static void the_key_of_a_class_is_in_words(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         drawing *d = draw(cases[i].lines[0], cases[i].lines[1], cases[i].lines[2], NULL);
-        CU_ASSERT_STRING_EQUAL(tl_doing_labels[the_gap(d, 0)->cpu_during_gap], cases[i].label);
+        CU_ASSERT_STRING_EQUAL(tl_doing_labels[the_gap(d)->cpu_during_gap], cases[i].label);
         CU_ASSERT_STRING_EQUAL(summary_row(tl_tables_get(&d->out, &tl_idle_summary_schema), 1)->dominant_op,
                                cases[i].key);
         drawing_free(d);
@@ -282,7 +282,7 @@ static void a_stream_idles_with_its_device_or_beside_another(void)
 
 /* ------------------------------------------------------------------------------------------------- options, memory */
 
-static void thresholds_and_rules_are_read_from_a_text(void)
+static void thresholds_are_read_from_a_text(void)
 {
     char words[400];
     tl_config c = { 0 };
@@ -291,37 +291,21 @@ static void thresholds_and_rules_are_read_from_a_text(void)
     tl_idle_config_write(&c.idle, words, sizeof words);
     CU_ASSERT_STRING_EQUAL(words, TL_IDLE_DEFAULT);
 
-    CU_ASSERT_TRUE(tl_idle_config_read("noise=2.5,without=threads+waits", &c.idle));
+    CU_ASSERT_TRUE(tl_idle_config_read("noise=2.5, runtime-pct=30", &c.idle));
     CU_ASSERT_EQUAL(c.idle.noise_ns, 2500);
     CU_ASSERT_EQUAL(c.idle.launch_ns, 8000);
-    CU_ASSERT_EQUAL(c.idle.rules, TL_IDLE_ALL & ~(uint32_t)(TL_IDLE_THREADS | TL_IDLE_WAITS));
+    CU_ASSERT_EQUAL(c.idle.runtime_pct, 30);
     tl_idle_config_write(&c.idle, words, sizeof words);
     CU_ASSERT_PTR_NOT_NULL(strstr(words, "noise=2.500, launch=8, "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(words, "without=threads+waits"));
-    CU_ASSERT_TRUE(tl_idle_config_read(words, &c.idle));
-    CU_ASSERT_TRUE(tl_idle_config_read("without=all", &c.idle));
-    CU_ASSERT_EQUAL(c.idle.rules, 0);
-    CU_ASSERT_TRUE(tl_idle_config_read("without=none", &c.idle));
-    CU_ASSERT_EQUAL(c.idle.rules, TL_IDLE_ALL);
+    tl_config again = tl_config_default;
+    CU_ASSERT_TRUE(tl_idle_config_read(words, &again.idle));
+    CU_ASSERT_EQUAL(memcmp(&c.idle, &again.idle, sizeof c.idle), 0);
 
-    static const char *const wrong[] = { "noise",      "noise=",         "noise=-1",         "noise=x",
-                                         "noise=1e30", "noize=1",        "runtime-pct=101",  "runtime-pct=2.5",
-                                         "without=",   "without=thread", "without=threads+", "without=exact",
+    static const char *const wrong[] = { "noise",   "noise=",          "noise=-1",        "noise=x",  "noise=1e30",
+                                         "noize=1", "runtime-pct=101", "runtime-pct=2.5", "without=", "without=none",
                                          "=5" };
     for (size_t i = 0; i < COUNT(wrong); i++)
         CU_ASSERT_FALSE(tl_idle_config_read(wrong[i], &c.idle));
-}
-
-/* Each rule but those that always hold is one bit, and has a word. */
-static void every_rule_has_a_word(void)
-{
-    uint32_t all = 0;
-    for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++) {
-        CU_ASSERT_EQUAL(all & r->bit, 0);
-        CU_ASSERT(strlen(r->doc) > 20);
-        all |= r->bit;
-    }
-    CU_ASSERT_EQUAL(all, TL_IDLE_ALL);
 }
 
 /* Times as far apart as can be: sums and shares must neither overflow nor wrap. */
@@ -334,30 +318,26 @@ static void the_longest_gap_has_the_right_label(void)
     for (size_t i = 0; i < d->view.ops.n; i++)
         d->op_columns.dur_ns[i] = far - d->op_columns.start_ns[i];
     d->call_columns.dur_ns[0] = far / 4;
-    CU_ASSERT_EQUAL(the_gap(d, 0)->cpu_during_gap, TL_DOING_RUNTIME);
-    CU_ASSERT_EQUAL(the_gap(d, TL_IDLE_THREADS)->cpu_during_gap, TL_DOING_RUNTIME);
+    CU_ASSERT_EQUAL(the_gap(d)->cpu_during_gap, TL_DOING_RUNTIME);
     d->call_columns.dur_ns[0] = far / 4 - US;
-    CU_ASSERT_EQUAL(the_gap(d, 0)->cpu_during_gap, TL_DOING_CPU);
+    CU_ASSERT_EQUAL(the_gap(d)->cpu_during_gap, TL_DOING_CPU);
     drawing_free(d);
 }
 
 static void memory_that_is_out_is_said(void)
 {
-    for (int mixed = 0; mixed < 2; mixed++) {
-        tl_config c = without(mixed ? TL_IDLE_THREADS : 0);
-        tl_status st = TL_ENOMEM;
-        size_t failures = 0;
-        for (; st != TL_OK && failures < 400; failures++) {
-            drawing *d = three_gaps();
-            tl_error err;
-            tl_mem_fail_after(failures + 1);
-            st = tl_idle_analysis.per_rank(&d->view, &c, &d->out, &err);
-            tl_mem_fail_after(0);
-            CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-            drawing_free(d);
-        }
-        CU_ASSERT(failures > 20 && failures < 400);
+    tl_status st = TL_ENOMEM;
+    size_t failures = 0;
+    for (; st != TL_OK && failures < 400; failures++) {
+        drawing *d = three_gaps();
+        tl_error err;
+        tl_mem_fail_after(failures + 1);
+        st = tl_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+        drawing_free(d);
     }
+    CU_ASSERT(failures > 20 && failures < 400);
 }
 
 int main(void)
@@ -371,8 +351,7 @@ int main(void)
         TEST(many_classes_are_cut_off),
         TEST(the_job_has_the_classes_of_all_ranks),
         TEST(a_stream_idles_with_its_device_or_beside_another),
-        TEST(thresholds_and_rules_are_read_from_a_text),
-        TEST(every_rule_has_a_word),
+        TEST(thresholds_are_read_from_a_text),
         TEST(the_longest_gap_has_the_right_label),
         TEST(memory_that_is_out_is_said),
     };
