@@ -6,8 +6,8 @@
 /* ---- pages ---- */
 
 static const char *const names_lines[] = {
-    "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it. In "
-    "Python:",
+    "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it.",
+    "In Python:",
     "  f = h5py.File(\"traces.h5\")",
     "  rows = f[\"ranks/00003/interval\"][:]",
     "  print(f[\"names\"].asstr()[rows[\"name\"][0]])",
