@@ -1,8 +1,9 @@
 #!/bin/bash
 # Many nodes read the traces of a large job:  sbatch jobs/slurm_many_nodes.sh TRACES [RESULT]
 #
-# A trace is read by one proc, so more procs than traces gain little.  The file is written by one proc: put RESULT where large
-# sequential writes are fast.  On Lustre a result of many gigabytes wants stripes: lfs setstripe -c 8 FOLDER.
+# A compressed trace is read by one proc, so more procs than traces gain little.  The file is written by one proc: put
+# RESULT where large sequential writes are fast.  On Lustre a result of many gigabytes wants stripes: lfs setstripe -c 8
+# FOLDER.
 # In a container: mpirun apptainer exec tlmpi.sif tlmpi -o RESULT TRACES, with the same Open MPI inside and outside.
 #SBATCH --job-name=tlmpi
 #SBATCH --nodes=4

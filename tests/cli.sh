@@ -81,6 +81,7 @@ for command in run check show ask describe augment compat; do
 done
 status 0 "$tlmpi" --help
 says out "--reproducible"
+check "the help fits 80 columns" awk 'length > 80 { exit 1 }' out
 cp out helped
 status 0 "$tlmpi" help
 check "the word help is --help" cmp out helped
@@ -507,6 +508,17 @@ says out "name: number of a row of /names, 4294967295 for none;"
 status 0 "$tlmpi" describe interval_index names
 says out "first_row"
 says out "/names holds"
+status 0 "$tlmpi" describe tables
+check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
+    grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
+check "and each page of the manual" sh -c 'grep "^  [a-z_]*  " out | while read -r t rest; do
+    grep -q "^$t - $rest\$" manual || exit 1; done'
+status 0 "$tlmpi" describe gap
+says out "thresholds (--idle"
+status 0 "$tlmpi" describe interval clock straggler rank
+for word in my_ring "cannot leave before the last has" "the charges sum up" "Exit status 1"; do
+    says out "$word"
+done
 status 2 "$tlmpi" describe brekdown
 says err "did you mean breakdown?"
 

@@ -30,7 +30,8 @@ static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
       "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a "
       "training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The "
-      "result does not depend on the number of procs.",
+      "result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what becomes "
+      "of damaged ones.",
       true, run },
     { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
       "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.",
@@ -39,24 +40,27 @@ static const tl_command commands[] = {
       "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by "
       "tlmpi describe.",
       false, tl_show },
-    { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, in which phase, does anybody wait, and for how long",
+    { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, why, who waits, and always or for a while",
       "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others wait "
       "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a confidence: high, "
       "medium or low, with the reasons.",
       false, tl_ask },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
-      "Prints the page of each TABLE, or of all tables and of what else a result file holds (names, ranks, attributes).",
+      "Prints the page of each TABLE: its columns, and how they come about. 'tlmpi describe tables' lists the tables "
+      "and what else there is a page of; without TABLE all pages are printed.",
       false, tl_describe },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
       "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
-      "through byte by byte; the copies keep their names, and the folders below PATH. With mpirun the procs share the "
-      "traces.",
+      "through byte by byte; what is added comes after its last event, in a category of its own "
+      "(idle_classification) that changes no table of a copy. The copies keep their names, and the folders below PATH. "
+      "Each device has three tracks more: its gaps, how it ran dry before each, and what the host did meanwhile; a "
+      "gap's idle_id is its number in table gap. With mpirun the procs share the traces.",
       true, augment },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
-      "PATHs of one call are one job. hta: Holistic Trace Analysis. tracelens: TraceLens; idle gaps and their causes, "
-      "GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
+      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1. tracelens: TraceLens; idle gaps and their "
+      "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
       "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat },
 };
@@ -252,7 +256,9 @@ static void say_statuses(FILE *out)
           "  3  nothing usable in the input\n"
           "  4  output cannot be written\n"
           "  5  done, and a threshold of --fail-on is passed\n"
-          " 70  memory is out, or a fault of tlmpi\n",
+          " 70  memory is out, or a fault of tlmpi\n"
+          "Unless it is 0, mpirun says that the job was aborted, also with status 1, where\n"
+          "all results are written; mpirun -q does not say so.\n",
           out);
 }
 

@@ -1,5 +1,6 @@
 /* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
 #include "cli.h"
+#include "manual.h"
 #include "suggest.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
@@ -117,6 +118,37 @@ static void explain_idle(FILE *out)
         explain(out, r->word, r->doc);
 }
 
+/* ---- paragraphs ---- */
+
+/* A paragraph; with a tab a term and its meaning; one that begins with spaces, as "  - so", stands further in. */
+static void say_line(FILE *out, const char *line)
+{
+    enum { MEANING_AT = 20 };
+    const char *tab = strchr(line, '\t');
+    size_t in = 2 + strspn(line, " ");
+    tl_wrap w = { .out = out, .indent = in > 2 ? in + 2 : in, .column = in };
+
+    fprintf(out, "%*s", (int)in, "");
+    if (tab != NULL) {
+        w.indent = w.column = MEANING_AT;
+        fprintf(out, "%-*.*s", MEANING_AT - 2, (int)(tab - line), line);
+    }
+    tl_wrap_words(&w, tab != NULL ? tab + 1 : line);
+    tl_wrap_end(&w);
+}
+
+/* Parted by empty lines, but for those that stand further in. */
+static void say_notes(FILE *out, const char *const *lines)
+{
+    for (; *lines != NULL; lines++) {
+        if (**lines != ' ')
+            fputc('\n', out);
+        say_line(out, *lines);
+    }
+}
+
+/* ---- tables ---- */
+
 static void describe_table(FILE *out, const tl_schema *table)
 {
     tl_wrap w = { .out = out, .indent = 2 };
@@ -128,8 +160,11 @@ static void describe_table(FILE *out, const tl_schema *table)
             "unit", DOC_AT - ROLE_AT, "role", "meaning");
     for (size_t i = 0; i < table->nfields; i++)
         describe_column(out, &table->fields[i]);
-    if (table == &tl_gap_schema)
+    if (strcmp(table->name, tl_gap_schema.name) == 0)
         explain_idle(out);
+    const char *const *notes = tl_manual_notes(table->name);
+    if (notes != NULL)
+        say_notes(out, notes);
 }
 
 static void explain_words(FILE *out)
@@ -151,110 +186,71 @@ static void explain_words(FILE *out)
     }
 }
 
-/* ---- what is no table of ours ---- */
-
-/* A page of words: paragraphs, each of them a term and its meaning where it has a tab. */
-typedef struct page {
-    const char *name, *title;
-    const char *const *lines;
-} page;
-
-static const char *const names_lines[] = {
-    "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it.", NULL
-};
-
-static const char *const ranks_lines[] = {
-    "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that has an "
-    "index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. With more "
-    "ranks there is no /ranks: the index has a rank's rows (first_row, nrows).",
-    NULL,
-};
-
-static const char *const attributes_lines[] = {
-    "epoch_ns\tUnix time in ns from which the file counts time",
-    "Conventions\ttlmpi-1: how the file is laid out",
-    "schema_version\tgoes up when a reader must know of a change",
-    "creator\tthe program that wrote the file",
-    "creator_version\tits version",
-    "command_line\tas it was typed",
-    "settings\tevery option with its value, a line each",
-    "history\tUTC time and command line",
-    "hostname\twhere proc 0 ran",
-    "slurm_job_id\tthe batch job, if it was one",
-    "git_commit\tthe commit that the program was built from, if the build knew it",
-    "With --reproducible the file has none of the last six.",
-    NULL,
-};
-
-static const page pages[] = {
-    { "names", "texts of the names in the tables", names_lines },
-    { "ranks", "the rows of one rank", ranks_lines },
-    { "attributes", "what the file says of itself, on its root group", attributes_lines },
-};
-
-enum { NPAGES = sizeof pages / sizeof pages[0], TERM_BYTES = 20 };
-
-static void describe_page(FILE *out, const page *p)
-{
-    fprintf(out, "%s - %s\n", p->name, p->title);
-    for (const char *const *line = p->lines; *line != NULL; line++) {
-        const char *tab = strchr(*line, '\t');
-        tl_wrap w = { .out = out, .indent = 2, .column = 2 };
-        fputs("  ", out);
-        if (tab != NULL) {
-            w.indent = w.column = TERM_BYTES;
-            fprintf(out, "%-*.*s", TERM_BYTES - 2, (int)(tab - *line), *line);
-        }
-        tl_wrap_words(&w, tab != NULL ? tab + 1 : *line);
-        tl_wrap_end(&w);
-    }
-}
-
 /* ---- the command ---- */
 
-/* What can be described: each table with its index, where it has one, then the pages. */
+/* What can be described: the list of all that, each table with its index, where it has one, the pages. */
 typedef struct entry {
     char name[64];
-    tl_schema table; /* where page is NULL */
-    const page *page;
+    const char *title;
+    enum { IS_LIST, IS_TABLE, IS_PAGE } is;
+    tl_schema table;
+    const char *const *lines; /* of a page */
 } entry;
+
+static entry *add(entry *v, size_t *n, const char *name, const char *ending, const char *title)
+{
+    entry *e = &v[(*n)++];
+    snprintf(e->name, sizeof e->name, "%s%s", name, ending);
+    e->title = title;
+    return e;
+}
+
+static void add_table(entry *v, size_t *n, const tl_schema *table, const char *name, const char *ending)
+{
+    entry *e = add(v, n, name, ending, table->title);
+    e->is = IS_TABLE;
+    e->table = *table;
+    e->table.name = e->name;
+}
 
 /* All of them, n; the caller frees them.  NULL: memory is out. */
 static entry *list_entries(size_t *n)
 {
-    size_t ntables;
+    size_t ntables, npages;
     const tl_schema *const *schemas = tl_all_schemas(&ntables);
-    entry *v = tl_calloc(2 * ntables + NPAGES, sizeof *v);
+    const tl_manual_page *pages = tl_manual_pages(&npages);
+    entry *v = tl_calloc(1 + 2 * ntables + npages, sizeof *v);
 
     *n = 0;
-    for (size_t i = 0; v != NULL && i < ntables; i++) {
-        entry *e = &v[(*n)++];
-        e->table = *schemas[i];
-        snprintf(e->name, sizeof e->name, "%s", schemas[i]->name);
-        if (schemas[i]->scope != TL_SCOPE_EVENT)
-            continue;
-        e = &v[(*n)++];
-        e->table = tl_row_index_schema;
-        snprintf(e->name, sizeof e->name, "%s_index", schemas[i]->name);
+    if (v == NULL)
+        return NULL;
+    add(v, n, "tables", "", "all that can be described");
+    for (size_t i = 0; i < ntables; i++) {
+        add_table(v, n, schemas[i], schemas[i]->name, "");
+        if (schemas[i]->scope == TL_SCOPE_EVENT)
+            add_table(v, n, &tl_row_index_schema, schemas[i]->name, "_index");
     }
-    for (size_t i = 0; v != NULL && i < NPAGES; i++) {
-        entry *e = &v[(*n)++];
-        e->page = &pages[i];
-        snprintf(e->name, sizeof e->name, "%s", pages[i].name);
+    for (size_t i = 0; i < npages; i++) {
+        entry *e = add(v, n, pages[i].name, "", pages[i].title);
+        e->is = IS_PAGE;
+        e->lines = pages[i].lines;
     }
-    for (size_t i = 0; i < *n; i++)
-        v[i].table.name = v[i].name;
     return v;
 }
 
-static void describe_entry(FILE *out, const entry *e)
+static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
 {
     if (e == NULL)
         return;
-    if (e->page != NULL)
-        describe_page(out, e->page);
-    else
+    if (e->is == IS_TABLE) {
         describe_table(out, &e->table);
+        return;
+    }
+    fprintf(out, "%s - %s\n", e->name, e->title);
+    for (size_t i = 0; e->is == IS_PAGE && e->lines[i] != NULL; i++)
+        say_line(out, e->lines[i]);
+    for (size_t i = 0; e->is == IS_LIST && i < n; i++)
+        fprintf(out, "  %-18s%s\n", v[i].name, v[i].title);
 }
 
 static const entry *find_entry(const entry *v, size_t n, const char *name)
@@ -298,7 +294,7 @@ int tl_describe(const tl_cli *cli)
     for (size_t i = 0; i < npages; i++) {
         if (i > 0)
             fputc('\n', stdout);
-        describe_entry(stdout, cli->nwords > 0 ? find_entry(v, n, cli->words[i]) : &v[i]);
+        describe_entry(stdout, v, n, cli->nwords > 0 ? find_entry(v, n, cli->words[i]) : &v[i]);
     }
     explain_words(stdout);
     free(v);

@@ -44,21 +44,25 @@ static const tl_option options[] = {
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the newest complete one, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
-    { "rules", 0, "FILE", "", "rules of your own for what a kernel is, asked before the built-in ones", TL_FOR_RUN,
-      &tl_option_text, AT(run.rules) },
+    { "rules", 0, "FILE", "",
+      "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
+      "are written",
+      TL_FOR_RUN, &tl_option_text, AT(run.rules) },
     { "idle", 0, "LIST",
       TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
       TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, AT(run.config.idle) },
     { "clock", 0, "MODE", "auto",
-      "auto: shift the times of ranks whose clock is off beyond doubt; none: of nobody; force: of all; the clocks are "
-      "found and shown in any case",
+      "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
+      "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
       TL_FOR_RUN, &tl_option_clock, AT(run.clock) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
       "--idle then means nothing",
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
-    { "json", 0, NULL, "0", "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else",
+    { "json", 0, NULL, "0",
+      "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
+      "explained in include/tlmpi/report/ask.h",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, link: "

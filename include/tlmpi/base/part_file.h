@@ -1,7 +1,8 @@
 /* part_file.h - a file that gets its name when all of it is on the disk.
  *
  *     NAME.part is written, synced, and renamed to NAME; a run that fails or is killed leaves no NAME,
- *     and no NAME.part either unless it was killed outright (SIGKILL).
+ *     and no NAME.part either unless it was killed outright (SIGKILL), as mpirun does where the proc
+ *     finds no processor for half a second after the signal.  The next run removes it.
  */
 #ifndef TLMPI_BASE_PART_FILE_H
 #define TLMPI_BASE_PART_FILE_H

@@ -1,4 +1,7 @@
-/* result.h - reading a result file back: for show, describe, digest and tests. */
+/* result.h - reading a result file back: for show, ask, digest and tests.
+ *
+ * A file that is damaged is refused.  One that somebody has scrambled on purpose can crash the HDF5 library.
+ */
 #ifndef TLMPI_STORE_RESULT_H
 #define TLMPI_STORE_RESULT_H
 

@@ -17,7 +17,8 @@
  *
  * Shares may be put one behind the other, in any order of ranks.
  *
- * Where TraceLens gives up, the tables that can be written are, and notes.txt says what is missing.
+ * Where TraceLens gives up, the tables that can be written are, and notes.txt says what is missing.  Not there: categories of
+ * operators (`Parent op category` is empty for them), and traces that are fused.
  */
 #ifndef TLMPI_COMPAT_TRACELENS_TRACELENS_H
 #define TLMPI_COMPAT_TRACELENS_TRACELENS_H

@@ -1,0 +1,170 @@
+/* manual.c - what a user looks up and no column says: how the answers come about, and what they leave out. */
+#include "manual.h"
+
+#include <string.h>
+
+/* ---- pages ---- */
+
+static const char *const names_lines[] = {
+    "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it.",
+    "In Python:",
+    "  f = h5py.File(\"traces.h5\")",
+    "  rows = f[\"ranks/00003/interval\"][:]",
+    "  print(f[\"names\"].asstr()[rows[\"name\"][0]])",
+    NULL,
+};
+
+static const char *const ranks_lines[] = {
+    "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that "
+    "has an index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. "
+    "With more ranks there is no /ranks: the index has a rank's rows (first_row, nrows).",
+    NULL,
+};
+
+static const char *const attributes_lines[] = {
+    "epoch_ns\tUnix time in ns from which the file counts time",
+    "Conventions\ttlmpi-1: how the file is laid out",
+    "schema_version\tgoes up when a reader must know of a change",
+    "creator\tthe program that wrote the file",
+    "creator_version\tits version",
+    "command_line\tas it was typed",
+    "settings\tevery option with its value, a line each",
+    "history\tUTC time and command line",
+    "hostname\twhere proc 0 ran",
+    "slurm_job_id\tthe batch job, if it was one",
+    "git_commit\tthe commit that the program was built from, if the build knew it",
+    "With --reproducible the file has none of the last six.",
+    NULL,
+};
+
+static const tl_manual_page pages[] = {
+    { "names", "texts of the names in the tables", names_lines },
+    { "ranks", "the rows of one rank", ranks_lines },
+    { "attributes", "what the file says of itself, on its root group", attributes_lines },
+};
+
+const tl_manual_page *tl_manual_pages(size_t *n)
+{
+    *n = sizeof pages / sizeof pages[0];
+    return pages;
+}
+
+/* ---- notes on tables ---- */
+
+static const char *const rank_notes[] = {
+    "Folders are searched with everything below them; only what ends in .json or .json.gz counts. A file that is "
+    "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
+    "too: one proc reads it, once.",
+    "The rank of a trace is what its distributedInfo says, else what the file's name says, else the next free "
+    "number. Two runs in one folder are told apart by time: the newest complete one is taken (--run).",
+    "A damaged trace is read as far as it can be. A bad event costs one event; of a file that is cut every whole "
+    "event before the cut counts; of a text longer than 64 KiB the beginning. The other ranks are analysed in any "
+    "case.",
+    "Exit status 1: events were lost, a trace was unusable, or a path that was named gave none. Ranks of which "
+    "there is no trace are named, and are no reason for it.",
+    "Several procs share a plain file where there are more procs than traces; a .gz is read by one.",
+    NULL,
+};
+
+static const char *const step_notes[] = {
+    "Steps are those that ProfilerStep# marks. A rank without marks, or with other numbers than the rest, has the "
+    "steps of the collectives in which it meets the others (steps_from in table straggler).",
+    "Where no trace has marks, who holds the job up is told by steps numbered from 0: those after which the "
+    "collectives of the rank that takes part in most come again. All other tables take such a trace for one step.",
+    NULL,
+};
+
+static const char *const breakdown_notes[] = {
+    "Each instant counts once: as compute, else as communication, else as copy, else as idle. So the parts sum up "
+    "to the wall time, to the nanosecond. Waits that the profiler recorded on a stream (cuda_sync) are no work.",
+    NULL,
+};
+
+static const char *const interval_notes[] = {
+    "Whether an event is device work is decided by its category (kernel, gpu_memcpy, gpu_memset and their old "
+    "names), never by its stream. Whether a kernel communicates is decided by the arguments of its collective, "
+    "then by an ordered list of names (NCCL, RCCL, MSCCL, NVSHMEM, DeepEP, custom all-reduces ...), then by the "
+    "operator that launched it. A kernel that nothing names counts as compute, and a run prints the share of these.",
+    "--rules FILE puts rules of your own before these:",
+    "  [{\"contains\": \"my_ring\", \"kind\": \"comm\", \"collective\": \"all_reduce\"},",
+    "   {\"starts\": \"zero_fill\", \"kind\": \"memset\"}]",
+    "A rule has one pattern (contains, starts or equals), a kind (comm, compute, memcpy or memset) and, for comm, "
+    "perhaps a collective. The first that fits wins. What is wrong in the file is refused with its line, and so is "
+    "a rule to which the earlier ones leave no name.",
+    NULL,
+};
+
+static const char *const idle_notes[] = {
+    "A device in a collective is busy, also while it waits there for a late rank: that is waiting_ns, and table "
+    "arrival has each wait.",
+    "It is idle for others (peer_ns, table gap_peer) where the host waits for them, where the host is in a "
+    "collective of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs "
+    "the result.",
+    NULL,
+};
+
+static const char *const collective_notes[] = {
+    "Collectives are matched by sequence number where traces have it; else by the order of their launches in the "
+    "step, which does not depend on when each profiler began; else by when they ended. Sends and receives are "
+    "matched by sender, receiver and order; not between two stages of a pipeline of which only one has marks of "
+    "steps.",
+    "What is suspect is shown, and left out of sums.",
+    NULL,
+};
+
+static const char *const clock_notes[] = {
+    "Clocks are corrected where what they say is impossible: in an all-reduce, all-gather, reduce-scatter or "
+    "barrier a rank cannot leave before the last has come, and no message is received before it is sent. Each of "
+    "these bounds how far two clocks may be apart.",
+    "Where the clocks as recorded break none of the bounds, nothing is shifted. Else one offset a host is tried, "
+    "then one a rank, then with drifts; the first that breaks none is taken, in the middle of what is left open. "
+    "Where each breaks some, the one that breaks least is taken, if it breaks fewer than the clocks as recorded.",
+    "That the ends of a collective differ is no evidence of an offset: transfers differ, too. That they agree is "
+    "evidence that there is none.",
+    "--clock none shifts nothing. --clock force shifts all clocks to the middle of their bounds, also those that "
+    "are possible as recorded.",
+    NULL,
+};
+
+static const char *const straggler_notes[] = {
+    "Every wait in a matched collective is charged to the ranks that came late, and passed on where these had "
+    "waited for others themselves: the charges sum up to the waits, to the nanosecond (table blame). Nobody is "
+    "charged where the clocks cannot tell who came last, nor for waits in sends and receives, which the schedule "
+    "of a pipeline brings with it: table quality counts late senders and late receivers.",
+    "A rank is tested step by step against the others (table blame_step): by what each step would have gained "
+    "without what it did more than its peers.",
+    "Its cost is simulated. All ranks' work, launches and collectives are replayed, with this rank as fast as the "
+    "median of its peers; what the same repair of another rank gains by chance is taken off. The replay of the "
+    "unchanged job must give the measured time, else there is no gain (model_error in table whatif). For ranks "
+    "without a trace, others of their role stand in.",
+    "Ranks that gain together at least twice what any of them gains alone, as those of a slow host, are named as "
+    "one.",
+    "Ranks do not begin to record, nor end, at one instant. What could be due to that, as a delay in the first "
+    "recorded step alone, is no verdict; left_out_step has it.",
+    "What this cannot tell:",
+    "  - of two ranks late in the same steps for different reasons, the one that costs less may go unnamed; and if "
+    "it is another rank in each step, nobody is named: whatif and blame have the cause",
+    "  - a pause that others have half as long, a single time",
+    "  - a pipeline whose traces carry no arguments of collectives",
+    "  - a delay that passes through several ranks without a trace",
+    "  - a link that is slow in all steps, in the only group of its kind",
+    "  - what a host does after the last work of its device in a step is told one step late",
+    NULL,
+};
+
+static const struct {
+    const char *table;
+    const char *const *lines;
+} notes[] = {
+    { "rank", rank_notes },         { "step", step_notes },           { "breakdown", breakdown_notes },
+    { "interval", interval_notes }, { "idle", idle_notes },           { "collective", collective_notes },
+    { "clock", clock_notes },       { "straggler", straggler_notes },
+};
+
+const char *const *tl_manual_notes(const char *table)
+{
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        if (strcmp(notes[i].table, table) == 0)
+            return notes[i].lines;
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* manual.h - the words of tlmpi describe beside the columns: pages of their own, and notes on tables.
+ *
+ * Each line is a paragraph; one with a tab is a term and its meaning.
+ */
+#ifndef TLMPI_APP_MANUAL_H
+#define TLMPI_APP_MANUAL_H
+
+#include <stddef.h>
+
+typedef struct tl_manual_page {
+    const char *name, *title;
+    const char *const *lines; /* NULL-terminated */
+} tl_manual_page;
+
+/* What a result file holds beside tables: *n pages. */
+const tl_manual_page *tl_manual_pages(size_t *n);
+
+/* What the columns of a table leave to be said, NULL-terminated; NULL: nothing. */
+const char *const *tl_manual_notes(const char *table);
+
+#endif
