@@ -1,26 +1,26 @@
 /* gather.c - the rows of whole tables, from all procs to proc 0. */
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/job/transport/letters.h"
+#include "tlmpi/job/transport/messages.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* Puts the rows of a scope's tables, each behind their number, into the letter; the tables are empty then. */
-static bool enclose(tl_tables *tables, tl_scope scope, tl_letter *out)
+/* Puts the rows of a scope's tables, each after their number, into the message; the tables are empty then. */
+static bool enclose(tl_tables *tables, tl_scope scope, tl_message *out)
 {
     bool whole = true;
     for (size_t t = 0; whole && t < tables->n; t++) {
         tl_table *table = &tables->v[t];
         if (table->schema->scope != scope)
             continue;
-        whole = tl_letter_put(out, &table->n, sizeof table->n) &&
-                tl_letter_put(out, table->rows, table->n * table->schema->row_size);
+        whole = tl_message_put(out, &table->n, sizeof table->n) &&
+                tl_message_put(out, table->rows, table->n * table->schema->row_size);
         table->n = 0;
     }
     return whole;
 }
 
-/* Proc 0: the letters of all procs, one behind the other, back into the tables. */
-static bool unpack(tl_tables *tables, tl_scope scope, tl_letter *in)
+/* Proc 0: the messages of all procs, one after the other, back into the tables. */
+static bool unpack(tl_tables *tables, tl_scope scope, tl_message *in)
 {
     bool whole = true;
     while (whole && in->at < in->n)
@@ -29,7 +29,7 @@ static bool unpack(tl_tables *tables, tl_scope scope, tl_letter *in)
             size_t n = 0, size = table->schema->row_size;
             if (table->schema->scope != scope)
                 continue;
-            whole = tl_letter_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
+            whole = tl_message_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
                     tl_table_append(table, in->v + in->at, n);
             in->at += whole ? n * size : 0;
         }
@@ -46,7 +46,7 @@ static bool sort(tl_tables *tables, tl_scope scope)
 
 tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err)
 {
-    tl_letter mine = { 0 }, all = { 0 };
+    tl_message mine = { 0 }, all = { 0 };
     void *bytes = NULL;
 
     if (tl_par_nprocs() == 1)

@@ -1,85 +1,85 @@
-/* post.c - a proc's side of post.h. */
-#include "tlmpi/job/transport/post.h"
-#include "desk.h"
+/* work_queue.c - a proc as it takes traces to read and sends their rows to the writer: its side of work_queue.h. */
+#include "tlmpi/job/transport/work_queue.h"
+#include "writer.h"
 #include "event_tables.h"
-#include "tlmpi/job/transport/letters.h"
-#include "parcel.h"
+#include "tlmpi/job/transport/messages.h"
+#include "row_sender.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-void tl_post_give_up(void)
+void tl_messages_broken(void)
 {
     fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
     tl_par_abort(TL_EXIT_FAULT);
 }
 
-void tl_post_open(tl_post *post, tl_desk *desk)
+void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer)
 {
-    *post = (tl_post){ .desk = desk };
-    if (desk != NULL)
-        tl_desk_mail(desk, &post->mail);
+    *endpoint = (tl_endpoint){ .writer = writer };
+    if (writer != NULL)
+        tl_writer_unexpected(writer, &endpoint->unexpected);
 }
 
-void tl_post_tick(void *post)
+void tl_endpoint_tick(void *endpoint)
 {
-    tl_post *p = post;
-    if (p->desk != NULL)
-        tl_desk_serve(p->desk);
+    tl_endpoint *p = endpoint;
+    if (p->writer != NULL)
+        tl_writer_serve(p->writer);
 }
 
-void tl_post_send(tl_post *post, int to, int tag, const void *bytes, size_t n)
+void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes, size_t n)
 {
-    if (to == 0 && post->desk != NULL)
-        tl_desk_take(post->desk, 0, tag, bytes, n);
+    if (to == 0 && endpoint->writer != NULL)
+        tl_writer_take(endpoint->writer, 0, tag, bytes, n);
     else
-        tl_par_send(to, tag, bytes, n, tl_post_tick, post);
+        tl_par_send(to, tag, bytes, n, tl_endpoint_tick, endpoint);
 }
 
-/* Takes in what has come, on proc 0 through the desk; whether there was anything. */
-static bool collect(tl_post *post)
+/* Takes in what has come, on proc 0 through the writer; whether there was anything. */
+static bool collect(tl_endpoint *endpoint)
 {
-    tl_message m;
+    tl_envelope m;
     bool any = false;
 
-    if (post->desk != NULL)
-        return tl_desk_serve(post->desk);
+    if (endpoint->writer != NULL)
+        return tl_writer_serve(endpoint->writer);
     while (tl_par_probe(&m)) {
         void *bytes = tl_malloc(m.n + 1);
         if (bytes != NULL)
             tl_par_take(&m, bytes);
-        if (bytes == NULL || !tl_mail_put(&post->mail, m.from, m.tag, bytes, m.n))
-            tl_post_give_up();
+        if (bytes == NULL || !tl_unexpected_put(&endpoint->unexpected, m.from, m.tag, bytes, m.n))
+            tl_messages_broken();
         free(bytes);
         any = true;
     }
     return any;
 }
 
-tl_mail_letter tl_post_await(tl_post *post, int from, int tag)
+tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag)
 {
-    tl_mail_letter letter;
+    tl_received message;
     unsigned spins = 0;
 
-    while (!tl_mail_take(&post->mail, from, tag, &letter)) {
-        if (collect(post))
+    while (!tl_unexpected_take(&endpoint->unexpected, from, tag, &message)) {
+        if (collect(endpoint))
             spins = 0;
         else
             tl_par_nap(&spins);
     }
-    return letter;
+    return message;
 }
 
-tl_task tl_post_next(tl_post *post)
+tl_task tl_work_queue_next(tl_endpoint *endpoint)
 {
     tl_task task = { .item = -1 };
 
-    tl_post_send(post, 0, TL_LETTER_NEXT, NULL, 0);
-    tl_mail_letter answer = tl_post_await(post, 0, TL_LETTER_ITEM);
-    if (!tl_letter_get(&answer.letter, &task, sizeof task))
+    tl_endpoint_send(endpoint, 0, TL_MESSAGE_NEXT, NULL, 0);
+    tl_received answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_ITEM);
+    if (!tl_message_get(&answer.message, &task, sizeof task))
         task.item = -1;
-    free(answer.letter.v);
+    free(answer.message.v);
     return task;
 }
 
@@ -87,8 +87,8 @@ tl_task tl_post_next(tl_post *post)
 
 /* The names that the rows use, in order of first use. */
 typedef struct used_names {
-    uint32_t *place;            /* local id -> place in the letter, TL_NO_NAME when unused; later -> row in /names */
-    uint32_t *order;            /* place -> local id */
+    uint32_t *place; /* local id -> place in the message, TL_NO_NAME when unused; later -> row in /names */
+    uint32_t *order; /* place -> local id */
     uint32_t n;
 } used_names;
 
@@ -120,64 +120,65 @@ static bool collect_names(const tl_tables *tables, const tl_names *names, used_n
 }
 
 static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
-                         const used_names *used, tl_letter *out)
+                         const used_names *used, tl_message *out)
 {
     tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
-    bool whole = tl_letter_put(out, &head, sizeof head);
+    bool whole = tl_message_put(out, &head, sizeof head);
     for (size_t t = 0; whole && t < ntables; t++) {
         uint64_t rows = tables[t]->n;
-        whole = tl_letter_put(out, &rows, sizeof rows);
+        whole = tl_message_put(out, &rows, sizeof rows);
     }
     for (uint32_t i = 0; whole && i < used->n; i++) {
         tl_text text = tl_names_text(&result->names, used->order[i]);
         uint32_t n = (uint32_t)text.n;
-        whole = tl_letter_put(out, &n, sizeof n) && tl_letter_put(out, text.p, text.n);
+        whole = tl_message_put(out, &n, sizeof n) && tl_message_put(out, text.p, text.n);
     }
     return whole;
 }
 
-tl_status tl_post_deliver(tl_post *post, int64_t item, tl_rank_result *result, tl_error *err)
+tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err)
 {
     const tl_schema *schemas[TL_EVENT_TABLES_MAX];
     tl_table *tables[TL_EVENT_TABLES_MAX];
     size_t ntables = tl_event_tables(schemas);
     used_names used = { 0 };
-    tl_parcel room = { 0 };
-    tl_letter counts = { 0 };
+    tl_row_buffers room = { 0 };
+    tl_message counts = { 0 };
     tl_place_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
 
     for (size_t t = 0; t < ntables; t++)
         tables[t] = tl_tables_get(&result->tables, schemas[t]);
-    /* Whatever can fail does so before the rows are announced: the desk counts on them. */
-    bool whole = tl_parcel_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
+    /* Whatever can fail does so before the rows are announced: the writer counts on them. */
+    bool whole = tl_row_buffers_make(&room, schemas, ntables) &&
+                 collect_names(&result->tables, &result->names, &used) &&
                  write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
     if (!whole) {
-        /* The desk waits for this trace's turn: it must hear of it, if only that it has no rows. */
+        /* The writer waits for this trace's turn: it must hear of it, if only that it has no rows. */
         tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
-        char letter[sizeof none + sizeof first] = { 0 };
-        memcpy(letter, &none, sizeof none);
-        tl_post_send(post, 0, TL_LETTER_COUNTS, letter, sizeof none + ntables * sizeof *first);
+        char message[sizeof none + sizeof first] = { 0 };
+        memcpy(message, &none, sizeof none);
+        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, message, sizeof none + ntables * sizeof *first);
     } else {
-        tl_post_send(post, 0, TL_LETTER_COUNTS, counts.v, counts.n);
+        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
     }
-    tl_letter answer = tl_post_await(post, 0, TL_LETTER_PLACE).letter;
-    bool understood = tl_letter_get(&answer, &place, sizeof place) &&
-                      tl_letter_get(&answer, first, ntables * sizeof *first) &&
+    tl_message answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
+    bool understood = tl_message_get(&answer, &place, sizeof place) &&
+                      tl_message_get(&answer, first, ntables * sizeof *first) &&
                       answer.n - answer.at == (whole ? used.n : 0) * sizeof(uint32_t);
     if (whole && understood && place.wanted) {
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
         for (size_t t = 0; t < ntables; t++) {
-            const tl_parcel_terms terms = { (uint32_t)t, first[t], place.epoch_ns, used.place };
-            tl_parcel_send(post, tables[t], &terms, &room);
+            const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns, used.place };
+            tl_rows_send(endpoint, tables[t], &target, &room);
         }
     }
     for (size_t t = 0; t < ntables; t++)
         tl_table_free(tables[t]);
     free(used.place);
     free(used.order);
-    tl_parcel_free(&room);
+    tl_row_buffers_free(&room);
     free(counts.v);
     free(answer.v);
     return whole && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
