@@ -142,10 +142,10 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
         return;
     }
 
-    bool whole = n <= INT_MAX;
-    MPI_Datatype type = whole ? MPI_BYTE : item_of(n);
+    bool fits = n <= INT_MAX;
+    MPI_Datatype type = fits ? MPI_BYTE : item_of(n);
     MPI_Request request;
-    MPI_Isend(bytes, whole ? (int)n : 1, type, to, tag, MPI_COMM_WORLD, &request);
+    MPI_Isend(bytes, fits ? (int)n : 1, type, to, tag, MPI_COMM_WORLD, &request);
 
     unsigned spins = 0;
     int done = 0;
@@ -155,7 +155,7 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
             idle(arg);
         tl_nap_between_steps(&spins);
     }
-    if (!whole)
+    if (!fits)
         MPI_Type_free(&type);
 }
 
@@ -186,12 +186,12 @@ void tl_par_take(const tl_envelope *envelope, void *bytes)
         return;
     }
 
-    bool whole = envelope->n <= INT_MAX;
-    MPI_Datatype type = whole ? MPI_BYTE : item_of(envelope->n);
+    bool fits = envelope->n <= INT_MAX;
+    MPI_Datatype type = fits ? MPI_BYTE : item_of(envelope->n);
     MPI_Request request;
-    MPI_Irecv(bytes, whole ? (int)envelope->n : 1, type, envelope->from, envelope->tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(bytes, fits ? (int)envelope->n : 1, type, envelope->from, envelope->tag, MPI_COMM_WORLD, &request);
     tl_wait_with(envelope->from, &request, envelope->n);
-    if (!whole)
+    if (!fits)
         MPI_Type_free(&type);
 }
 

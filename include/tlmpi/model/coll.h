@@ -34,7 +34,7 @@ typedef struct tl_group {
     uint64_t members_key;   /* of the sorted ranks; where they are not all known, of what is known */
     uint32_t name, desc;    /* ids in names, TL_NO_NAME */
     int32_t size;           /* ranks in it, -1 when unknown */
-    bool whole;             /* all members are known */
+    bool complete;          /* all members are known */
     const int32_t *members; /* ascending */
     size_t nmembers;
 } tl_group;

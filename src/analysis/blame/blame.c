@@ -165,7 +165,8 @@ static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, i
     int64_t given = 0;
 
     for (uint32_t i = place + 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
+        int64_t from = a[b->sorted[i - 1]].start_ns,
+                to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
         if (to > from && i < m)
             each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
         b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
@@ -212,18 +213,18 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
     }
-    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, whole = true;
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, ok = true;
     if (many) {
         divide_many(b, n, last);
-        whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+        ok = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
-    for (uint32_t i = 0; whole && i + 1 < n; i++)
-        whole = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
-                settle(b, n, i, false);
-    for (uint32_t i = 1; whole && i < n; i++)
+    for (uint32_t i = 0; ok && i + 1 < n; i++)
+        ok = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
+             settle(b, n, i, false);
+    for (uint32_t i = 1; ok && i < n; i++)
         if (b->onward[i] > 0)
             waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
@@ -340,17 +341,17 @@ tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, cons
                           tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
-    bool whole = prepare(&b);
+    bool ok = prepare(&b);
 
-    if (whole && !measurable(&b)) {
+    if (ok && !measurable(&b)) {
         blaming_free(&b);
         return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
     }
-    for (size_t i = input->ncollectives; whole && i-- > 0;) {
+    for (size_t i = input->ncollectives; ok && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
-            whole = work_on(&b, c, b.last[b.order[i]]);
+            ok = work_on(&b, c, b.last[b.order[i]]);
     }
     blaming_free(&b);
-    return whole ? TL_OK : tl_fail_memory(err, "the blame");
+    return ok ? TL_OK : tl_fail_memory(err, "the blame");
 }

@@ -28,11 +28,11 @@ static bool list_arrivals(charging *a)
     tl_map arrival_of = { 0 };
     a->arrivals = tl_malloc((a->in->nrows + 1) * sizeof *a->arrivals);
     a->collectives = tl_malloc((a->in->nrows + 1) * sizeof *a->collectives);
-    bool whole = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
+    bool ok = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
 
-    for (uint32_t i = 0; whole && i < a->in->nrows; i++)
-        whole = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
-    for (uint32_t i = 0; whole && i < a->in->nrows; i++) {
+    for (uint32_t i = 0; ok && i < a->in->nrows; i++)
+        ok = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
+    for (uint32_t i = 0; ok && i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] =
@@ -52,7 +52,7 @@ static bool list_arrivals(charging *a)
             a->arrivals[i].share[part] = row->share[part];
     }
     tl_map_free(&arrival_of);
-    return whole;
+    return ok;
 }
 
 /* Of equal ones the lowest rank was late. */

@@ -68,7 +68,7 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
                           tl_clock_bounds *out)
 {
     const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
-    bool whole = true;
+    bool ok = true;
 
     *out = (tl_clock_bounds){ .parts = parts, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .most_ns = INT64_MAX };
     out->place = tl_malloc((n + 1) * sizeof *out->place);
@@ -78,12 +78,12 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
         const tl_rank_place *place = tl_place_of(&facts, parts[i].rank);
         out->place[i] = place != NULL ? (uint32_t)(place - places) : UINT32_MAX;
     }
-    for (size_t from = 0, to; whole && from < n; from = to) {
+    for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
             ;
-        whole = take(out, from, to - from);
+        ok = take(out, from, to - from);
     }
-    return whole;
+    return ok;
 }
 
 void tl_clock_bounds_free(tl_clock_bounds *b)

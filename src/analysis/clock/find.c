@@ -192,9 +192,8 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
 
     s.clock = tl_calloc(nplaces + 1, sizeof *s.clock);
     s.say = tl_calloc(TL_CLOCK_WINDOWS * nplaces + 1, sizeof *s.say);
-    bool whole =
-        room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
-    int64_t failed = whole ? 0 : -1;
+    bool ok = room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
+    int64_t failed = ok ? 0 : -1;
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
         st = tl_fail_memory(err, "the clocks");

@@ -221,9 +221,9 @@ bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_
     taking_part *all = tl_malloc((nrows + 1) * sizeof *all);
     tl_map of = { 0 }, group_of = { 0 };
     size_t n = 0;
-    bool whole = all != NULL && nsteps > 0, differ = false;
+    bool ok = all != NULL && nsteps > 0, differ = false;
 
-    for (size_t i = 0; whole && i < nrows; i++) {
+    for (size_t i = 0; ok && i < nrows; i++) {
         if (rows[i].group < 0 || rows[i].peer >= 0)
             continue;
         uint64_t key = (uint64_t)(uint32_t)rows[i].group << 32 | (uint32_t)rows[i].rank;
@@ -231,19 +231,19 @@ bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_
         if (at == TL_MAP_NONE) {
             at = (uint32_t)n;
             all[n++] = (taking_part){ rows[i].group, 0 };
-            whole = tl_map_put(&of, key, at) == 0;
+            ok = tl_map_put(&of, key, at) == 0;
         }
         all[at].n += rows[i].step == steps[nsteps - 1].number;
     }
-    for (size_t i = 0; whole && !differ && i < n; i++) {
+    for (size_t i = 0; ok && !differ && i < n; i++) {
         uint32_t first = tl_map_get(&group_of, (uint64_t)(uint32_t)all[i].group);
         if (first == TL_MAP_NONE)
-            whole = tl_map_put(&group_of, (uint64_t)(uint32_t)all[i].group, (uint32_t)i) == 0;
+            ok = tl_map_put(&group_of, (uint64_t)(uint32_t)all[i].group, (uint32_t)i) == 0;
         else
             differ = all[i].n != all[first].n;
     }
     tl_map_free(&of);
     tl_map_free(&group_of);
     free(all);
-    return whole && differ;
+    return ok && differ;
 }

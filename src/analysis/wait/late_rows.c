@@ -38,7 +38,8 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
         int64_t more = tl_surplus(&d->since_step, &p->since_step, wider);
         if (more > surplus) {
             memcpy(row->share, wider, sizeof wider);
-            row->behind = share_behind(&d->behind_step, c, &first->behind_step_ns, p->behind_step_ns, more, wider, d->scratch);
+            row->behind =
+                share_behind(&d->behind_step, c, &first->behind_step_ns, p->behind_step_ns, more, wider, d->scratch);
             return;
         }
     }
@@ -49,7 +50,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
     int64_t *waits_ns = before.scratch; /* until it is asked what the ranks did */
-    bool whole = waits_ns != NULL && tl_wait_each(c, waits_ns);
+    bool ok = waits_ns != NULL && tl_wait_each(c, waits_ns);
     int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -57,17 +58,17 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
     }
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; ok && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         wait_ns = tl_ns_sum(wait_ns, waits_ns[i]);
         kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
     tl_wait_state wait = tl_wait_state_of(c);
     bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; ok && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        whole = tl_vec_room(rows);
-        if (!whole)
+        ok = tl_vec_room(rows);
+        if (!ok)
             break;
         tl_late_row *row = &rows->v[rows->n++];
         *row = (tl_late_row){
@@ -94,5 +95,5 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row);
     }
     free(before.scratch);
-    return whole;
+    return ok;
 }

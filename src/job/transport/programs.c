@@ -41,10 +41,10 @@ static head head_of(const tl_rank_program *r)
 static bool enclose(const tl_rank_program *r, tl_message *out)
 {
     const head h = head_of(r);
-    bool whole = tl_message_put(out, &h, sizeof h);
-    for (int which = 0; whole && which < NARRAYS; which++)
-        whole = tl_message_put(out, array_of(&r->program, which), h.n[which] * element_size[which]);
-    return whole;
+    bool ok = tl_message_put(out, &h, sizeof h);
+    for (int which = 0; ok && which < NARRAYS; which++)
+        ok = tl_message_put(out, array_of(&r->program, which), h.n[which] * element_size[which]);
+    return ok;
 }
 
 /* The next program out of the message. */
@@ -52,13 +52,13 @@ static bool unpack(tl_message *in, tl_rank_program *out)
 {
     head h;
     void *array[NARRAYS] = { NULL };
-    bool whole = tl_message_get(in, &h, sizeof h);
+    bool ok = tl_message_get(in, &h, sizeof h);
 
-    if (!whole)
+    if (!ok)
         return false;
     for (int which = 0; which < NARRAYS; which++) {
         array[which] = tl_calloc(h.n[which] + 1, element_size[which]);
-        whole = whole && array[which] != NULL && tl_message_get(in, array[which], h.n[which] * element_size[which]);
+        ok = ok && array[which] != NULL && tl_message_get(in, array[which], h.n[which] * element_size[which]);
     }
     *out = (tl_rank_program){ .rank = h.rank,
                               .program = { .entries = array[ENTRIES],
@@ -75,7 +75,7 @@ static bool unpack(tl_message *in, tl_rank_program *out)
                                            .end_ns = h.end_ns,
                                            .contention = h.contention,
                                            .contention_error = h.contention_error } };
-    return whole;
+    return ok;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -86,31 +86,31 @@ static int by_rank(const void *a, const void *b)
 
 static bool unpack_all(tl_message *in, tl_programs *all)
 {
-    bool whole = true;
-    while (whole && in->at < in->n) {
-        whole = tl_vec_room(&all->of);
-        if (whole) {
+    bool ok = true;
+    while (ok && in->at < in->n) {
+        ok = tl_vec_room(&all->of);
+        if (ok) {
             all->of.v[all->of.n] = (tl_rank_program){ .rank = -1 };
-            whole = unpack(in, &all->of.v[all->of.n++]);
+            ok = unpack(in, &all->of.v[all->of.n++]);
         }
     }
-    return whole;
+    return ok;
 }
 
 tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err)
 {
     tl_message mine = { 0 }, messages = { 0 };
     void *bytes = NULL;
-    bool alone = tl_par_nprocs() == 1, whole = true;
+    bool alone = tl_par_nprocs() == 1, ok = true;
 
     if (alone) {
         *all = *own;
         *own = (tl_programs){ 0 };
     }
-    for (size_t i = 0; whole && i < own->of.n; i++)
-        whole = enclose(&own->of.v[i], &mine);
+    for (size_t i = 0; ok && i < own->of.n; i++)
+        ok = enclose(&own->of.v[i], &mine);
     tl_programs_free(own);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
     if (st == TL_OK && !alone)
         st = tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
     free(mine.v);

@@ -123,17 +123,17 @@ static bool write_counts(int64_t item, const tl_rank_result *result, const tl_ta
                          const used_names *used, tl_message *out)
 {
     tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
-    bool whole = tl_message_put(out, &head, sizeof head);
-    for (size_t t = 0; whole && t < ntables; t++) {
+    bool ok = tl_message_put(out, &head, sizeof head);
+    for (size_t t = 0; ok && t < ntables; t++) {
         uint64_t rows = tables[t]->n;
-        whole = tl_message_put(out, &rows, sizeof rows);
+        ok = tl_message_put(out, &rows, sizeof rows);
     }
-    for (uint32_t i = 0; whole && i < used->n; i++) {
+    for (uint32_t i = 0; ok && i < used->n; i++) {
         tl_text text = tl_names_text(&result->names, used->order[i]);
         uint32_t n = (uint32_t)text.n;
-        whole = tl_message_put(out, &n, sizeof n) && tl_message_put(out, text.p, text.n);
+        ok = tl_message_put(out, &n, sizeof n) && tl_message_put(out, text.p, text.n);
     }
-    return whole;
+    return ok;
 }
 
 tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err)
@@ -150,10 +150,9 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     for (size_t t = 0; t < ntables; t++)
         tables[t] = tl_tables_get(&result->tables, schemas[t]);
     /* Whatever can fail does so before the rows are announced: the writer counts on them. */
-    bool whole = tl_row_buffers_make(&room, schemas, ntables) &&
-                 collect_names(&result->tables, &result->names, &used) &&
-                 write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
-    if (!whole) {
+    bool ok = tl_row_buffers_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
+              write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
+    if (!ok) {
         /* The writer waits for this trace's turn: it must hear of it, if only that it has no rows. */
         tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
         char message[sizeof none + sizeof first] = { 0 };
@@ -165,8 +164,8 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     tl_message answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
     bool understood = tl_message_get(&answer, &place, sizeof place) &&
                       tl_message_get(&answer, first, ntables * sizeof *first) &&
-                      answer.n - answer.at == (whole ? used.n : 0) * sizeof(uint32_t);
-    if (whole && understood && place.wanted) {
+                      answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
+    if (ok && understood && place.wanted) {
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
         for (size_t t = 0; t < ntables; t++) {
@@ -181,5 +180,5 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     tl_row_buffers_free(&room);
     free(counts.v);
     free(answer.v);
-    return whole && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
+    return ok && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
 }

@@ -144,26 +144,26 @@ static bool place(tl_writer *w, struct waiting *turn)
         w->has_epoch = true;
     }
     uint32_t *ids = tl_malloc(((size_t)head.nnames + 1) * sizeof *ids);
-    bool whole = ids != NULL && place_names(w, &turn->counts, head.nnames, ids);
-    if (!whole)
+    bool ok = ids != NULL && place_names(w, &turn->counts, head.nnames, ids);
+    if (!ok)
         note_failure(w, tl_fail_memory(&w->error, "the names"));
 
-    for (size_t t = 0; whole && t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
+    for (size_t t = 0; ok && t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
         note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
 
-    tl_place_head answer = { w->epoch_ns, whole && w->store != NULL && w->status == TL_OK, 0 };
-    whole = tl_message_put(&out, &answer, sizeof answer) &&
-            tl_message_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
-            (ids == NULL || tl_message_put(&out, ids, head.nnames * sizeof *ids));
+    tl_place_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
+    ok = tl_message_put(&out, &answer, sizeof answer) &&
+         tl_message_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
+         (ids == NULL || tl_message_put(&out, ids, head.nnames * sizeof *ids));
     for (size_t t = 0; t < w->ntables; t++) {
         w->nrows[t] += rows[t];
         w->outstanding += answer.wanted ? rows[t] : 0;
     }
-    if (whole)
+    if (ok)
         reply(w, turn->from, TL_MESSAGE_PLACE, out.v, out.n);
     free(ids);
     free(out.v);
-    return whole;
+    return ok;
 }
 
 /* Gives a place to every trace whose turn has come. */
