@@ -343,7 +343,7 @@ static void large_messages_cross(void)
     tl_par_barrier();
 }
 
-/* Proc 0 naps while all others send to it, as a writer does that is behind. */
+/* Proc 0 naps while all others send to it, as a writer does that is late. */
 static void a_napping_proc_gets_everything_in_the_end(void)
 {
     struct inbox inbox = { .right = true };

@@ -32,7 +32,7 @@ typedef enum tl_detail_kind {
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
-    TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time behind them,
+    TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
                      * before the host launches again; size: how long they took */
 } tl_detail_kind;
 

@@ -71,7 +71,7 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
 
 /* Participants that lie together, as collectives: who is there, what fits, when.
  *
- * An owner has all participants of some keys.  In order they are collectives, one behind the other.
+ * An owner has all participants of some keys.  In order they are collectives, one after the other.
  */
 
 /* What the job knows of a rank, in rank order. */

@@ -57,7 +57,7 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
 /* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
 enum { TL_SHARE_ONE = 10000 };
 
-/* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one behind; those that are not there are 0. */
+/* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one after; those that are not there are 0. */
 typedef struct tl_middle {
     size_t n;
     int64_t ns[3];
@@ -92,9 +92,10 @@ typedef struct tl_late_row {
     int32_t own_step;       /* that of the rank's own marks; step: that of the collective */
     uint32_t uid, previous; /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;          /* size of the message, -1 when unknown */
-    int64_t done_ns; /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
+    int64_t done_ns;        /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
     uint16_t share[TL_NPARTS];
-    uint16_t behind; /* how much of what these are shares of it had behind the last collective of the step before own_step */
+    uint16_t
+        after_last; /* how much of what these are shares of it had after the last collective of the step before own_step */
     uint8_t kind;    /* tl_collective, of the collective */
     uint8_t fits;    /* two ranks or more, and nothing suspect */
     uint8_t charged; /* its collective may carry a verdict */

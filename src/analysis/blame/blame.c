@@ -21,7 +21,7 @@
 
 typedef struct blaming {
     const tl_blame_input *in;
-    bool (*take)(void *, const tl_charge *);
+    bool (*take)(void *, const tl_delay_cost *);
     void *arg;
     /* of all */
     int64_t *last;           /* [ncollectives] last start */
@@ -103,7 +103,7 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, i
     uint32_t late = b->sorted[i];
     if (ns == 0)
         return true;
-    tl_charge charge = {
+    tl_delay_cost cost = {
         .from = from.rank,
         .to = b->in->arrivals[late].rank,
         .waiters = from.many ? i : 1,
@@ -112,15 +112,15 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, i
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
-    return b->take(b->arg, &charge);
+    return b->take(b->arg, &cost);
 }
 
 static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
 {
     uint32_t late = b->sorted[i];
     int32_t step = b->in->collectives[b->collective_of[late]].step;
-    int64_t behind = tl_portion(ns, b->in->arrivals[late].behind, TL_SHARE_ONE);
-    return emit_of(b, from, i, part, behind, step - 1) && emit_of(b, from, i, part, ns - behind, step);
+    int64_t after_last = tl_portion(ns, b->in->arrivals[late].after_last, TL_SHARE_ONE);
+    return emit_of(b, from, i, part, after_last, step - 1) && emit_of(b, from, i, part, ns - after_last, step);
 }
 
 /* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
@@ -337,8 +337,8 @@ static bool measurable(const blaming *b)
     return sum <= INT64_MAX;
 }
 
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
-                          tl_error *err)
+tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, const tl_delay_cost *), void *arg,
+                             tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
     bool ok = prepare(&b);

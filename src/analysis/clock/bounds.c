@@ -190,7 +190,7 @@ static int64_t transfer_us(const tl_participant *p, uint32_t n)
     return tl_ns_max(least_ns, TL_CLOCK_ERROR_NS) / 1000;
 }
 
-/* How far own ends of one meeting lie behind the mean end. */
+/* How long after the mean end of a meeting its members end. */
 static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_clock_bound *bound,
                    const int64_t *offset, tl_clock_say *says)
 {
@@ -212,7 +212,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
                 sum_ns = tl_ns_sum(sum_ns, ns);
                 continue;
             }
-            say[clock].behind = tl_ns_sum(say[clock].behind, (ns - sum_ns / bound->n) / 1000 * weight);
+            say[clock].late = tl_ns_sum(say[clock].late, (ns - sum_ns / bound->n) / 1000 * weight);
             say[clock].took = tl_ns_sum(say[clock].took, took_us * weight);
             say[clock].weight = tl_ns_sum(say[clock].weight, weight);
         }

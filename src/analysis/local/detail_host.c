@@ -79,7 +79,7 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
 }
 
-/* What the host does behind the last launch of a step holds up the next one, whose idle time the device's is then. */
+/* What the host does after the last launch of a step holds up the next one, whose idle time the device's is then. */
 static int32_t step_held_up(const gathering *g, int64_t start_ns)
 {
     int64_t next_ns = next_launch(g, start_ns);
@@ -171,7 +171,7 @@ static bool surely_waits(const gathering *g, uint32_t name)
 
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
  * waited, before the host launches anything again (until then communication may keep the device busy). */
-static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
+static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
     int64_t next = sure ? next_launch(g, end_ns) : end_ns,
             until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
@@ -194,7 +194,7 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
              add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
                       DEPTH_OF_CALLS, false);
         if (ok && may_wait(g, name)) {
-            int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
+            int64_t ns = idle_after(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
                 ok = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
                                    g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,

@@ -14,7 +14,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* A collective that starts so soon behind the one before it on its stream had been held up by that. */
+/* A collective that starts so soon after the one before it on its stream had been held up by that. */
 static const int64_t held_ns = 30000;
 
 typedef struct stretch {
@@ -210,7 +210,7 @@ static bool compare_steps(comparing *c)
     return sum_up(c, since_step);
 }
 
-/* ---------------------------------------------------------------------------------------------- behind a step's last */
+/* ---------------------------------------------------------------------------------------------- after a step's last */
 
 static int64_t done_with(comparing *c, int32_t step)
 {
@@ -238,23 +238,23 @@ static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, 
 }
 
 /* `before`: the last one of the step before, TL_NONE. */
-static void find_behind(comparing *c, uint32_t at, uint32_t before)
+static void find_after_last(comparing *c, uint32_t at, uint32_t before)
 {
     tl_participant *p = &c->parts[at];
     uint32_t previous = c->previous[at];
 
-    p->behind_ns = p->behind_step_ns = 0;
+    p->after_last_ns = p->after_last_step_ns = 0;
     p->done_ns = done_with(c, p->step);
     if (p->step < 1)
         return;
     int64_t done_ns = done_with(c, p->step - 1);
     if (previous != TL_NONE && c->parts[previous].step == p->step - 1)
-        p->behind_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
+        p->after_last_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
     if (before != TL_NONE && c->parts[before].step == p->step - 1)
-        p->behind_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
+        p->after_last_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
 }
 
-static void compare_behind(comparing *c)
+static void compare_after_last(comparing *c)
 {
     uint32_t before = TL_NONE;
     int32_t step = INT32_MIN;
@@ -262,7 +262,7 @@ static void compare_behind(comparing *c)
         if (c->parts[c->order[i]].step != step && i > 0)
             before = c->order[i - 1];
         step = c->parts[c->order[i]].step;
-        find_behind(c, c->order[i], before);
+        find_after_last(c, c->order[i], before);
     }
 }
 
@@ -288,7 +288,7 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
          compare_groups(&c) && compare_steps(&c);
     if (ok) {
         tl_steps_done(view, c.step_done);
-        compare_behind(&c);
+        compare_after_last(&c);
     }
     free(c.order);
     free(c.ready);

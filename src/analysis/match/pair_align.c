@@ -6,7 +6,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Two that do the same end no farther apart, beside the distance of their clocks. */
+/* Two that do the same end no farther apart, besides the distance of their clocks. */
 #define CLOSE_NS INT64_C(500000)
 
 /* A rank has so many neighbours at most: in a pipeline two. */

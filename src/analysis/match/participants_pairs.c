@@ -45,7 +45,7 @@ static bool is_before_steps(const pairing *k, const tl_participant *p)
 }
 
 /* The step in which it was launched.  Where the recording begins or ends in a step nobody has marked it: it is the one
- * before the first, or behind the last. */
+ * before the first, or after the last. */
 static int32_t step_of(const pairing *k, const tl_participant *p)
 {
     if (p->step >= 0 || k->view->nsteps == 0)

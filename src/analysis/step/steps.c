@@ -6,7 +6,7 @@
  *
  * A mark is the host's.  Where it runs ahead of its device its marks may be much shorter than what the device takes for
  * a step: a step is as long as from the last end of what was done in the step before, on any rank, to that of its own:
- * collectives, and work behind them, for which the others wait in the next.  Steps without
+ * collectives, and work after them, for which the others wait in the next.  Steps without
  * one, and the next, are equal parts; the first with one begins at the last end of what was before it.  Where nothing
  * was, it counts as its mark, if that is longer than its collectives.
  */

@@ -4,7 +4,7 @@
  *     stream 9     ......[=======]............
  *     device idle      ..            ....
  *
- * A stream that idles while another works is the normal case of communication beside compute: not the device's idle
+ * A stream that idles while another works is the normal case of communication under compute: not the device's idle
  * time.
  */
 #include "tlmpi/analysis/time.h"

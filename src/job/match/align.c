@@ -1,7 +1,7 @@
 /* align.c - what no other rule has matched, by when it ended: in rounds, until nothing more is found.
  *
  *     every proc   tallies       for each rank and group: how many have a key, how many are open
- *     proc 0       references    for each group the rank that the others are laid beside
+ *     proc 0       references    for each group the rank that the others are compared with
  *     its proc     items         ends and keys of its row, by way of the owner of the group, to the procs that need them
  *     every proc   aligns        the rows of its ranks
  *

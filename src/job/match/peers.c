@@ -7,7 +7,7 @@
  *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
  *     proc 0                         sums into idle and idle_summary
  *
- * The home of a rank is a function of its place among the ranks, so that homes one behind the other have them in order.
+ * The home of a rank is a function of its place among the ranks, so that homes one after the other have them in order.
  */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"

@@ -264,7 +264,7 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* Whether runs were told apart without knowing when some trace began: its base time stands behind its events. */
+/* Whether runs were told apart without knowing when some trace began: its base time stands after its events. */
 static bool needs_deep_look(const tl_inventory *inventory)
 {
     bool unknown = false;
