@@ -43,7 +43,7 @@ static size_t unite(tl_job_step *steps, size_t m)
     for (size_t i = 0, to; i < m; i = to) {
         for (to = i; to < m && steps[to].number == steps[i].number; to++)
             ;
-        steps[n++] = steps[i + (to - i) / 2];
+        steps[n++] = steps[i + tl_upper_middle(to - i)];
     }
     return n;
 }
@@ -163,23 +163,13 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t 
 
 /* ------------------------------------------------------------------------------------------- before the first step */
 
-static int by_length(const void *a, const void *b)
-{
-    const tl_job_step *x = a, *y = b;
-    return TL_COMPARE(x->ns, y->ns);
-}
-
 static int64_t middle_length(const tl_job_step *steps, size_t n)
 {
-    tl_job_step *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    if (sorted == NULL || n == 0) {
-        free(sorted);
-        return INT64_MAX;
-    }
-    memcpy(sorted, steps, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_length);
-    int64_t ns = sorted[(n - 1) / 2].ns;
-    free(sorted);
+    int64_t *lengths_ns = tl_malloc((n + 1) * sizeof *lengths_ns);
+    for (size_t i = 0; lengths_ns != NULL && i < n; i++)
+        lengths_ns[i] = steps[i].ns;
+    int64_t ns = lengths_ns != NULL && n > 0 ? tl_lower_median(lengths_ns, n) : INT64_MAX;
+    free(lengths_ns);
     return ns;
 }
 
