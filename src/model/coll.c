@@ -57,6 +57,16 @@ bool tl_is_synchronising(tl_collective kind)
     return kind == TL_ALL_REDUCE || kind == TL_ALL_GATHER || kind == TL_REDUCE_SCATTER || kind == TL_BARRIER;
 }
 
+bool tl_is_point_to_point(tl_collective kind)
+{
+    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer)
+{
+    return kind == TL_SEND || (kind != TL_RECV && rank < peer);
+}
+
 double tl_bus_factor(tl_collective kind, int32_t n)
 {
     double share = n > 1 ? (double)(n - 1) / (double)n : 0;

@@ -124,6 +124,26 @@ typedef struct tl_collective_run {
 /* Puts participants in the order of (group, key, rank, start, uid).  False when memory is out. */
 bool tl_participants_sort(tl_participant *parts, size_t n);
 
+/* The place after the last participant of the collective that begins at `from` < n: all of one group and key, which lie
+ * together in sorted participants.
+ *
+ *     for (size_t from = 0, to; from < n; from = to) {
+ *         to = tl_participants_end(parts, n, from);
+ */
+size_t tl_participants_end(const tl_participant *parts, size_t n, size_t from);
+
+/* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a synchronising
+ * collective, or an exchange of two that each send to the other), or a message from one to the other. */
+
+/* Whether every one of them takes part in a synchronising collective. */
+bool tl_participants_synchronise(const tl_participant *p, size_t n);
+
+/* Whether it is a meeting. */
+bool tl_participants_meet(const tl_participant *p, size_t n);
+
+/* The place, 0 or 1, of the sender of a message; -1 where it is none. */
+int32_t tl_participants_sender(const tl_participant *p, size_t n);
+
 /* The collectives in sorted participants, in their order; the caller frees *runs.  False when memory is out. */
 bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns);
 

@@ -51,6 +51,13 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
  */
 bool tl_is_synchronising(tl_collective kind);
 
+/* Whether it goes between two ranks: a send, a receive, or both at once. */
+bool tl_is_point_to_point(tl_collective kind);
+
+/* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower of the
+ * two, so that both agree. */
+bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer);
+
 /* Bus bandwidth / algorithm bandwidth of a group of n ranks, as nccl-tests define it: the share of the message that
  * crosses the busiest link. */
 double tl_bus_factor(tl_collective kind, int32_t n);

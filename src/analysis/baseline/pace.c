@@ -52,7 +52,7 @@ static uint32_t *count_sent(const tl_whatif *w)
     for (size_t r = 0; nsent != NULL && r < w->in.nranks; r++)
         for (size_t i = 0; i < w->in.programs[r].ncomms; i++) {
             const tl_comm *c = &w->in.programs[r].comms[i];
-            nsent[w->cell_of[r][c->segment]] += c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV;
+            nsent[w->cell_of[r][c->segment]] += tl_is_point_to_point((tl_collective)c->kind);
         }
     return nsent;
 }

@@ -14,12 +14,8 @@
 
 bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t *nout)
 {
-    bool tells = n > 1 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING;
-
     *nout = 0;
-    for (size_t i = 0; tells && i < n; i++)
-        tells = tl_is_synchronising((tl_collective)p[i].kind);
-    if (!tells)
+    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING || !tl_participants_synchronise(p, n))
         return true;
     int64_t *ends = tl_malloc(n * sizeof *ends);
     if (ends == NULL)

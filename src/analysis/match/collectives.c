@@ -63,9 +63,10 @@ bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **run
     TL_VEC(tl_collective_run) made = { 0 };
     for (size_t from = 0, to; from < n; from = to) {
         tl_collective_run run = { .first = from, .s_first_ns = parts[from].start_ns };
-        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
-            run.s_first_ns = parts[to].start_ns < run.s_first_ns ? parts[to].start_ns : run.s_first_ns;
+        to = tl_participants_end(parts, n, from);
         run.n = to - from;
+        for (size_t i = from; i < to; i++)
+            run.s_first_ns = parts[i].start_ns < run.s_first_ns ? parts[i].start_ns : run.s_first_ns;
         if (!tl_vec_room(&made)) {
             free(made.v);
             return false;

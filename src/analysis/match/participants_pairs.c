@@ -121,7 +121,7 @@ static bool count_launched(pairing *k, const uint32_t *by_launch)
             continue;
         if ((goes(p, true) && !nth_of(k, p, true, &out)) || (goes(p, false) && !nth_of(k, p, false, &in)))
             return false;
-        bool by_out = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        bool by_out = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
         p->nth = by_out ? out : in;
     }
     return true;

@@ -77,7 +77,7 @@ static bool sends_to_nobody_knows(const tl_role_input *in)
         const tl_late_row *row = &in->rows[i];
         if (row->pair || row->peer >= 0)
             return false;
-        sends = sends || row->kind == TL_SEND || row->kind == TL_RECV || row->kind == TL_SEND_RECV;
+        sends = sends || tl_is_point_to_point((tl_collective)row->kind);
     }
     return sends;
 }

@@ -86,7 +86,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .kind = c->kind,
             .fits = fits,
             .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
-            .pair = c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV),
+            .pair = c->n == 2 && tl_is_point_to_point((tl_collective)c->kind),
             .group = c->group,
             .peer = p->peer,
             .done_ns = p->done_ns,

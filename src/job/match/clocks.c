@@ -32,8 +32,7 @@ static bool take_ends(const tl_matching *m, end_list *out)
     size_t n = m->set->parts.n;
 
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
-            ;
+        to = tl_participants_end(parts, n, from);
         size_t more = 0;
         if (!is_read(m, &parts[from]))
             continue;
