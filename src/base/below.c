@@ -1,3 +1,4 @@
+/* below.c - a wavelet matrix: the largest number below a bound in any part of a list. */
 #include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 

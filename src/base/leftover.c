@@ -1,3 +1,4 @@
+/* leftover.c - removes unfinished files when a signal ends the process. */
 #include "tlmpi/base/leftover.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* tell.c - see tell.h. */
+/* tell.c - what proc 0 prints at the end of a run, and the exit status that the input calls for. */
 #include "tell.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/digest.h"

@@ -1,3 +1,4 @@
+/* coll.c - sizes of messages and elements, and what kinds of collectives have in common. */
 #include "tlmpi/model/coll.h"
 
 int64_t tl_dtype_bytes(tl_text name)

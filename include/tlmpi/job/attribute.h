@@ -1,4 +1,4 @@
-/* attribute.h - from matched collectives to who holds the job up.
+/* attribute.h - which ranks hold the job up, from its matched collectives.
  *
  *     owners     a row a rank and collective: when it came, and in what it had more time than its peers
  *     proc 0     delay costs, from the last collective to the first; then a verdict on each rank

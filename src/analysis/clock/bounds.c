@@ -1,4 +1,4 @@
-/* bounds.c - see bounds.h. */
+/* bounds.c - the limits that matched collectives set to the offsets between clocks. */
 #include "bounds.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"

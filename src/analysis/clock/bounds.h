@@ -1,4 +1,5 @@
-/* bounds.h - what matched collectives say of clocks: who had come before who left. */
+/* bounds.h - the limits that matched collectives set to the offsets between clocks: on true clocks nobody leaves a
+ * synchronising collective before all have arrived, and nothing is received before it is sent. */
 #ifndef ANALYSIS_CLOCK_BOUNDS_H
 #define ANALYSIS_CLOCK_BOUNDS_H
 

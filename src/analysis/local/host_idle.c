@@ -1,4 +1,4 @@
-/* host_idle.c - see host_idle.h.
+/* host_idle.c - sums of the idle time that the host causes.
  *
  *     activity    ccc.ccch..ccccccssccccc.cccc      idle: h, s by the host, . by the device
  *     pieces         |   |--      |-     |          each from the first instant without work to the next work

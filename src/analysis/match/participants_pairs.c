@@ -1,4 +1,4 @@
-/* participants_pairs.c - see participants_pairs.h.
+/* participants_pairs.c - counts the sends and receives of a rank by the rank at the other end.
  *
  * Every rank counts what it sends to another, and what it receives from there, step by step: the k-th of one is the
  * k-th of the other.

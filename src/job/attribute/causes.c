@@ -1,4 +1,4 @@
-/* causes.c - see causes.h. */
+/* causes.c - the question about the suspects to all procs, and their answers to proc 0. */
 #include "causes.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"

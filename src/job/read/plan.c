@@ -1,4 +1,4 @@
-/* plan.c - see plan.h.
+/* plan.c - which trace files are read, as which ranks, and in which order.
  *
  * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
  * learn its rank; proc 0 decides and tells all.

@@ -1,4 +1,4 @@
-/* team.c - see team.h. */
+/* team.c - reads one large plain trace with several procs. */
 #include "tlmpi/job/transport/team.h"
 #include "tlmpi/trace/read/join.h"
 #include "piece.h"
