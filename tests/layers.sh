@@ -289,12 +289,12 @@ if [ -z "$found" ]; then
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
     check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/parts.h"'
     check "nor is there a way up and down again" bites src/analysis/verdict/units.c '#include "../gain/parts.h"'
-    check "a trace is read without letters" bites src/job/read/plan.c '#include "tlmpi/job/transport/post.h"'
-    check "transport knows no collectives" bites src/job/transport/desk.c '#include "tlmpi/job/match.h"'
+    check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
+    check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'
     check "matching judges nobody" bites src/job/match/move.c '#include "tlmpi/job/attribute.h"'
     check "only the run knows its phases" bites src/job/attribute/attribute.c '#include "tlmpi/job/run.h"'
     check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/match.h"'
-    check "a letter that is sent elsewhere is found" sends src/job/match/move.c 'tl_par_send(0, 0, NULL, 0);'
+    check "a message that is sent elsewhere is found" sends src/job/match/move.c 'tl_par_send(0, 0, NULL, 0);'
     check "a long file is found" long src/job/run.c
     check "a full folder is found" filled src/analysis/idle 4
     check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'

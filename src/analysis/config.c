@@ -52,11 +52,11 @@ static bool read_threshold(tl_text name, tl_text value, tl_idle_config *config)
         int64_t x;
         if (!tl_text_is(name, t->name))
             continue;
-        bool whole = t->percent ? tl_decimal_to_int(value.p, value.n, &x) && x <= 100
-                                : tl_decimal_us_to_ns(value.p, value.n, &x) && x <= LARGEST_NS;
-        if (whole && x >= 0)
+        bool ok = t->percent ? tl_decimal_to_int(value.p, value.n, &x) && x <= 100
+                             : tl_decimal_us_to_ns(value.p, value.n, &x) && x <= LARGEST_NS;
+        if (ok && x >= 0)
             *threshold_at(config, t) = x;
-        return whole && x >= 0;
+        return ok && x >= 0;
     }
     return false;
 }

@@ -3,7 +3,7 @@
 
 #include "suggest.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/model/table.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -273,12 +273,6 @@ static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool
     return TL_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return TL_COMPARE(x, y);
-}
-
 /* "0-3,7"; what is too long ends in dots. */
 static void write_ranges(char *out, size_t size, const tl_range *v, size_t n)
 {
@@ -306,7 +300,7 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
 
     tl_status st = tl_select_walk(&all, take_ranks, &list, err);
     if (st == TL_OK && list.ranks.n > 1)
-        qsort(list.ranks.v, list.ranks.n, sizeof *list.ranks.v, by_number);
+        tl_ns_sort(list.ranks.v, list.ranks.n);
     for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
         int64_t rank = list.ranks.v[i];
         if (runs.n > 0 && rank <= runs.v[runs.n - 1].last + 1)

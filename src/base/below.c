@@ -1,3 +1,4 @@
+/* below.c - a wavelet matrix: the largest number below a bound in any part of a list. */
 #include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 
@@ -56,10 +57,10 @@ bool tl_below_make(tl_below *t, const uint32_t *v, size_t n)
 
     t->words = tl_calloc(nwords + 1, sizeof *t->words);
     t->ones = tl_calloc(nwords + 1, sizeof *t->ones);
-    bool whole = now != NULL && next != NULL && t->words != NULL && t->ones != NULL;
-    if (whole && n > 0)
+    bool ok = now != NULL && next != NULL && t->words != NULL && t->ones != NULL;
+    if (ok && n > 0)
         memcpy(now, v, n * sizeof *now);
-    for (unsigned b = 0; whole && b < t->nbits; b++) {
+    for (unsigned b = 0; ok && b < t->nbits; b++) {
         part_by(t, b, now, next);
         uint32_t *kept = now;
         now = next;
@@ -67,9 +68,9 @@ bool tl_below_make(tl_below *t, const uint32_t *v, size_t n)
     }
     free(now);
     free(next);
-    if (!whole)
+    if (!ok)
         tl_below_free(t);
-    return whole;
+    return ok;
 }
 
 void tl_below_free(tl_below *t)

@@ -20,8 +20,8 @@
 #include <string.h>
 
 typedef struct number {
-    const char *p, *end;        /* the digits, with the point among them; p == end for zero */
-    int64_t point;              /* the value is 0.digits * 10^point */
+    const char *p, *end; /* the digits, with the point among them; p == end for zero */
+    int64_t point;       /* the value is 0.digits * 10^point */
     bool minus;
 } number;
 
@@ -92,7 +92,7 @@ static bool scan(const char *text, size_t n, number *out)
     return true;
 }
 
-/* The next digit of the number, 0 behind its last one. */
+/* The next digit of the number, 0 after its last one. */
 static unsigned next_digit(number *x)
 {
     if (x->p < x->end && *x->p == '.')
@@ -162,7 +162,7 @@ static inline uint64_t join_digits(uint64_t digits)
  *
  *     "6851234567890.123"    first eight   68512345
  *                            the rest      67890, of the eight digits before the point without those read already
- *                            behind it     123
+ *                            after it     123
  */
 static inline bool three_decimals(const char *text, size_t n, int64_t *out)
 {
@@ -242,7 +242,7 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
     return scan(text, n, &x) && integer_part(&x, &value) && !more_than_zeros(&x) && with_sign(value, x.minus, out);
 }
 
-/* A double is told from its neighbours by at most 767 digits; of all behind that it only matters whether one is not 0.
+/* A double is told from its neighbours by at most 767 digits; of all after that it only matters whether one is not 0.
  */
 #define DIGITS_MOST 800
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first 64 bits behind the point of the square roots of 2, 3, 5 and 7, made odd. */
+/* The first 64 bits after the point of the square roots of 2, 3, 5 and 7, made odd. */
 #define ROOT2 UINT64_C(0x6a09e667f3bcc909)
 #define ROOT3 UINT64_C(0xbb67ae8584caa73b)
 #define ROOT5 UINT64_C(0x3c6ef372fe94f82b)

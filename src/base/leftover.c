@@ -1,3 +1,4 @@
+/* leftover.c - removes unfinished files when a signal ends the process. */
 #include "tlmpi/base/leftover.h"
 
 #include <signal.h>
@@ -37,7 +38,7 @@ void tl_leftover_remove(void)
     }
 }
 
-/* How long a process of a crowd goes on living: one that has a processor may be half a dozen time slices behind. */
+/* How long a process of a crowd goes on living: one that has a processor may be half a dozen time slices late. */
 static const struct timespec grace = { .tv_nsec = 500000000 };
 static volatile sig_atomic_t in_crowd;
 

@@ -1,4 +1,4 @@
-/* period.c - see period.h. */
+/* period.c - finds the period of a sequence. */
 #include "tlmpi/base/period.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

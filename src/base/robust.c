@@ -1,74 +1,8 @@
-/* robust.c - robust measures and the randomness of permutation tests. */
+/* robust.c - slopes and trends that a few bad points do not change, and the randomness of permutation tests. */
 #include "tlmpi/base/robust.h"
 #include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
-void tl_real_sort(double *x, size_t n)
-{
-    if (n > 1)
-        qsort(x, n, sizeof *x, ascending);
-}
-
-/* Of an even number of numbers, the middle two. */
-static double between(double low, double high)
-{
-    return low + (high - low) / 2;
-}
-
-double tl_real_median(double *x, size_t n)
-{
-    if (n == 0)
-        return NAN;
-    tl_real_sort(x, n);
-    return n % 2 ? x[n / 2] : between(x[n / 2 - 1], x[n / 2]);
-}
-
-/* All but one of numbers that ascend; those before `middle` are not above their median, the others not below it. */
-typedef struct others {
-    const double *all;
-    size_t n, without, middle;
-    double median;
-} others;
-
-static double other(const others *o, size_t i)
-{
-    return o->all[i < o->without ? i : i + 1];
-}
-
-/* The k-th smallest distance from the median.  Distances ascend from the middle both ways: it is where so many of the
- * left ones and the rest of the right ones are the smallest k. */
-static double distance(const others *o, size_t k)
-{
-    size_t nleft = o->middle, nright = o->n - o->middle;
-    size_t low = k > nright ? k - nright : 0, high = k < nleft ? k : nleft;
-    while (low < high) {
-        size_t left = low + (high - low) / 2; /* is the next left one smaller than the last right one that is taken? */
-        if (o->median - other(o, o->middle - 1 - left) < other(o, o->middle + k - left - 1) - o->median)
-            low = left + 1;
-        else
-            high = left;
-    }
-    double next_left = low < nleft ? o->median - other(o, o->middle - 1 - low) : INFINITY;
-    double next_right = k - low < nright ? other(o, o->middle + k - low) - o->median : INFINITY;
-    return next_left < next_right ? next_left : next_right;
-}
-
-void tl_real_others(const double *all, size_t n, size_t without, double *median, double *mad)
-{
-    others o = { .all = all, .n = n - 1, .without = without, .middle = (n - 1) / 2 };
-    bool odd = o.n % 2 != 0;
-    o.median = odd ? other(&o, o.middle) : between(other(&o, o.middle - 1), other(&o, o.middle));
-    *median = o.median;
-    *mad = odd ? distance(&o, o.n / 2) : between(distance(&o, o.n / 2 - 1), distance(&o, o.n / 2));
-}
 
 /* ---------------------------------------------------------------------------------------------------------- trends */
 

@@ -1,3 +1,4 @@
+/* sort.c - natural merge sort of indices; sorted integers. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* spare.c - whether an output would take the place of an input. */
 #include "tlmpi/base/spare.h"
 #include <stdio.h>
 #include <sys/stat.h>

@@ -10,7 +10,7 @@ tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...)
     if (err == NULL)
         return status;
 
-    /* Formatted beside err, because a caller may put err->text itself into a longer message. */
+    /* Formatted apart from err, because a caller may put err->text itself into a longer message. */
     char line[sizeof err->text] = "";
     va_list args;
     va_start(args, format);

@@ -1,4 +1,4 @@
-/* digest.c - see digest.h. */
+/* digest.c - prints a hash of each table of a result file. */
 #include "tlmpi/job/digest.h"
 #include <inttypes.h>
 

@@ -5,7 +5,7 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/rank_result.h"
-#include "tlmpi/job/transport/post.h"
+#include "tlmpi/job/transport/work_queue.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/store/store.h"
@@ -20,7 +20,7 @@ typedef struct tl_job {
     tl_details details;
     tl_programs programs;
     tl_late_rows late;
-    tl_desk *desk; /* proc 0 alone, as all below */
+    tl_writer *writer; /* proc 0 alone, as all below */
     tl_store *store;
     char *output;
 } tl_job;

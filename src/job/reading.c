@@ -1,4 +1,4 @@
-/* reading.c - one trace after the other, as the desk hands them out: read, analysed, its rows delivered. */
+/* reading.c - one trace after the other, as the writer hands them out: read, analysed, its rows delivered. */
 #include "phases.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/team.h"
@@ -17,18 +17,18 @@ static bool keep_rows(tl_job *j, tl_rank_result *result)
 
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
 {
-    tl_post post;
+    tl_endpoint endpoint;
     tl_status st = TL_OK;
 
     if (tl_is_first()) {
-        j->desk = tl_desk_open(&j->plan, j->store, j->options->reproducible, !j->options->quiet);
-        st = j->desk != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
+        j->writer = tl_writer_open(&j->plan, j->store, j->options->reproducible, !j->options->quiet);
+        st = j->writer != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
     }
     st = tl_par_agree(st, err);
     if (st != TL_OK)
         return st;
 
-    tl_post_open(&post, j->desk);
+    tl_endpoint_open(&endpoint, j->writer);
     const tl_rank_reading how = { .options = j->options,
                                   .rules = &j->rules,
                                   .analyse = analyse,
@@ -37,23 +37,23 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
                                   .details = &j->details,
                                   .programs = &j->programs,
                                   .read = tl_team_read,
-                                  .read_arg = &post,
-                                  .tick = tl_is_first() ? tl_post_tick : NULL,
-                                  .tick_arg = &post };
+                                  .read_arg = &endpoint,
+                                  .tick = tl_is_first() ? tl_endpoint_tick : NULL,
+                                  .tick_arg = &endpoint };
     const tl_read_options reading = tl_rank_read_options(&how);
-    for (tl_task task; (task = tl_post_next(&post)).item >= 0;) {
+    for (tl_task task; (task = tl_work_queue_next(&endpoint)).item >= 0;) {
         const tl_plan_item *item = &j->plan.items[task.item];
         tl_rank_result result;
         tl_error why = { 0 };
         if (task.piece > 0) {
-            tl_team_help(&post, item, &task, &reading);
+            tl_team_help(&endpoint, item, &task, &reading);
             continue;
         }
         if (tl_rank_read(item, &how, &result, &why) != TL_OK) {
             fprintf(stderr, "tlmpi: %s\n", why.text); /* not even a row of it: nobody can go on */
             tl_par_abort(TL_EXIT_FAULT);
         }
-        tl_status delivered = tl_post_deliver(&post, task.item, &result, &why);
+        tl_status delivered = tl_work_queue_deliver(&endpoint, task.item, &result, &why);
         if (delivered == TL_OK && !keep_rows(j, &result))
             delivered = tl_fail_memory(&why, "the rows of a rank");
         if (delivered != TL_OK && st == TL_OK)
@@ -61,10 +61,10 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
         tl_rank_result_free(&result);
     }
     if (tl_is_first()) {
-        tl_desk_serve_out(j->desk);
-        tl_status desk = tl_desk_status(j->desk, st == TL_OK ? err : NULL);
-        st = st == TL_OK ? desk : st;
+        tl_writer_serve_out(j->writer);
+        tl_status written = tl_writer_status(j->writer, st == TL_OK ? err : NULL);
+        st = st == TL_OK ? written : st;
     }
-    tl_mail_free(&post.mail);
+    tl_unexpected_free(&endpoint.unexpected);
     return tl_par_agree(st, err);
 }

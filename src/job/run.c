@@ -30,7 +30,7 @@ static tl_status gather_ranks(tl_job *j, tl_error *err)
 static void job_free(tl_job *j)
 {
     tl_store_abandon(j->store);
-    tl_desk_close(j->desk);
+    tl_writer_close(j->writer);
     tl_tables_free(&j->tables);
     tl_participants_free(&j->participants);
     free(j->exposures.v);
@@ -83,7 +83,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_attribute(&j.late, &j.programs, &j.details, &j.tables, &err);
     if (st == TL_OK)
-        st = tl_stream_tables(j.store, j.desk != NULL ? tl_desk_epoch(j.desk) : 0, &j.tables, &err);
+        st = tl_stream_tables(j.store, j.writer != NULL ? tl_writer_epoch(j.writer) : 0, &j.tables, &err);
     if (st == TL_OK) {
         if (tl_is_first())
             st = tl_job_finish(&j, start_s, &code, &err);

@@ -1,4 +1,4 @@
-/* tell.c - see tell.h. */
+/* tell.c - what proc 0 prints at the end of a run, and the exit status that the input calls for. */
 #include "tell.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/digest.h"
@@ -70,7 +70,8 @@ void tl_tell_runs(const tl_inventory *inventory)
             strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
         char path[1024];
         tl_printable(path, sizeof path, first->path);
-        printf("%3d  %5zu  %-20s  %s%s\n", run + 1, n, when, path, run == inventory->run ? "  <- taken by default" : "");
+        printf("%3d  %5zu  %-20s  %s%s\n", run + 1, n, when, path,
+               run == inventory->run ? "  <- taken by default" : "");
     }
 }
 
@@ -93,7 +94,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         if (r->dropped > 0 || r->repaired > 0)
             snprintf(counts, sizeof counts, " (%" PRId64 " entr%s lost, %" PRId64 " repaired)", r->dropped,
                      r->dropped == 1 ? "y" : "ies", r->repaired);
-        /* A full cell has no 0 behind it. */
+        /* A full cell has no 0 after it. */
         tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
                 counts);
     }
@@ -111,18 +112,29 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
-        .breakdown = (const tl_breakdown *)(const void *)breakdown->rows, .nbreakdown = breakdown->n,
-        .steps = (const tl_step *)(const void *)steps->rows, .nsteps = steps->n,
-        .idle = (const tl_idle *)(const void *)idle->rows, .nidle = idle->n,
-        .causes = (const tl_idle_job *)(const void *)causes->rows, .ncauses = causes->n,
-        .quality = (const tl_quality *)(const void *)quality->rows, .nquality = quality->n,
+        .breakdown = (const tl_breakdown *)(const void *)breakdown->rows,
+        .nbreakdown = breakdown->n,
+        .steps = (const tl_step *)(const void *)steps->rows,
+        .nsteps = steps->n,
+        .idle = (const tl_idle *)(const void *)idle->rows,
+        .nidle = idle->n,
+        .causes = (const tl_idle_job *)(const void *)causes->rows,
+        .ncauses = causes->n,
+        .quality = (const tl_quality *)(const void *)quality->rows,
+        .nquality = quality->n,
         .answers = answers,
         .world_size = inventory->world_size,
-        .missing = inventory->missing.v, .nmissing_listed = inventory->missing.n, .nmissing = inventory->nmissing,
+        .missing = inventory->missing.v,
+        .nmissing_listed = inventory->missing.n,
+        .nmissing = inventory->nmissing,
         .skipped = skipped,
-        .run = inventory->run + 1, .nruns = inventory->nruns, .run_asked = options->run > 0,
-        .nprocs = tl_par_nprocs(), .seconds = seconds,
-        .output = output, .output_bytes = stat(output, &st) == 0 ? (int64_t)st.st_size : 0,
+        .run = inventory->run + 1,
+        .nruns = inventory->nruns,
+        .run_asked = options->run > 0,
+        .nprocs = tl_par_nprocs(),
+        .seconds = seconds,
+        .output = output,
+        .output_bytes = stat(output, &st) == 0 ? (int64_t)st.st_size : 0,
     };
 
     s.ranks = rank_rows(job, &s.nranks);
@@ -135,13 +147,12 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
 
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
-    static const char *const names[] = { "rank", "status", "events", "kept", "dropped", "repaired", "gzip", "file_bytes",
-                                         "file" };
+    static const char *const names[] = { "rank",     "status", "events",     "kept", "dropped",
+                                         "repaired", "gzip",   "file_bytes", "file" };
     uint32_t columns[sizeof names / sizeof names[0]];
     const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
     const tl_inventory *inventory = &plan->inventory;
-    tl_printer printer = { .out = stdout, .schema = &tl_rank_schema, .format = TL_FORMAT_TABLE,
-                           .columns = columns };
+    tl_printer printer = { .out = stdout, .schema = &tl_rank_schema, .format = TL_FORMAT_TABLE, .columns = columns };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         columns[printer.ncolumns++] = (uint32_t)(tl_schema_field(&tl_rank_schema, names[i]) - tl_rank_schema.fields);

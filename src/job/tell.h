@@ -1,4 +1,4 @@
-/* tell.h - what proc 0 says when it is done. */
+/* tell.h - what proc 0 prints at the end of a run: the summary, and warnings about what could not be read. */
 #ifndef JOB_TELL_H
 #define JOB_TELL_H
 

@@ -1,4 +1,4 @@
-/* write.c - see write.h. */
+/* write.c - the result file: where it goes, and what proc 0 writes into it. */
 #include "write.h"
 #include "commit.h"
 #include "tlmpi/analysis/registry.h"

@@ -1,4 +1,4 @@
-/* write.h - what proc 0 writes when all ranks have been read. */
+/* write.h - the result file, as proc 0 begins it before ranks are read and ends it after. */
 #ifndef JOB_WRITE_H
 #define JOB_WRITE_H
 

@@ -1,3 +1,4 @@
+/* coll.c - sizes of messages and elements, and what kinds of collectives have in common. */
 #include "tlmpi/model/coll.h"
 
 int64_t tl_dtype_bytes(tl_text name)
@@ -55,6 +56,16 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
 bool tl_is_synchronising(tl_collective kind)
 {
     return kind == TL_ALL_REDUCE || kind == TL_ALL_GATHER || kind == TL_REDUCE_SCATTER || kind == TL_BARRIER;
+}
+
+bool tl_is_point_to_point(tl_collective kind)
+{
+    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer)
+{
+    return kind == TL_SEND || (kind != TL_RECV && rank < peer);
 }
 
 double tl_bus_factor(tl_collective kind, int32_t n)

@@ -1,3 +1,4 @@
+/* participant.c - lists of participants. */
 #include "tlmpi/model/participant.h"
 #include <stdio.h>
 #include <stdlib.h>

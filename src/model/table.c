@@ -74,7 +74,7 @@ static int compare_name(const unsigned char *a, const unsigned char *b)
     return TL_COMPARE(x, y);
 }
 
-/* NaN, which is no value, comes behind all values. */
+/* NaN, which is no value, comes after all values. */
 static int compare_f64(const unsigned char *a, const unsigned char *b)
 {
     double x, y;
@@ -195,7 +195,7 @@ void tl_cell_text(char *cell, size_t size, const char *text, size_t n)
 {
     memset(cell, 0, size);
     if (n > size) {
-        /* A character of UTF-8 has at most three bytes behind its first: back to a first byte, unless there is none. */
+        /* A character of UTF-8 has at most three bytes after its first: back to a first byte, unless there is none. */
         size_t cut = size;
         while (cut > 0 && size - cut < 3 && ((unsigned char)text[cut] & 0xc0) == 0x80)
             cut--;

@@ -20,7 +20,7 @@ bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
 
 uint32_t tl_call_track(const tl_calls *calls, size_t call)
 {
-    size_t low = 0; /* to the first thread that ends behind the call */
+    size_t low = 0; /* to the first thread that ends after the call */
     TL_BISECT(low, calls->nthreads - 1, mid, calls->threads[mid].first + calls->threads[mid].n <= call);
     return calls->threads[low].track;
 }

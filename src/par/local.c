@@ -79,53 +79,53 @@ bool tl_par_launched(void)
 }
 
 /* A list from the oldest to the newest. */
-struct letter {
-    struct letter *next;
+struct message {
+    struct message *next;
     size_t n;
     int tag;
     unsigned char bytes[];
 };
 
-static struct letter *oldest, **end = &oldest;
+static struct message *oldest, **end = &oldest;
 
 bool tl_local_send(int tag, const void *bytes, size_t n)
 {
-    struct letter *letter = n <= SIZE_MAX - sizeof *letter ? tl_malloc(sizeof *letter + n) : NULL;
-    if (letter == NULL)
+    struct message *message = n <= SIZE_MAX - sizeof *message ? tl_malloc(sizeof *message + n) : NULL;
+    if (message == NULL)
         return false;
-    *letter = (struct letter){ .n = n, .tag = tag };
+    *message = (struct message){ .n = n, .tag = tag };
     if (n > 0)
-        memcpy(letter->bytes, bytes, n);
-    *end = letter;
-    end = &letter->next;
+        memcpy(message->bytes, bytes, n);
+    *end = message;
+    end = &message->next;
     return true;
 }
 
-bool tl_local_probe(tl_message *message)
+bool tl_local_probe(tl_envelope *envelope)
 {
     if (oldest == NULL)
         return false;
-    *message = (tl_message){ .from = tl_par_proc(), .tag = oldest->tag, .n = oldest->n };
+    *envelope = (tl_envelope){ .from = tl_par_proc(), .tag = oldest->tag, .n = oldest->n };
     return true;
 }
 
 void tl_local_take(void *bytes)
 {
-    struct letter *letter = oldest;
-    if (letter->n > 0)
-        memcpy(bytes, letter->bytes, letter->n);
-    oldest = letter->next;
+    struct message *message = oldest;
+    if (message->n > 0)
+        memcpy(bytes, message->bytes, message->n);
+    oldest = message->next;
     if (oldest == NULL)
         end = &oldest;
-    free(letter);
+    free(message);
 }
 
 void tl_local_drop_all(void)
 {
     while (oldest != NULL) {
-        struct letter *letter = oldest;
-        oldest = letter->next;
-        free(letter);
+        struct message *message = oldest;
+        oldest = message->next;
+        free(message);
     }
     end = &oldest;
 }

@@ -20,7 +20,7 @@ long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns);
 
 /* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */
 bool tl_local_send(int tag, const void *bytes, size_t n);
-bool tl_local_probe(tl_message *message);
+bool tl_local_probe(tl_envelope *envelope);
 void tl_local_take(void *bytes);
 void tl_local_drop_all(void);
 

@@ -142,10 +142,10 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
         return;
     }
 
-    bool whole = n <= INT_MAX;
-    MPI_Datatype type = whole ? MPI_BYTE : item_of(n);
+    bool fits = n <= INT_MAX;
+    MPI_Datatype type = fits ? MPI_BYTE : item_of(n);
     MPI_Request request;
-    MPI_Isend(bytes, whole ? (int)n : 1, type, to, tag, MPI_COMM_WORLD, &request);
+    MPI_Isend(bytes, fits ? (int)n : 1, type, to, tag, MPI_COMM_WORLD, &request);
 
     unsigned spins = 0;
     int done = 0;
@@ -155,13 +155,13 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
             idle(arg);
         tl_nap_between_steps(&spins);
     }
-    if (!whole)
+    if (!fits)
         MPI_Type_free(&type);
 }
 
-bool tl_par_probe(tl_message *message)
+bool tl_par_probe(tl_envelope *envelope)
 {
-    if (tl_local_probe(message))
+    if (tl_local_probe(envelope))
         return true;
     if (nprocs == 1)
         return false;
@@ -175,23 +175,23 @@ bool tl_par_probe(tl_message *message)
     if (!there)
         return false;
     MPI_Get_elements_x(&status, MPI_BYTE, &n);
-    *message = (tl_message){ .from = status.MPI_SOURCE, .tag = status.MPI_TAG, .n = (size_t)n };
+    *envelope = (tl_envelope){ .from = status.MPI_SOURCE, .tag = status.MPI_TAG, .n = (size_t)n };
     return true;
 }
 
-void tl_par_take(const tl_message *message, void *bytes)
+void tl_par_take(const tl_envelope *envelope, void *bytes)
 {
-    if (message->from == proc) {
+    if (envelope->from == proc) {
         tl_local_take(bytes);
         return;
     }
 
-    bool whole = message->n <= INT_MAX;
-    MPI_Datatype type = whole ? MPI_BYTE : item_of(message->n);
+    bool fits = envelope->n <= INT_MAX;
+    MPI_Datatype type = fits ? MPI_BYTE : item_of(envelope->n);
     MPI_Request request;
-    MPI_Irecv(bytes, whole ? (int)message->n : 1, type, message->from, message->tag, MPI_COMM_WORLD, &request);
-    tl_wait_with(message->from, &request, message->n);
-    if (!whole)
+    MPI_Irecv(bytes, fits ? (int)envelope->n : 1, type, envelope->from, envelope->tag, MPI_COMM_WORLD, &request);
+    tl_wait_with(envelope->from, &request, envelope->n);
+    if (!fits)
         MPI_Type_free(&type);
 }
 

@@ -1,4 +1,4 @@
-/* par_mpi_shared.c - see par_mpi_shared.h.
+/* par_mpi_shared.c - memory that the procs of one host share.
  *
  * The first proc makes an anonymous file and tells the others its number and pid; they open it as /proc/PID/fd/N. Where
  * procs cannot see each other, as in containers of their own, that is nobody's, or another file: a word in the first

@@ -1,7 +1,7 @@
 /* par_mpi_shared.h - memory that the procs of one host have in common.
  *
  * MPI's own (MPI_Win_allocate_shared) lies in a file of /dev/shm: where that is full, Open MPI 4 fails on one proc and
- * leaves the others waiting for it for ever.  This lies in no file system, so nothing of it is left behind either,
+ * leaves the others waiting for it for ever.  This lies in no file system, so nothing of it stays either,
  * however a proc ends.
  */
 #ifndef TLMPI_PAR_PAR_MPI_SHARED_H

@@ -32,7 +32,7 @@ typedef struct exchange {
     MPI_Request *requests; /* a receive for each proc, then BLOCKS_OUT sends */
     int *done;             /* which of them have ended */
     unsigned char *blocks; /* BLOCKS_OUT of them */
-    int to;                /* blocks go to this proc next, counted from the one behind us ... */
+    int to;                /* blocks go to this proc next, counted from the one after this proc ... */
     size_t sent;           /* ... which has got so many rows */
     int open;              /* requests under way */
 } exchange;

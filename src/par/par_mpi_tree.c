@@ -1,3 +1,4 @@
+/* par_mpi_tree.c - gathers and spreads a few bytes over a tree of procs. */
 #include "par_mpi_tree.h"
 
 #include "par_mpi_wait.h"

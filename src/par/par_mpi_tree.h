@@ -1,7 +1,7 @@
 /* par_mpi_tree.h - a few bytes from all procs to one, and from one to all.
  *
  * Each proc that stands between two others has to wake before it passes anything on.  In the library's own small
- * collectives a dozen stand one behind the other on 64 procs.  Here 64 procs report to one, so it is two up to 65 procs,
+ * collectives a dozen stand one after the other on 64 procs.  Here 64 procs report to one, so it is two up to 65 procs,
  * and four up to 4,161.
  *
  * Messages travel on a communicator of their own, where tl_par_probe does not see them.  All collective.

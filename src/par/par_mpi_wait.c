@@ -1,3 +1,4 @@
+/* par_mpi_wait.c - waits that test, nap, and are woken by a bell. */
 #include "par_mpi_wait.h"
 
 #include "local.h"

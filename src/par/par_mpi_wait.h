@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collective; behind tl_tree_start, and before tl_tree_end.  Without shared memory there are no bells, and naps are
+/* Collective; after tl_tree_start, and before tl_tree_end.  Without shared memory there are no bells, and naps are
  * short. False: memory is out. */
 bool tl_bells_start(void);
 void tl_bells_end(void);

@@ -81,14 +81,14 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
     }
 }
 
-bool tl_par_probe(tl_message *message)
+bool tl_par_probe(tl_envelope *envelope)
 {
-    return tl_local_probe(message);
+    return tl_local_probe(envelope);
 }
 
-void tl_par_take(const tl_message *message, void *bytes)
+void tl_par_take(const tl_envelope *envelope, void *bytes)
 {
-    (void)message;
+    (void)envelope;
     tl_local_take(bytes);
 }
 

@@ -1,4 +1,4 @@
-# HDF5 as the target tlmpi_hdf5: from its archive (libhdf5.a) where that stands beside the shared library and links with zlib
+# HDF5 as the target tlmpi_hdf5: from its archive (libhdf5.a) where that stands next to the shared library and links with zlib
 # and szip alone, else the shared library.
 #
 # Debian's shared library brings libcurl and some thirty libraries with it, for files on the network that nobody reads here:

@@ -203,7 +203,7 @@ tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *e
         st = tl_fail_memory(err, "an attribute");
         goto done;
     }
-    /* Read as it is stored, whatever its padding: what stands behind it is 0. */
+    /* Read as it is stored, whatever its padding: what stands after it is 0. */
     memory = H5Tcopy(type);
     if (memory < 0 || H5Aread(attr, memory, text) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);

@@ -6,7 +6,7 @@
 #define BLOCK_ROWS  4096u
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define CHUNK_ROWS  1024u
-/* Of a row itself, beside its text: length, and place in the file's heap. */
+/* Of a row itself, besides its text: length, and place in the file's heap. */
 #define ROW_BYTES 16u
 
 tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err)

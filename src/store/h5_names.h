@@ -13,11 +13,14 @@
 typedef struct tl_h5_names {
     hid_t dataset, type;
     uint64_t nwritten;
-    tl_bytes bytes;                 /* texts that wait, each with a 0 behind it */
-    TL_VEC(size_t) starts;          /* of each in bytes */
+    tl_bytes bytes;        /* texts that wait, each with a 0 after it */
+    TL_VEC(size_t) starts; /* of each in bytes */
 } tl_h5_names;
 
-#define TL_H5_NAMES_INIT { .dataset = -1, .type = -1 }
+#define TL_H5_NAMES_INIT                                                                                               \
+    {                                                                                                                  \
+        .dataset = -1, .type = -1                                                                                      \
+    }
 
 /* Makes the empty dataset. */
 tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err);

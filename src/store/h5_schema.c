@@ -5,7 +5,7 @@
  *     TIME   int64             TEXT   fixed string, UTF-8, padded with 0
  *     F64    IEEE double
  *
- * All little-endian, one behind the other without padding, as pack.h has them.
+ * All little-endian, one after the other without padding, as pack.h has them.
  */
 #include "h5_schema.h"
 #include "h5_words.h"

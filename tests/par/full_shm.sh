@@ -1,5 +1,5 @@
 #!/bin/sh
-# full_shm.sh COMMAND...: runs it where /dev/shm has no room left, as in a container after a run that left much behind.  The
+# full_shm.sh COMMAND...: runs it where /dev/shm has no room left, as in a container after a run whose files were left there.  The
 # procs find other ways to each other; none may wait for one that has failed.  77: not allowed to make such a place.
 unshare -m true 2> /dev/null || exit 77
 exec unshare -m sh -c '

@@ -297,7 +297,7 @@ struct inbox {
 static void take_all(void *arg)
 {
     struct inbox *inbox = arg;
-    tl_message m;
+    tl_envelope m;
 
     while (tl_par_probe(&m)) {
         unsigned char *bytes = malloc(m.n > 0 ? m.n : 1);
@@ -343,7 +343,7 @@ static void large_messages_cross(void)
     tl_par_barrier();
 }
 
-/* Proc 0 naps while all others send to it, as a writer does that is behind. */
+/* Proc 0 naps while all others send to it, as a writer does that is late. */
 static void a_napping_proc_gets_everything_in_the_end(void)
 {
     struct inbox inbox = { .right = true };
@@ -358,7 +358,7 @@ static void a_napping_proc_gets_everything_in_the_end(void)
     CU_ASSERT(inbox.right);
     CU_ASSERT_EQUAL(inbox.nbytes, me == 0 ? 300 * 10000 * (size_t)(all - 1) : 0);
     tl_par_barrier();
-    tl_message m;
+    tl_envelope m;
     CU_ASSERT_FALSE(tl_par_probe(&m));
     tl_par_barrier();
 }
@@ -372,7 +372,7 @@ static void messages_keep_their_order(void)
     for (int i = 0; i < 100; i++)
         tl_par_send(next, i, &i, i % 2 ? sizeof i : 0, NULL, NULL);
     while (taken < 100) {
-        tl_message m;
+        tl_envelope m;
         int i = -1;
         if (!tl_par_probe(&m)) {
             tl_par_nap(&spins);
@@ -412,9 +412,9 @@ static void messages_and_gathers_do_not_mix(void)
     tl_par_barrier();
 }
 
-/* Letters go round the procs, each of which sleeps until the one before it sends: a letter that were only found at the
+/* Messages go round the procs, each of which sleeps until the one before it sends: a message that were only found at the
  * end of a nap would take 32 ms a proc. */
-static void a_letter_wakes_who_waits_for_it(void)
+static void a_message_wakes_who_waits_for_it(void)
 {
     static const size_t sizes[] = { 0, 200, 1000, 5000, 100000 };
     static char bytes[100000];
@@ -425,7 +425,7 @@ static void a_letter_wakes_who_waits_for_it(void)
         tl_par_barrier();
         double started = seconds(CLOCK_MONOTONIC);
         for (int i = 0; i < rounds; i++) {
-            tl_message m;
+            tl_envelope m;
             unsigned spins = 0;
             if (me == 0)
                 tl_par_send(next, i, bytes, sizes[k], NULL, NULL);
@@ -495,7 +495,7 @@ static const unit_test tests[] = {
     TEST(messages_keep_their_order),
     TEST(a_message_to_oneself_comes_back),
     TEST(messages_and_gathers_do_not_mix),
-    TEST(a_letter_wakes_who_waits_for_it),
+    TEST(a_message_wakes_who_waits_for_it),
     TEST(all_are_told_at_once),
     TEST(naps_grow),
 };

@@ -22,9 +22,9 @@
 /* One matched collective: see match.h. */
 typedef struct tl_collective_view tl_collective_view;
 
-/* What the view must hold beside device work, launches and steps. */
+/* What the view must hold besides device work, launches and steps. */
 enum {
-    TL_NEEDS_HOST = 1           /* calls and ops: these analyses run first, then that is freed */
+    TL_NEEDS_HOST = 1 /* calls and ops: these analyses run first, then that is freed */
 };
 
 typedef struct tl_analysis {

@@ -11,23 +11,23 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
-/* ---------------------------------------------------------------------------------------------------------- charges */
+/* ---------------------------------------------------------------------------------------------------------- delay costs */
 
 /* What ranks waited for in matched collectives, charged to those who came late. */
 
-typedef struct tl_charge_input {
+typedef struct tl_delay_cost_input {
     const tl_late_row *rows; /* in the order of collectives */
     size_t nrows;
     const int32_t *ranks; /* ascending; those of the rows are among them */
     size_t nranks;
-} tl_charge_input;
+} tl_delay_cost_input;
 
 /* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.  TL_ENOMEM. */
-tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
+tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
 /* --------------------------------------------------------------------------------------------------------- suspects */
 
-/* Whose charges are worth a question. */
+/* Whose delay costs are worth a question. */
 
 /* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
  * rank is. */

@@ -47,7 +47,7 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
 /* The time on the job's clock of an instant on the rank's. */
 int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns);
 
-/* What one rank's end of one collective says: how far behind the middle end of all it lies, on corrected clocks. */
+/* What one rank's end of one collective says: how far from the median end of all it lies, on corrected clocks. */
 typedef struct tl_clock_end {
     int64_t apart_ns; /* not below 0 */
     int32_t rank, padding;

@@ -1,11 +1,11 @@
-/* host.h - when the host stood still because it waited for its device.
+/* host.h - the waits of the host for its device.
  *
  *     host     [launch a][launch b][ synchronize        ][launch c]
  *     device      [    a    ][        b         ]           [  c ]
  *                                  |<--- the wait ---->|
  *
- * A host that waits is as late as its device; a host that thinks is late by itself.  Everything that asks what would have
- * been needs to know which of the two a piece of host time was.
+ * A host that waits would be earlier if its device were; a host that works would not.  Every replay of what would have been
+ * needs to know which of the two a span of host time was.
  *
  * From the view of one rank.  May use time.
  */
@@ -43,15 +43,15 @@ void tl_host_waits_free(tl_host_waits *waits);
 /* What a runtime or driver call, or a recorded wait, of this name waits for; false for one that does not wait. */
 bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind);
 
-/* Appends what the view shows: calls that wait, on threads that launch; recorded waits; copies that held the host until they
- * were done; and what the two calls below find.  TL_ENOMEM. */
+/* Appends all waits that the view shows: calls that wait, on threads that launch; recorded waits; copies that held the host
+ * until they were done; and what the two calls below find.  TL_ENOMEM. */
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err);
 
 /* Appends launches that the driver held back because the queue was full.  False when memory is out. */
 bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits);
 
-/* Appends waits that no call tells of: profilers leave some calls out (cudaEventSynchronize among them), and record none that
- * began before they did.  False when memory is out. */
+/* Appends waits of which no call is recorded: profilers leave some calls out (cudaEventSynchronize among them), and those that
+ * began before the recording.  False when memory is out. */
 bool tl_host_waits_infer(const tl_rank_view *view, tl_host_waits *waits);
 
 /* Puts the waits in order of time, drops empty ones and makes one of those that overlap: a call, and what was recorded of

@@ -1,4 +1,4 @@
-/* local.h - what a rank did by itself between its collectives: what it is compared with other ranks by.
+/* local.h - what a rank did by itself between its collectives: the quantities in which ranks are compared.
  *
  *     stream   [ A ]..xxxx...yyy...[ B ]..zz..[ A ]..         A, B: collectives of two groups
  *                   |<---------------------->|                what it did since the last A: parts, to the nanosecond
@@ -20,7 +20,8 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
-/* Whether calls, operators or frames stand for a part by their names, and take no longer because the device does. */
+/* Whether a part is time in which the host does something that is known by the name of a call, operator or frame, and that does
+ * not take longer because the device does. */
 static inline bool tl_part_is_of_host(tl_part part)
 {
     return part == TL_PART_GC || part == TL_PART_INPUT || part == TL_PART_ALLOCATOR;
@@ -32,7 +33,7 @@ typedef enum tl_detail_kind {
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
-    TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time behind them,
+    TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
                      * before the host launches again; size: how long they took */
 } tl_detail_kind;
 
@@ -49,7 +50,7 @@ typedef struct tl_detail {
     uint8_t frame;      /* 1: a Python function */
 } tl_detail;
 
-/* At most so many names of a kind are kept a step: those with most time. */
+/* Names of each kind that are kept for each step: those with most time. */
 enum { TL_DETAILS_MAX = 32 };
 
 /* Of all ranks that a proc has read.  Zero-initialise; tl_details_free ends it. */
@@ -58,8 +59,8 @@ typedef struct tl_details {
     tl_names names; /* normalised: without addresses */
 } tl_details;
 
-/* Appends the rank's.  Idle time of TL_PART_DEVICE is no host's doing: names have none of it.  A step's parts begin
- * with the idle time before its first work.  False when memory is out. */
+/* Appends the details of one rank.  Idle time of TL_PART_DEVICE is not caused by the host, so no name covers any of it.  A
+ * step's parts begin with the idle time before its first work.  False when memory is out. */
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 

@@ -32,7 +32,8 @@ tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set
  * are matched.  It takes rows per rank and group, and no events.
  */
 
-/* A rank's k-th collective of an inferred group: some of them, to see which ranks end together. */
+/* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from sightings:
+ * ranks whose k-th collectives end together are of one group. */
 typedef struct tl_sighting {
     uint64_t item; /* equal for what should be one collective, were all ranks one group */
     int64_t start_ns, end_ns;
@@ -40,10 +41,10 @@ typedef struct tl_sighting {
     int32_t loose;      /* its kind does not make ranks end together */
 } tl_sighting;
 
-/* How many of each membership, from all of the recording. */
+/* Sightings of each membership at most, spread over the whole recording. */
 #define TL_SIGHTINGS 64
 
-/* What is decided for one membership. */
+/* What is decided for one membership: its group, and the rule by which its collectives are matched. */
 typedef struct tl_fate {
     uint64_t group_key;
     int32_t group;           /* number in the job */
@@ -52,7 +53,8 @@ typedef struct tl_fate {
     uint8_t padding[2];
 } tl_fate;
 
-/* What owners need to know of a group, in order of its number. */
+/* What the procs that own collectives need to know of a group; an array of them is in order of group numbers.
+ * size: its ranks, -1 when unknown; seen: those of them that have a trace. */
 typedef struct tl_group_fact {
     int32_t size, seen;
     uint32_t most;          /* participants of the rank that has most */
@@ -69,9 +71,9 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
 
 /* ------------------------------------------------------------------------------------------------------ collectives */
 
-/* Participants that lie together, as collectives: who is there, what fits, when.
+/* Participants of one group and key are one collective.
  *
- * An owner has all participants of some keys.  In order they are collectives, one behind the other.
+ * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie together: a run.
  */
 
 /* What the job knows of a rank, in rank order. */
@@ -87,7 +89,7 @@ typedef struct tl_rank_place {
     int32_t padding;
 } tl_rank_place;
 
-/* What is known about everybody; borrowed. */
+/* What is known of all groups and ranks; borrowed. */
 typedef struct tl_job_facts {
     const tl_group_fact *groups;
     size_t ngroups;
@@ -95,7 +97,7 @@ typedef struct tl_job_facts {
     size_t nranks; /* ranks that have a trace */
 } tl_job_facts;
 
-/* One matched collective, as hooks see it. */
+/* One matched collective, as the analyses see it. */
 typedef struct tl_collective_view {
     int64_t number;
     const tl_participant *by_rank; /* [n] ascending by rank; times on the job's clock */
@@ -112,7 +114,7 @@ typedef struct tl_collective_view {
     int64_t uncertainty_ns; /* of its clocks together */
 } tl_collective_view;
 
-/* The uncertainty where nothing compares clocks of several hosts: larger than any wait. */
+/* The uncertainty of clocks, in ns, where nothing compares clocks of several hosts: larger than any wait. */
 #define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
 
 /* A collective's place among the participants. */
@@ -123,6 +125,26 @@ typedef struct tl_collective_run {
 
 /* Puts participants in the order of (group, key, rank, start, uid).  False when memory is out. */
 bool tl_participants_sort(tl_participant *parts, size_t n);
+
+/* The place after the last participant of the collective that begins at `from` < n: all of one group and key, which lie
+ * together in sorted participants.
+ *
+ *     for (size_t from = 0, to; from < n; from = to) {
+ *         to = tl_participants_end(parts, n, from);
+ */
+size_t tl_participants_end(const tl_participant *parts, size_t n, size_t from);
+
+/* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a synchronising
+ * collective, or an exchange of two that each send to the other), or a message from one to the other. */
+
+/* Whether every one of them takes part in a synchronising collective. */
+bool tl_participants_synchronise(const tl_participant *p, size_t n);
+
+/* Whether it is a meeting. */
+bool tl_participants_meet(const tl_participant *p, size_t n);
+
+/* The place, 0 or 1, of the sender of a message; -1 where it is none. */
+int32_t tl_participants_sender(const tl_participant *p, size_t n);
 
 /* The collectives in sorted participants, in their order; the caller frees *runs.  False when memory is out. */
 bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns);
@@ -204,9 +226,10 @@ bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
 
 /* -------------------------------------------------------------------------------------------------------- suspicion */
 
-/* What speaks against a matched collective: that its parts do not belong together. */
+/* Whether the participants of a matched collective may not belong together after all. */
 
-/* The first check that fails of those that need no clock: kind, dtype, size, a rank twice. */
+/* The first check that fails of those that need no clock: participants differ in kind, data type or size, or a rank is there
+ * twice. */
 tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
 /* The checks of time: nobody is done before all have come, and all end together; where the collective makes them.  Its
@@ -214,8 +237,6 @@ tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 tl_suspicion tl_collective_suspect_times(const tl_collective_view *c);
 
 /* ------------------------------------------------------------------------------------------------------ clock doubt */
-
-/* How far the clocks of some ranks may be apart, a rank at a time. */
 
 /* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
  * which is its sigma, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of

@@ -16,10 +16,10 @@
 /* A step of the job. */
 typedef struct tl_job_step {
     int32_t number;
-    int64_t ns; /* its duration, of the devices where it is known, else of hosts, the median over ranks; > 0 */
+    int64_t ns; /* its duration, > 0: the median over ranks, of the devices where it is known, else of the hosts */
 } tl_job_step;
 
-/* Where the step stands among n whose numbers ascend; n: it is none of them. */
+/* The index of the step with this number among n steps whose numbers ascend; n where there is none. */
 size_t tl_job_step_index(const tl_job_step *steps, size_t n, int32_t number);
 
 /* On proc 0.  The steps that ranks mark, ascending, *n of them; without marks those that the rows were numbered by
@@ -35,8 +35,8 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t 
 bool tl_job_begun(const tl_job_step *steps, size_t nsteps, const int32_t *ranks, size_t nranks, const tl_late_row *rows,
                   size_t nrows);
 
-/* Whether recordings end in turn within the last step: of a group some ranks have more collectives in it than others.
- * False also when memory is out. */
+/* Whether recordings end one after the other within the last step, so that some ranks of a group have more collectives in it
+ * than others. False also when memory is out. */
 bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_row *rows, size_t nrows);
 
 /* ----------------------------------------------------------------------------------------------------------- marked */

@@ -103,7 +103,7 @@ tl_part tl_idle_part_of_op(tl_text name);
  * piece was waiting is known when ranks are matched.
  */
 
-/* Communication without compute beside it. */
+/* Communication without compute that overlaps it. */
 typedef struct tl_comm_piece {
     int64_t start_ns, end_ns;
     uint32_t kernel; /* of the communication that runs the one that ends last: index into the kernels */
@@ -111,7 +111,7 @@ typedef struct tl_comm_piece {
 
 typedef TL_VEC(tl_comm_piece) tl_comm_pieces;
 
-/* The pieces of the kernels order[0, n), which are in order of start, behind those that *out has; they are disjoint,
+/* The pieces of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint,
  * and in order of time.  False when memory is out. */
 bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out);
 
@@ -142,10 +142,10 @@ bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
 /* When the device had done with a step.
  *
  *     host     | step 4          | step 5          |
- *     device       [ a ][ b ]-----[ c ]  [ d ][ e ]-----[ f ]      -: a collective; c, f: behind the step's last one
+ *     device       [ a ][ b ]-----[ c ]  [ d ][ e ]-----[ f ]      -: a collective; c, f: after the step's last one
  *     done                           ^4                    ^5
  *
- * What was launched in a step is its work, whenever it runs.  What the device is idle for behind it is of the next step, as
+ * What was launched in a step is its work, whenever it runs.  What the device is idle for after it is of the next step, as
  * in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of this one.
  */
 

@@ -40,24 +40,27 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c);
  * each may leave before all have come, else the last one alone. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 
-/* waits_ns[i]: what by_rank[i] waited, from its own start.  False when memory is out. */
+/* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait.  False when memory is out. */
 bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
-/* Whether its clocks hide who came last: arrivals [first, last] lie within twice what they leave open, unless it is a
- * matter of transfer even if every rank had waited that much longer than `wait_ns`, of `kernel_ns` in all. */
+/* Whether the uncertainty u of the clocks hides who came last: the first and the last arrival are less than 2 u apart, and
+ * waits may matter, that is, wait_ns, the sum of the waits of its n ranks, would be 20 % of kernel_ns, the sum of their
+ * kernels, or more, had each waited 2 u longer. */
 bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
 
 /* ---------------------------------------------------------------------------------------------------------- surplus */
 
-/* What one of many did more of than the others: over the median of the other n - 1, part by part.
+/* The surplus of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by part; 0
+ * where it did not.
  *
- * The n are sorted once; the median of all but one is one of the three in their middle, or between two of them.
+ * The n values are sorted once: without any one of them, the median is one of the three in their middle, or the mean of two of
+ * these three.
  */
 
-/* Parts of an arrival's surplus, in 1/TL_SHARE_ONE; what is missing to one is unknown. */
+/* The unit of shares of an arrival's surplus: they sum up to TL_SHARE_ONE at most, and what is missing is unknown. */
 enum { TL_SHARE_ONE = 10000 };
 
-/* Of n in order, those that stand at (n - 1) / 2 - 1, (n - 1) / 2 and one behind; those that are not there are 0. */
+/* The middle of n sorted values: those at the places m - 1, m and m + 1, m = tl_lower_middle(n); 0 where there is none. */
 typedef struct tl_middle {
     size_t n;
     int64_t ns[3];
@@ -68,41 +71,39 @@ typedef struct tl_middles {
     int64_t ns[TL_NPARTS][3];
 } tl_middles;
 
-/* The same of one number each, `stride` bytes apart; and what one of the n is over the median of the others, else 0. */
+/* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the surplus of `own`, one of the n. */
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
 int64_t tl_surplus_over(const tl_middle *middle, int64_t own);
 
-/* scratch has room for n numbers.  tl_parts are `stride` bytes apart. */
+/* The same for each part of n tl_parts. */
 void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);
 
-/* The shares of one's surplus (tl_blame_arrival.share); returns that surplus, all positive ones together.  `own` is one of
- * the n. */
+/* Returns the sum of the surpluses of `own`, one of the n, over all parts, and the share that each part has in it. */
 int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
 
 /* -------------------------------------------------------------------------------------------------------- late rows */
 
-/* What proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it
- * had more time than its peers. */
+/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had a surplus. */
 
 /* One rank in one collective. */
 typedef struct tl_late_row {
     int64_t collective;
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank, step;
-    int32_t own_step;       /* that of the rank's own marks; step: that of the collective */
-    uint32_t uid, previous; /* of its kernel; of that of its previous collective with the same ranks */
-    int64_t bytes;          /* size of the message, -1 when unknown */
-    int64_t done_ns; /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
-    uint16_t share[TL_NPARTS];
-    uint16_t behind; /* how much of what these are shares of it had behind the last collective of the step before own_step */
-    uint8_t kind;    /* tl_collective, of the collective */
-    uint8_t fits;    /* two ranks or more, and nothing suspect */
-    uint8_t charged; /* its collective may carry a verdict */
-    uint8_t pair;    /* a send and its receive */
+    int32_t own_step;          /* by the rank's own marks; step: that of the collective */
+    uint32_t uid, previous;    /* of its kernel; of that of its previous collective with the same ranks */
+    int64_t bytes;             /* size of the message, -1 when unknown */
+    int64_t done_ns;           /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
+    uint16_t share[TL_NPARTS]; /* of the surplus, by part */
+    uint16_t after_last;       /* share of the surplus from after the last collective of the step before own_step */
+    uint8_t kind;              /* tl_collective, of the collective */
+    uint8_t fits;              /* two ranks or more, and nothing suspect */
+    uint8_t charged;           /* its collective may carry a verdict */
+    uint8_t pair;              /* a send and its receive */
     int32_t group;
     int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
     int64_t uncertainty_ns; /* of the clocks of its collective */
-    int32_t hidden;         /* 1: they hide who came last to it */
+    int32_t hidden;         /* 1: the clocks are too uncertain to tell who came last (tl_clocks_hide) */
     int32_t padding;
 } tl_late_row;
 

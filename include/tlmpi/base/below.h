@@ -1,4 +1,4 @@
-/* below.h - of a stretch of a list of numbers the largest below a bound, without looking at each.
+/* below.h - the largest number below a bound in any contiguous part of a list, without looking at each number.
  *
  *     list               5  1  7  3  0  6
  *     [1, 5) below 6        1  .  3  0         3

@@ -1,6 +1,6 @@
-/* leftover.h - unfinished files, and the signals that would leave them behind.
+/* leftover.h - unfinished files, and the signals that would leave them on the disk.
  *
- * A file is written as NAME.part and renamed when it is whole.  Between tl_leftover_add and tl_leftover_done it goes
+ * A file is written as NAME.part and renamed when it is complete.  Between tl_leftover_add and tl_leftover_done it goes
  * away when a signal ends the process; SIGKILL and a loss of power leave it, and the next run of that name replaces it.
  */
 #ifndef TLMPI_BASE_LEFTOVER_H

@@ -22,7 +22,7 @@ void *tl_malloc(size_t size);
  * The elements stay; on failure (false) both are as they were. */
 bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
 
-/* A copy of the first n bytes of text with a 0 behind it; NULL when memory is out. */
+/* A copy of the first n bytes of text with a 0 after it; NULL when memory is out. */
 char *tl_strndup(const char *text, size_t n);
 
 /* Whether n bytes are to be had just now: for a library that takes memory without asking whether it got any. */
@@ -33,10 +33,14 @@ bool tl_mem_has(size_t n);
 void tl_mem_fail_after(size_t n);
 
 /* A growing array of T: { T *v; size_t n, cap; }.  Zero-initialise; free(vec.v) ends it. */
-#define TL_VEC(T) struct { T *v; size_t n, cap; }
+#define TL_VEC(T)                                                                                                      \
+    struct {                                                                                                           \
+        T *v;                                                                                                          \
+        size_t n, cap;                                                                                                 \
+    }
 
 /* Room for one more: true when vec->v[vec->n] may be written. */
-#define tl_vec_room(vec) \
+#define tl_vec_room(vec)                                                                                               \
     ((vec)->n < (vec)->cap || tl_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof *(vec)->v))
 
 #endif

@@ -1,4 +1,4 @@
-/* period.h - after how many events a sequence returns.
+/* period.h - the period of a sequence: after how many events it repeats itself.
  *
  *     a b b c  a b b c  a b b c  a        4
  *

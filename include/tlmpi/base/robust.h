@@ -1,23 +1,13 @@
-/* robust.h - what a set of numbers looks like when a few of them cannot be trusted.
+/* robust.h - slopes and trends that a few bad points do not change, and random numbers for permutation tests.
  *
- * Robust measures: half of the numbers may be anything without moving them far.  Doubles: these are for offsets, ratios
- * and tests of significance, never for the times themselves.  The same numbers in any order give the same result.
+ * Doubles: these are for offsets, ratios and tests of significance, never for the times themselves.  Medians are in quantile.h.
  */
 #ifndef TLMPI_BASE_ROBUST_H
 #define TLMPI_BASE_ROBUST_H
 
+#include "tlmpi/base/quantile.h"
 #include <stddef.h>
 #include <stdint.h>
-
-/* The middle number, or the mean of the middle two; NaN for none.  Puts x in order. */
-double tl_real_median(double *x, size_t n);
-
-/* Of n >= 2 ascending numbers but for the one that stands at `without`: the median, and the median distance from it (MAD),
- * 1.4826 of which estimates a standard deviation.  O(log n). */
-void tl_real_others(const double *ascending, size_t n, size_t without, double *median, double *mad);
-
-/* Puts x in order. */
-void tl_real_sort(double *x, size_t n);
 
 /* The median of the slopes through all pairs of points with different x (Theil and Sen); 0 when there is no such pair.
  * scratch has room for tl_slopes_max(n) numbers.  Beyond 1,000 points only pairs a fixed distance apart are taken, so

@@ -11,29 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Below, at or above 0, as x stands before, with or behind y: numbers, each evaluated twice. */
+/* Below, at or above 0, as x stands before, with or after y: numbers, each evaluated twice. */
 #define TL_COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Below, at or above 0, as a stands before, with or behind b. */
+/* Below, at or above 0, as a stands before, with or after b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
 bool tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
 /* Moves `at` up to the first place of [at, end) at which `before`, said of the place `mid`, does not hold; to the end
- * where it holds everywhere.  It holds for all places before that one, and for none behind it.
+ * where it holds everywhere.  It holds for all places before that one, and for none after it.
  *
  *     size_t at = 0;
  *     TL_BISECT(at, n, mid, steps[mid].start_ns < ns);    the first step that starts at ns or later
  */
 #define TL_BISECT(at, end, mid, before)                                                                                \
     do {                                                                                                               \
-        for (size_t mid, behind_ = (end); (at) < behind_;) {                                                           \
-            (mid) = (at) + (behind_ - (at)) / 2;                                                                       \
+        for (size_t mid, end_ = (end); (at) < end_;) {                                                                 \
+            (mid) = (at) + (end_ - (at)) / 2;                                                                          \
             if (before)                                                                                                \
                 (at) = (mid) + 1;                                                                                      \
             else                                                                                                       \
-                behind_ = (mid);                                                                                       \
+                end_ = (mid);                                                                                          \
         }                                                                                                              \
     } while (0)
 

@@ -1,4 +1,4 @@
-/* spare.h - what is read is not written over, whatever -f says and whatever it is called there. */
+/* spare.h - refuses outputs that would replace an input file, whatever -f says and by whatever path the input is reached. */
 #ifndef TLMPI_BASE_SPARE_H
 #define TLMPI_BASE_SPARE_H
 

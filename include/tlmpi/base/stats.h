@@ -1,7 +1,8 @@
-/* stats.h - times apart, and the middle of them: exact, in integers of nanoseconds. */
+/* stats.h - arithmetic of times in integers of nanoseconds, exact wherever the result fits. */
 #ifndef TLMPI_BASE_STATS_H
 #define TLMPI_BASE_STATS_H
 
+#include "tlmpi/base/quantile.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,14 +36,5 @@ static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
     __extension__ typedef __int128 wide;
     return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
 }
-
-/* Puts n numbers in order, smallest first; NULL for none. */
-void tl_ns_sort(int64_t *values, size_t n);
-
-/* The middle of n > 0 values, of two the mean, rounded down.  Puts them in order. */
-int64_t tl_median(int64_t *values, size_t n);
-
-/* The median of their distances from `middle`, and overwrites them with these. */
-int64_t tl_mad(int64_t *values, size_t n, int64_t middle);
 
 #endif

@@ -1,7 +1,7 @@
-/* attribute.h - from matched collectives to who holds the job up.
+/* attribute.h - which ranks hold the job up, from its matched collectives.
  *
  *     owners     a row a rank and collective: when it came, and in what it had more time than its peers
- *     proc 0     charges, from the last collective to the first; then a verdict on each rank
+ *     proc 0     delay costs, from the last collective to the first; then a verdict on each rank
  *     all        what proc 0 asks about the suspects: the names that took most of their time, and of their peers'
  *
  * Proc 0 sees ranks times collectives, never their events.

@@ -4,7 +4,7 @@
  *       -> process groups are decided on proc 0, from a row a rank and group
  *       -> each participant gets its key, and goes to the proc that owns the key
  *       -> clocks: ends of collectives, by rank, to an offset a clock
- *       -> collectives go to procs by time, so that all procs' rows, one behind the other, are in order of time
+ *       -> collectives go to procs by time, so that all procs' rows, one after the other, are in order of time
  *       -> each one through the analyses
  *       -> how long each rank waited goes to where the rank's gaps and exposed communication are summed
  *

@@ -60,31 +60,32 @@ typedef enum tl_link_evidence {
 } tl_link_evidence;
 extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails", "last", NULL */
 
-#define TL_CELL_EVIDENCE(name) uint8_t name
-#define TL_TYPE_OF_EVIDENCE    TL_TYPE_ENUM
-#define TL_LABELS_OF_EVIDENCE  tl_link_evidence_labels
-#define TL_CELL_VERDICT(name)  uint8_t name
-#define TL_TYPE_OF_VERDICT     TL_TYPE_ENUM
-#define TL_LABELS_OF_VERDICT   tl_verdict_labels
-#define TL_CELL_CAUSE(name)    uint8_t name
-#define TL_TYPE_OF_CAUSE       TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE     tl_cause_labels
-#define TL_CELL_PATTERN(name)  uint8_t name
-#define TL_TYPE_OF_PATTERN     TL_TYPE_ENUM
-#define TL_LABELS_OF_PATTERN   tl_pattern_labels
-#define TL_CELL_CAUSE_FROM(name)  uint8_t name
-#define TL_TYPE_OF_CAUSE_FROM     TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE_FROM   tl_cause_from_labels
-#define TL_CELL_STEPS_FROM(name)  uint8_t name
-#define TL_TYPE_OF_STEPS_FROM     TL_TYPE_ENUM
-#define TL_LABELS_OF_STEPS_FROM   tl_steps_from_labels
+#define TL_CELL_EVIDENCE(name)   uint8_t name
+#define TL_TYPE_OF_EVIDENCE      TL_TYPE_ENUM
+#define TL_LABELS_OF_EVIDENCE    tl_link_evidence_labels
+#define TL_CELL_VERDICT(name)    uint8_t name
+#define TL_TYPE_OF_VERDICT       TL_TYPE_ENUM
+#define TL_LABELS_OF_VERDICT     tl_verdict_labels
+#define TL_CELL_CAUSE(name)      uint8_t name
+#define TL_TYPE_OF_CAUSE         TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE       tl_cause_labels
+#define TL_CELL_PATTERN(name)    uint8_t name
+#define TL_TYPE_OF_PATTERN       TL_TYPE_ENUM
+#define TL_LABELS_OF_PATTERN     tl_pattern_labels
+#define TL_CELL_CAUSE_FROM(name) uint8_t name
+#define TL_TYPE_OF_CAUSE_FROM    TL_TYPE_ENUM
+#define TL_LABELS_OF_CAUSE_FROM  tl_cause_from_labels
+#define TL_CELL_STEPS_FROM(name) uint8_t name
+#define TL_TYPE_OF_STEPS_FROM    TL_TYPE_ENUM
+#define TL_LABELS_OF_STEPS_FROM  tl_steps_from_labels
 
 /* Waits in collectives, charged to those who came late. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "",                                                                                           \
-      "step in which to_rank had what made it late: that of the collective, or the one before it, of what it did there " \
-      "behind the last collective; -1 for none")                                                                       \
+      "step in which to_rank had what made it late: that of the collective, or the one before it, of what it did "     \
+      "there "                                                                                                         \
+      "after the last collective; -1 for none")                                                                        \
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
@@ -102,8 +103,9 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
-      "rank-seconds that others waited for what it did in the step, also those they waited in the next for what it did " \
-      "behind the last collective; what they waited outside of steps is in blame alone")                               \
+      "rank-seconds that others waited for what it did in the step, also those they waited in the next for what it "   \
+      "did "                                                                                                           \
+      "after the last collective; what they waited outside of steps is in blame alone")                                \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "the same as wall time: what one rank of those that waited for it waited, each "                                 \
       "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
@@ -115,7 +117,8 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
       "by how much the step would have been shorter without what the rank had more to do than its peers, simulated; "  \
       "0 for all but the 32 ranks that had most")                                                                      \
     F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
-      "how long the step is for the job, the same for all ranks: from the last end of what was done in the one before, " \
+      "how long the step is for the job, the same for all ranks: from the last end of what was done in the one "       \
+      "before, "                                                                                                       \
       "on any rank, to that of its own; where nothing tells that the median of its marks")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
@@ -190,7 +193,8 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
       "path begins had not begun")                                                                                     \
     F(T, I64, path_ns, MEASURE, "ns", "time on the path; of rank -1 all together are time_ns of unchanged in whatif")  \
     F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
-    F(T, I64, own_ns, MEASURE, "ns", "what the rank has of it in all, on the path or not; of rank -1 the mean; of "    \
+    F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
+      "what the rank has of it in all, on the path or not; of rank -1 the mean; of "                                   \
       "latency not all is known")                                                                                      \
     F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
       "of rank -1: path_ns - own_ns, where that is more than 0: what there is only because ranks differ; else 0")
@@ -227,8 +231,9 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "rank-seconds that others waited for it, in all steps and outside of them: the sum of its rows in blame")        \
-    F(T, I64, late_count, MEASURE, "", "collectives in which it came last of the ranks found, without sends and "      \
-                                       "receives, suspect ones and those whose arrivals clocks hide")                  \
+    F(T, I64, late_count, MEASURE, "",                                                                                 \
+      "collectives in which it came last of the ranks found, without sends and "                                       \
+      "receives, suspect ones and those whose arrivals clocks hide")                                                   \
     F(T, F64, z, MEASURE, "",                                                                                          \
       "robust z over all steps of what is tested in table blame_step: gain_ns, among all ranks; or wall_ns, among "    \
       "those of its role, where no replay is to be trusted or explains the waits")                                     \
@@ -264,12 +269,14 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \
       "ideal with this rank alone as it was; none where not simulated")                                                \
     F(T, I32, left_out_step, MEASURE, "",                                                                              \
-      "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings that "\
+      "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings "     \
+      "that "                                                                                                          \
       "begin or end in turn look so; -1: there is none")                                                               \
     F(T, I64, left_out_ns, MEASURE, "ns", "what it costs in that step; else 0")                                        \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
-      "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is after " \
+      "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \
+      "after "                                                                                                         \
       "what collectives return; nothing: its time is in no step")                                                      \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);

@@ -34,7 +34,7 @@ typedef struct tl_group {
     uint64_t members_key;   /* of the sorted ranks; where they are not all known, of what is known */
     uint32_t name, desc;    /* ids in names, TL_NO_NAME */
     int32_t size;           /* ranks in it, -1 when unknown */
-    bool whole;             /* all members are known */
+    bool complete;          /* all members are known */
     const int32_t *members; /* ascending */
     size_t nmembers;
 } tl_group;
@@ -50,6 +50,13 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
 /* Collectives that no rank can leave before the last has come, and that all leave together: their ends compare clocks.
  */
 bool tl_is_synchronising(tl_collective kind);
+
+/* Whether it goes between two ranks: a send, a receive, or both at once. */
+bool tl_is_point_to_point(tl_collective kind);
+
+/* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower of the
+ * two, so that both agree. */
+bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer);
 
 /* Bus bandwidth / algorithm bandwidth of a group of n ranks, as nccl-tests define it: the share of the message that
  * crosses the busiest link. */

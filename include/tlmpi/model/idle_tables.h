@@ -47,7 +47,7 @@ typedef enum tl_doing {
     TL_NDOINGS
 } tl_doing;
 extern const char *const tl_doing_labels[];
-extern const char *const tl_doing_docs[]; /* beside the labels: what each means */
+extern const char *const tl_doing_docs[]; /* with the labels: what each means */
 #define TL_CELL_DOING(name) uint8_t name
 #define TL_TYPE_OF_DOING    TL_TYPE_ENUM
 #define TL_LABELS_OF_DOING  tl_doing_labels
@@ -68,7 +68,7 @@ extern const char *const tl_call_labels[]; /* "none", "MEMORY_ALLOC", "LAUNCH_ST
 
 /* What tells that a device waited for other ranks. */
 typedef enum tl_peer_evidence {
-    TL_PEER_DEPENDENCY, /* the work behind the gap waited for communication on another device */
+    TL_PEER_DEPENDENCY, /* the work after the gap waited for communication on another device */
     TL_PEER_SYNC,       /* the host waited for communication on another device */
     TL_PEER_MEETING,    /* the host was in a collective of hosts */
     TL_PEER_WAIT,       /* the host was in a call that waits for others */
@@ -158,7 +158,7 @@ TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
     F(T, I64, peer_ns, MEASURE, "ns", "for how long")                                                                  \
     F(T, I32, late_rank, MEASURE, "", "the rank that came last to what was waited for; -1: not known")                 \
     F(T, PEER, evidence, LABEL, "",                                                                                    \
-      "dependency: the work behind the gap waited for an event, and on another device of the rank there ran "          \
+      "dependency: the work after the gap waited for an event, and on another device of the rank there ran "           \
       "communication that waited for a rank; host_sync: the host waited for such communication; host_collective: the " \
       "host was in a collective of hosts (Gloo, MPI, a barrier), or did nothing known until one was over, up to the "  \
       "last rank's arrival, or all of it where ranks do not match; host_wait: the host was in a call that waits for "  \

@@ -15,16 +15,16 @@
 
 /* Zero-initialise; tl_names_free ends it. */
 typedef struct tl_names {
-    char *bytes;                /* all texts, one after the other, each with a 0 behind it */
+    char *bytes; /* all texts, one after the other, each with a 0 after it */
     size_t nbytes, bytes_cap;
     struct tl_name_entry {
-        uint64_t key;           /* content key: tl_hash_bytes of the text */
-        size_t at;              /* of the text in bytes */
-        uint32_t n;             /* its length */
-        uint32_t next;          /* another text with the same key, or TL_NO_NAME */
-    } *v;
+        uint64_t key;  /* content key: tl_hash_bytes of the text */
+        size_t at;     /* of the text in bytes */
+        uint32_t n;    /* its length */
+        uint32_t next; /* another text with the same key, or TL_NO_NAME */
+    } * v;
     size_t n, cap;
-    tl_map map;                 /* content key -> first id */
+    tl_map map; /* content key -> first id */
 } tl_names;
 
 /* The id of the text, a new one if it is new.  TL_NO_NAME when memory is out. */

@@ -19,110 +19,120 @@
 
 /* What a cell holds.  In memory and in the file alike, but for TIME and NAME. */
 typedef enum tl_type {
-    TL_TYPE_I32,        /* int32_t */
-    TL_TYPE_I64,        /* int64_t */
-    TL_TYPE_F64,        /* double; NaN where there is no value */
-    TL_TYPE_TIME,       /* int64_t: Unix ns in memory, ns since the file's epoch_ns in the file; TL_TIME_UNKNOWN in both */
-    TL_TYPE_NAME,       /* uint32_t: a local id of the rank's tl_names in memory, a row number of /names in the file;
+    TL_TYPE_I32,  /* int32_t */
+    TL_TYPE_I64,  /* int64_t */
+    TL_TYPE_F64,  /* double; NaN where there is no value */
+    TL_TYPE_TIME, /* int64_t: Unix ns in memory, ns since the file's epoch_ns in the file; TL_TIME_UNKNOWN in both */
+    TL_TYPE_NAME, /* uint32_t: a local id of the rank's tl_names in memory, a row number of /names in the file;
                          * TL_NO_NAME in both */
-    TL_TYPE_ENUM,       /* uint8_t, one of the field's labels */
-    TL_TYPE_TEXT        /* char[size], UTF-8, padded with 0; cut at a whole character where the text is longer */
+    TL_TYPE_ENUM, /* uint8_t, one of the field's labels */
+    TL_TYPE_TEXT  /* char[size], UTF-8, padded with 0; cut at a whole character where the text is longer */
 } tl_type;
 
 /* What a column is for. */
 typedef enum tl_role {
-    TL_ROLE_KEY,        /* rows are sorted by the keys, left to right, and two files are joined on them */
-    TL_ROLE_LABEL,      /* says what the row is about */
-    TL_ROLE_MEASURE,    /* a result */
-    TL_ROLE_SOURCE      /* where the data came from; not part of the digest */
+    TL_ROLE_KEY,     /* rows are sorted by the keys, left to right, and two files are joined on them */
+    TL_ROLE_LABEL,   /* says what the row is about */
+    TL_ROLE_MEASURE, /* a result */
+    TL_ROLE_SOURCE   /* where the data came from; not part of the digest */
 } tl_role;
 
 /* Where a table's rows go. */
 typedef enum tl_scope {
-    TL_SCOPE_EVENT,         /* rows per kernel, gap, launch: written in the rank's turn, then dropped */
-    TL_SCOPE_RANK,          /* rows per rank, or rank and step: kept, gathered in rank order */
-    TL_SCOPE_COLLECTIVE,    /* rows per collective or participant: at the owner */
-    TL_SCOPE_JOB            /* a few rows: on proc 0 */
+    TL_SCOPE_EVENT,      /* rows per kernel, gap, launch: written in the rank's turn, then dropped */
+    TL_SCOPE_RANK,       /* rows per rank, or rank and step: kept, gathered in rank order */
+    TL_SCOPE_COLLECTIVE, /* rows per collective or participant: at the owner */
+    TL_SCOPE_JOB         /* a few rows: on proc 0 */
 } tl_scope;
 
 typedef struct tl_field {
     const char *name, *unit, *doc;
     tl_type type;
     tl_role role;
-    uint32_t size;                  /* bytes in the row in memory */
-    uint32_t offset;                /* of the cell in the row in memory */
-    const char *const *labels;      /* TL_TYPE_ENUM: NULL-terminated, label i is value i; else NULL */
+    uint32_t size;             /* bytes in the row in memory */
+    uint32_t offset;           /* of the cell in the row in memory */
+    const char *const *labels; /* TL_TYPE_ENUM: NULL-terminated, label i is value i; else NULL */
 } tl_field;
 
 typedef struct tl_schema {
-    const char *name;               /* "breakdown": HDF5 dataset, CLI word */
-    const char *title;              /* a few words */
-    const char *question;           /* what the table answers */
+    const char *name;     /* "breakdown": HDF5 dataset, CLI word */
+    const char *title;    /* a few words */
+    const char *question; /* what the table answers */
     tl_scope scope;
     const tl_field *fields;
     size_t nfields;
-    size_t row_size;                /* sizeof the struct */
+    size_t row_size; /* sizeof the struct */
 } tl_schema;
 
 #define TL_TIME_UNKNOWN INT64_MIN
 
-/* The C type of a cell.  An enum E adds three lines beside its labels: TL_CELL_E(name) uint8_t name, TL_TYPE_OF_E and
+/* The C type of a cell.  An enum E adds three lines next to its labels: TL_CELL_E(name) uint8_t name, TL_TYPE_OF_E and
  * TL_LABELS_OF_E. */
-#define TL_CELL_I32(name) int32_t name
-#define TL_CELL_I64(name) int64_t name
-#define TL_CELL_F64(name) double name
-#define TL_CELL_TIME(name) int64_t name
-#define TL_CELL_NAME(name) uint32_t name
-#define TL_CELL_TEXT16(name) char name[16]
-#define TL_CELL_TEXT32(name) char name[32]
-#define TL_CELL_TEXT64(name) char name[64]
+#define TL_CELL_I32(name)     int32_t name
+#define TL_CELL_I64(name)     int64_t name
+#define TL_CELL_F64(name)     double name
+#define TL_CELL_TIME(name)    int64_t name
+#define TL_CELL_NAME(name)    uint32_t name
+#define TL_CELL_TEXT16(name)  char name[16]
+#define TL_CELL_TEXT32(name)  char name[32]
+#define TL_CELL_TEXT64(name)  char name[64]
 #define TL_CELL_TEXT128(name) char name[128]
 #define TL_CELL_TEXT256(name) char name[256]
 #define TL_CELL_TEXT1024(name) char name[1024]
 
-#define TL_TYPE_OF_I32 TL_TYPE_I32
-#define TL_TYPE_OF_I64 TL_TYPE_I64
-#define TL_TYPE_OF_F64 TL_TYPE_F64
-#define TL_TYPE_OF_TIME TL_TYPE_TIME
-#define TL_TYPE_OF_NAME TL_TYPE_NAME
-#define TL_TYPE_OF_TEXT16 TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT32 TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT64 TL_TYPE_TEXT
+#define TL_TYPE_OF_I32     TL_TYPE_I32
+#define TL_TYPE_OF_I64     TL_TYPE_I64
+#define TL_TYPE_OF_F64     TL_TYPE_F64
+#define TL_TYPE_OF_TIME    TL_TYPE_TIME
+#define TL_TYPE_OF_NAME    TL_TYPE_NAME
+#define TL_TYPE_OF_TEXT16  TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT32  TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT64  TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT128 TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT256 TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT1024 TL_TYPE_TEXT
 
-#define TL_LABELS_OF_I32 NULL
-#define TL_LABELS_OF_I64 NULL
-#define TL_LABELS_OF_F64 NULL
-#define TL_LABELS_OF_TIME NULL
-#define TL_LABELS_OF_NAME NULL
-#define TL_LABELS_OF_TEXT16 NULL
-#define TL_LABELS_OF_TEXT32 NULL
-#define TL_LABELS_OF_TEXT64 NULL
+#define TL_LABELS_OF_I32     NULL
+#define TL_LABELS_OF_I64     NULL
+#define TL_LABELS_OF_F64     NULL
+#define TL_LABELS_OF_TIME    NULL
+#define TL_LABELS_OF_NAME    NULL
+#define TL_LABELS_OF_TEXT16  NULL
+#define TL_LABELS_OF_TEXT32  NULL
+#define TL_LABELS_OF_TEXT64  NULL
 #define TL_LABELS_OF_TEXT128 NULL
 #define TL_LABELS_OF_TEXT256 NULL
 #define TL_LABELS_OF_TEXT1024 NULL
 
 #define TL_FIELD_MEMBER(T, type, name, role, unit, doc) TL_CELL_##type(name);
-#define TL_FIELD_ENTRY(T, type, name, role, unit, doc)                                                        \
-    { #name, unit, doc, TL_TYPE_OF_##type, TL_ROLE_##role, (uint32_t)sizeof(((T *)0)->name),                  \
-      (uint32_t)offsetof(T, name), TL_LABELS_OF_##type },
+#define TL_FIELD_ENTRY(T, type, name, role, unit, doc)                                                                 \
+    { #name,                                                                                                           \
+      unit,                                                                                                            \
+      doc,                                                                                                             \
+      TL_TYPE_OF_##type,                                                                                               \
+      TL_ROLE_##role,                                                                                                  \
+      (uint32_t)sizeof(((T *)0)->name),                                                                                \
+      (uint32_t)offsetof(T, name),                                                                                     \
+      TL_LABELS_OF_##type },
 
-#define TL_TABLE(table, FIELDS)                                                                               \
-    typedef struct tl_##table {                                                                               \
-        FIELDS(TL_FIELD_MEMBER, tl_##table)                                                                   \
-    } tl_##table;                                                                                             \
+#define TL_TABLE(table, FIELDS)                                                                                        \
+    typedef struct tl_##table {                                                                                        \
+        FIELDS(TL_FIELD_MEMBER, tl_##table)                                                                            \
+    } tl_##table;                                                                                                      \
     extern const tl_schema tl_##table##_schema
 
-#define TL_TABLE_DEFINE(table, FIELDS, scope, title, question)                                                \
+#define TL_TABLE_DEFINE(table, FIELDS, scope, title, question)                                                         \
     TL_TABLE_DEFINE_AS(table, #table, FIELDS, scope, title, question)
 
 /* Where the table's name is another one than that of its struct. */
-#define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                       \
-    static const tl_field tl_##table##_fields[] = { FIELDS(TL_FIELD_ENTRY, tl_##table) };                     \
-    const tl_schema tl_##table##_schema = { word, title, question, scope, tl_##table##_fields,              \
-                                            sizeof tl_##table##_fields / sizeof tl_##table##_fields[0],       \
+#define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                                \
+    static const tl_field tl_##table##_fields[] = { FIELDS(TL_FIELD_ENTRY, tl_##table) };                              \
+    const tl_schema tl_##table##_schema = { word,                                                                      \
+                                            title,                                                                     \
+                                            question,                                                                  \
+                                            scope,                                                                     \
+                                            tl_##table##_fields,                                                       \
+                                            sizeof tl_##table##_fields / sizeof tl_##table##_fields[0],                \
                                             sizeof(tl_##table) }
 
 #endif

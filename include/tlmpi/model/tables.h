@@ -11,112 +11,131 @@
 #include "tlmpi/model/schema.h"
 
 /* One row a rank: where its data came from and how far it can be trusted. */
-typedef enum tl_rank_status { TL_RANK_OK, TL_RANK_DAMAGED, TL_RANK_CUT, TL_RANK_NO_GPU, TL_RANK_UNREADABLE } tl_rank_status;
-extern const char *const tl_rank_status_labels[];   /* "ok", "damaged", "cut", "no_gpu_events", "unreadable", NULL */
-extern const char *const tl_rank_from_labels[];     /* "distributedInfo", "file_name", "order", NULL */
-extern const char *const tl_clock_base_labels[];    /* "base_time", "absolute", NULL */
-#define TL_CELL_STATUS(name) uint8_t name
-#define TL_TYPE_OF_STATUS TL_TYPE_ENUM
-#define TL_LABELS_OF_STATUS tl_rank_status_labels
-#define TL_CELL_RANK_FROM(name) uint8_t name
-#define TL_TYPE_OF_RANK_FROM TL_TYPE_ENUM
-#define TL_LABELS_OF_RANK_FROM tl_rank_from_labels
+typedef enum tl_rank_status {
+    TL_RANK_OK,
+    TL_RANK_DAMAGED,
+    TL_RANK_CUT,
+    TL_RANK_NO_GPU,
+    TL_RANK_UNREADABLE
+} tl_rank_status;
+extern const char *const tl_rank_status_labels[]; /* "ok", "damaged", "cut", "no_gpu_events", "unreadable", NULL */
+extern const char *const tl_rank_from_labels[];   /* "distributedInfo", "file_name", "order", NULL */
+extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NULL */
+#define TL_CELL_STATUS(name)     uint8_t name
+#define TL_TYPE_OF_STATUS        TL_TYPE_ENUM
+#define TL_LABELS_OF_STATUS      tl_rank_status_labels
+#define TL_CELL_RANK_FROM(name)  uint8_t name
+#define TL_TYPE_OF_RANK_FROM     TL_TYPE_ENUM
+#define TL_LABELS_OF_RANK_FROM   tl_rank_from_labels
 #define TL_CELL_CLOCK_BASE(name) uint8_t name
-#define TL_TYPE_OF_CLOCK_BASE TL_TYPE_ENUM
-#define TL_LABELS_OF_CLOCK_BASE tl_clock_base_labels
+#define TL_TYPE_OF_CLOCK_BASE    TL_TYPE_ENUM
+#define TL_LABELS_OF_CLOCK_BASE  tl_clock_base_labels
 
-#define TL_RANK_FIELDS(F, T)                                                                                              \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, STATUS, status, LABEL, "", "ok; damaged: some entries were lost, or the text around them or the compressed "      \
-                                    "stream is damaged; cut: the file ends early; "                                       \
-                                    "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")         \
-    F(T, RANK_FROM, rank_from, SOURCE, "", "what named the rank: distributedInfo, the file's name, or its place in order") \
-    F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                    \
-    F(T, I32, device, MEASURE, "", "its device; -1 where none or several have work in this trace")                         \
-    F(T, I32, streams, MEASURE, "", "(device, stream) pairs with work in this trace")                                     \
-    F(T, I32, steps, MEASURE, "", "profiler steps marked on the host")                                                    \
-    F(T, I64, intervals, MEASURE, "", "rows of this rank in interval")                                                    \
-    F(T, I64, unclassified_ns, MEASURE, "ns", "kernel time that no rule named (counted as compute), summed over streams") \
-    F(T, I64, kernel_ns, MEASURE, "ns", "kernel time in all, summed over streams; copies not included")                   \
-    F(T, I64, no_launch, MEASURE, "", "intervals whose launch is not in the trace")                                       \
-    F(T, I64, before_launch, MEASURE, "", "intervals that seem to start before the call that launched them: the clocks "  \
-                                          "of host and device disagree; no delay is taken to be below 0 for it")          \
-    F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most: so far the device's clock is behind the host's")      \
-    F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                     \
-    F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                         \
-    F(T, CLOCK_BASE, clock_base, LABEL, "", "base_time: baseTimeNanoseconds was added; absolute: the time stamps are "    \
-                                            "Unix time themselves")                                                       \
-    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                              \
-    F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                   \
-    F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                                  \
-    F(T, TEXT128, host, LABEL, "", "host, from the trace or from the file's name; empty where neither tells")             \
-    F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                        \
-    F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                       \
-    F(T, I64, untimed, MEASURE, "", "of these, those without a duration, or with one below 0: it counts as 0")            \
-    F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of what is wrong first: with an entry lost or "        \
-                                               "repaired, with the text around them, or of the cut; -1 for none")         \
-    F(T, I64, events, SOURCE, "", "entries of traceEvents seen")                                                          \
-    F(T, I64, kept, SOURCE, "", "entries kept for analysis")                                                              \
-    F(T, I64, filtered, SOURCE, "", "whole entries that no analysis asked for")                                           \
-    F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                             \
-    F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                               \
-    F(T, I32, duplicates, SOURCE, "", "other traces that say they are this rank and were recorded at the same time, so that "  \
-                                      "they are of another job; left out")                                                \
-    F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                          \
-    F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                              \
-    F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, behind ...")              \
+#define TL_RANK_FIELDS(F, T)                                                                                           \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, STATUS, status, LABEL, "",                                                                                    \
+      "ok; damaged: some entries were lost, or the text around them or the compressed "                                \
+      "stream is damaged; cut: the file ends early; "                                                                  \
+      "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")                                    \
+    F(T, RANK_FROM, rank_from, SOURCE, "",                                                                             \
+      "what named the rank: distributedInfo, the file's name, or its place in order")                                  \
+    F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                 \
+    F(T, I32, device, MEASURE, "", "its device; -1 where none or several have work in this trace")                     \
+    F(T, I32, streams, MEASURE, "", "(device, stream) pairs with work in this trace")                                  \
+    F(T, I32, steps, MEASURE, "", "profiler steps marked on the host")                                                 \
+    F(T, I64, intervals, MEASURE, "", "rows of this rank in interval")                                                 \
+    F(T, I64, unclassified_ns, MEASURE, "ns",                                                                          \
+      "kernel time that no rule named (counted as compute), summed over streams")                                      \
+    F(T, I64, kernel_ns, MEASURE, "ns", "kernel time in all, summed over streams; copies not included")                \
+    F(T, I64, no_launch, MEASURE, "", "intervals whose launch is not in the trace")                                    \
+    F(T, I64, before_launch, MEASURE, "",                                                                              \
+      "intervals that seem to start before the call that launched them: the clocks "                                   \
+      "of host and device disagree; no delay is taken to be below 0 for it")                                           \
+    F(T, I64, before_launch_ns, MEASURE, "ns",                                                                         \
+      "by how much at most: so far the device's clock is late against the host's")                                     \
+    F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
+    F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
+    F(T, CLOCK_BASE, clock_base, LABEL, "",                                                                            \
+      "base_time: baseTimeNanoseconds was added; absolute: the time stamps are "                                       \
+      "Unix time themselves")                                                                                          \
+    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                           \
+    F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
+    F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
+    F(T, TEXT128, host, LABEL, "", "host, from the trace or from the file's name; empty where neither tells")          \
+    F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                     \
+    F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                    \
+    F(T, I64, untimed, MEASURE, "", "of these, those without a duration, or with one below 0: it counts as 0")         \
+    F(T, I64, first_bad_byte, MEASURE, "byte",                                                                         \
+      "offset in the text of what is wrong first: with an entry lost or "                                              \
+      "repaired, with the text around them, or of the cut; -1 for none")                                               \
+    F(T, I64, events, SOURCE, "", "entries of traceEvents seen")                                                       \
+    F(T, I64, kept, SOURCE, "", "entries kept for analysis")                                                           \
+    F(T, I64, filtered, SOURCE, "", "whole entries that no analysis asked for")                                        \
+    F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
+    F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                            \
+    F(T, I32, duplicates, SOURCE, "",                                                                                  \
+      "other traces that say they are this rank and were recorded at the same time, so that "                          \
+      "they are of another job; left out")                                                                             \
+    F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                       \
+    F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                           \
+    F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, with ... before it")  \
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
 TL_TABLE(rank, TL_RANK_FIELDS);
 
 /* Every GPU interval of every rank. */
-#define TL_INTERVAL_FIELDS(F, T)                                                                                          \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                                  \
-    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                              \
-    F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                                \
-    F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                                  \
-    F(T, KIND, kind, LABEL, "", "compute, comm (communication), memcpy, memset; sync: a recorded wait, which is no work") \
-    F(T, NAME, name, LABEL, "", "name of the kernel or copy: its row in /names")                                          \
-    F(T, I64, correlation, LABEL, "", "joins the interval to its launch; -1 for none")                                    \
-    F(T, TIME, launch_ns, LABEL, "ns", "start of the call that queued it; the smallest integer when that is not in the "  \
-                                       "trace")                                                                           \
-    F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                               \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")
+#define TL_INTERVAL_FIELDS(F, T)                                                                                       \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
+    F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
+    F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
+    F(T, KIND, kind, LABEL, "",                                                                                        \
+      "compute, comm (communication), memcpy, memset; sync: a recorded wait, which is no work")                        \
+    F(T, NAME, name, LABEL, "", "name of the kernel or copy: its row in /names")                                       \
+    F(T, I64, correlation, LABEL, "", "joins the interval to its launch; -1 for none")                                 \
+    F(T, TIME, launch_ns, LABEL, "ns",                                                                                 \
+      "start of the call that queued it; the smallest integer when that is not in the "                                \
+      "trace")                                                                                                         \
+    F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                            \
+    F(T, I32, step, LABEL, "",                                                                                         \
+      "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")
 TL_TABLE(interval, TL_INTERVAL_FIELDS);
 
 /* The profiler's step marks on the host. */
-#define TL_STEP_FIELDS(F, T)                                                                                              \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                   \
-    F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                    \
-    F(T, TIME, end_ns, LABEL, "ns", "start of the next mark; for the last step the end of its own")                       \
+#define TL_STEP_FIELDS(F, T)                                                                                           \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                \
+    F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
+    F(T, TIME, end_ns, LABEL, "ns", "start of the next mark; for the last step the end of its own")                    \
     F(T, I64, intervals, MEASURE, "", "device work launched in the step")
 TL_TABLE(step, TL_STEP_FIELDS);
 
 /* Where the time went. */
-#define TL_BREAKDOWN_FIELDS(F, T)                                                                                         \
-    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                       \
-    F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")               \
-    F(T, I32, step, KEY, "", "profiler step, to which work is cut that runs past its bounds (table step); -1: whole "      \
-                             "trace. A single device has rows for the steps in which it worked; "                         \
-                             "none where the rank would have more such rows than work, steps and devices together, and "  \
-                             "more than 16384")                                                                           \
-    F(T, I64, wall_ns, MEASURE, "ns", "from the first start to the last end of device work; wall = compute + "            \
-                                      "comm_exposed + copy_exposed + idle")                                               \
-    F(T, I64, busy_ns, MEASURE, "ns", "time with any device work")                                                        \
-    F(T, I64, compute_ns, MEASURE, "ns", "time with a compute kernel running")                                            \
-    F(T, I64, comm_ns, MEASURE, "ns", "time with communication running")                                                  \
-    F(T, I64, comm_overlapped_ns, MEASURE, "ns", "communication under compute")                                           \
-    F(T, I64, comm_exposed_ns, MEASURE, "ns", "communication without compute")                                            \
-    F(T, I64, copy_ns, MEASURE, "ns", "time with a copy or memset running")                                               \
-    F(T, I64, copy_exposed_ns, MEASURE, "ns", "copies and memsets without compute or communication")                      \
+#define TL_BREAKDOWN_FIELDS(F, T)                                                                                      \
+    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
+    F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")            \
+    F(T, I32, step, KEY, "",                                                                                           \
+      "profiler step, to which work is cut that runs past its bounds (table step); -1: whole "                         \
+      "trace. A single device has rows for the steps in which it worked; "                                             \
+      "none where the rank would have more such rows than work, steps and devices together, and "                      \
+      "more than 16384")                                                                                               \
+    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
+      "from the first start to the last end of device work; wall = compute + "                                         \
+      "comm_exposed + copy_exposed + idle")                                                                            \
+    F(T, I64, busy_ns, MEASURE, "ns", "time with any device work")                                                     \
+    F(T, I64, compute_ns, MEASURE, "ns", "time with a compute kernel running")                                         \
+    F(T, I64, comm_ns, MEASURE, "ns", "time with communication running")                                               \
+    F(T, I64, comm_overlapped_ns, MEASURE, "ns", "communication under compute")                                        \
+    F(T, I64, comm_exposed_ns, MEASURE, "ns", "communication without compute")                                         \
+    F(T, I64, copy_ns, MEASURE, "ns", "time with a copy or memset running")                                            \
+    F(T, I64, copy_exposed_ns, MEASURE, "ns", "copies and memsets without compute or communication")                   \
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
 /* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */
-#define TL_ROW_INDEX_FIELDS(F, T)                                                                                         \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                               \
-    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                             \
+#define TL_ROW_INDEX_FIELDS(F, T)                                                                                      \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                          \
     F(T, I64, nrows, MEASURE, "", "rows of the rank, one after the other")
 TL_TABLE(row_index, TL_ROW_INDEX_FIELDS);
 

@@ -45,21 +45,21 @@ tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t 
 /* Collective.  Nobody goes on before all are here. */
 void tl_par_barrier(void);
 
-/* Messages between two procs: a tag and bytes. */
-typedef struct tl_message {
+/* What is known of a message between two procs before its bytes are taken. */
+typedef struct tl_envelope {
     int from, tag;
     size_t n;
-} tl_message;
+} tl_envelope;
 
 /* Local.  Sends, and returns when the bytes may be reused; sleeps where it must wait and calls idle(arg), if given,
  * between.  Bulk data goes in messages of about 1 MB. */
 void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void *), void *arg);
 
 /* Local.  Whether a message has come, and which. */
-bool tl_par_probe(tl_message *message);
+bool tl_par_probe(tl_envelope *envelope);
 
-/* Local.  Takes the message that tl_par_probe found, into `bytes` of message->n. */
-void tl_par_take(const tl_message *message, void *bytes);
+/* Local.  Takes the message that tl_par_probe found, into `bytes` of envelope->n. */
+void tl_par_take(const tl_envelope *envelope, void *bytes);
 
 /* Local.  Sleeps a little, at most until something comes from a proc of this host; the more often it is called in a row
  * (*spins, start with 0), the longer. */

@@ -1,4 +1,5 @@
-/* load.h - whole tables of a result file, as rows of this program's own structs: for what is reasoned over again. */
+/* load.h - tables of a result file, read back as rows of this program's own structs, for commands that work on an old result.
+ */
 #ifndef TLMPI_STORE_LOAD_H
 #define TLMPI_STORE_LOAD_H
 

@@ -1,6 +1,7 @@
 /* ways.c - see ways.h. */
 #include "ways.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll.h"
 #include <stdlib.h>
@@ -21,12 +22,6 @@ static bool same_way(const tl_meeting *a, const tl_meeting *b)
     return a->group == b->group && a->from == b->from && a->to == b->to;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
 bool tl_absent_find_middle(tl_absent_finding *f)
 {
     int32_t *steps = tl_malloc((f->in->nmeetings + 1) * sizeof *steps);
@@ -34,8 +29,8 @@ bool tl_absent_find_middle(tl_absent_finding *f)
         return false;
     for (size_t i = 0; i < f->in->nmeetings; i++)
         steps[i] = f->in->meetings[i].step;
-    qsort(steps, f->in->nmeetings, sizeof *steps, ascending);
-    f->middle = steps[f->in->nmeetings / 2];
+    tl_int_sort(steps, f->in->nmeetings);
+    f->middle = steps[tl_upper_middle(f->in->nmeetings)];
     free(steps);
     return true;
 }
@@ -153,8 +148,7 @@ bool tl_absent_list_linking(const tl_absent_finding *f, int32_t **out, size_t *n
         }
     }
     tl_map_free(&counts);
-    if (linking.n > 1)
-        qsort(linking.v, linking.n, sizeof *linking.v, ascending);
+    tl_int_sort(linking.v, linking.n);
     *out = linking.v;
     *n = linking.n;
     return whole;

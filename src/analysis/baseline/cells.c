@@ -15,12 +15,6 @@ static bool shared(const tl_whatif *w, uint32_t comm)
     return c < w->in.ncollectives && w->in.collectives[c].n >= 2;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return TL_COMPARE(x, y);
-}
-
 /* The numbers of all steps, each once. */
 static bool collect_steps(tl_whatif *w)
 {
@@ -38,8 +32,7 @@ static bool collect_steps(tl_whatif *w)
             if (v[s].step >= 0 && (s == 0 || v[s].step != v[s - 1].step))
                 steps[n++] = v[s].step;
     }
-    if (n > 1)
-        qsort(steps, n, sizeof *steps, ascending);
+    tl_int_sort(steps, n);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || steps[i] != steps[kept - 1])
             steps[kept++] = steps[i];
@@ -51,11 +44,10 @@ static bool collect_steps(tl_whatif *w)
 /* Index + 1 of the step of this number; 0 where no rank has it. */
 static uint32_t step_index(const tl_whatif *w, int64_t number)
 {
-    int32_t step = number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
-    const int32_t *found = NULL;
-    if (step >= 0)
-        found = (const int32_t *)bsearch(&step, w->facts.steps, w->facts.nsteps, sizeof step, ascending);
-    return found != NULL ? (uint32_t)(found - w->facts.steps) + 1 : 0;
+    if (number < 0 || number > INT32_MAX)
+        return 0;
+    size_t at = tl_index_of(w->facts.steps, w->facts.nsteps, (int32_t)number);
+    return at < w->facts.nsteps ? (uint32_t)at + 1 : 0;
 }
 
 /* FNV-1a, a byte at a time. */
@@ -84,15 +76,21 @@ static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_bl
     for (uint32_t s = 0; s < p->nsegments; s++) {
         const tl_segment *segment = &p->segments[s];
         if (s == 0 || segment->step != p->segments[s - 1].step) {
-            blocks[(*nblocks)++] = (tl_block){ .role = w->in.roles[rank], .rank = rank, .step = number_of(p, s),
+            blocks[(*nblocks)++] = (tl_block){ .role = w->in.roles[rank],
+                                               .rank = rank,
+                                               .step = number_of(p, s),
                                                .no_front = s == 0 && segment->step < 0,
-                                               .structure = UINT64_C(14695981039346656037), .first = w->ncells };
+                                               .structure = UINT64_C(14695981039346656037),
+                                               .first = w->ncells };
             new_cell = true;
         }
         tl_block *b = &blocks[*nblocks - 1];
         if (new_cell) {
-            w->cells[w->ncells++] = (tl_cell){ .first_segment = s, .medians = TL_NONE, .collective = TL_NONE,
-                                               .step = step_index(w, b->step), .kind = TL_NCOLLECTIVES };
+            w->cells[w->ncells++] = (tl_cell){ .first_segment = s,
+                                               .medians = TL_NONE,
+                                               .collective = TL_NONE,
+                                               .step = step_index(w, b->step),
+                                               .kind = TL_NCOLLECTIVES };
             b->n++;
         }
         tl_cell *cell = &w->cells[w->ncells - 1];

@@ -1,6 +1,7 @@
 /* compare.c - see compare.h: medians of cells, and of sums. */
 #include "compare.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
@@ -16,15 +17,14 @@ static int by_number(const void *a, const void *b)
 static int64_t median_without(const tl_number *v, size_t n, size_t own)
 {
     size_t others = own < n ? n - 1 : n;
-    size_t low = (others - 1) / 2, high = others / 2;
-    int64_t a = v[low + (low >= own)].ns, b = v[high + (high >= own)].ns;
-    return a + (b - a) / 2;
+    size_t low = tl_other_place(tl_lower_middle(others), own), high = tl_other_place(tl_upper_middle(others), own);
+    return tl_mean_of_two(v[low].ns, v[high].ns);
 }
 
 /* Of all, the lower of the middle two: of two ranks the one that is not late. */
 static int64_t median_of_all(const tl_number *v, size_t n)
 {
-    return v[(n - 1) / 2].ns;
+    return v[tl_lower_middle(n)].ns;
 }
 
 tl_cell *tl_cell_at(const tl_comparing *c, const tl_block *b, size_t k, bool back)

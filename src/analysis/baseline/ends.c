@@ -14,7 +14,7 @@ static size_t whole_cells(const tl_block *b)
 
 static bool is_sent(uint8_t kind)
 {
-    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+    return tl_is_point_to_point((tl_collective)kind);
 }
 
 /* What was launched before the recording may have no kind, or that of its kernel's name: any send or receive. */

@@ -57,8 +57,8 @@ static void raise(int64_t *expected_ns, int64_t ns, int64_t ratio)
 static void expect_more(tl_whatif *w, const tl_block *v, const share *of, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t middle = (n - 2) / 2; /* of the others, the lower of two */
-        int64_t grown = of[middle + (middle >= i)].ratio - USUAL, ratio = USUAL + grown + grown / MORE;
+        size_t middle = tl_other_place(tl_lower_middle(n - 1), i);
+        int64_t grown = of[middle].ratio - USUAL, ratio = USUAL + grown + grown / MORE;
         const tl_block *b = &v[of[i].block];
         for (size_t k = b->first; grown > USUAL / SLACK && k < b->first + b->n; k++) {
             raise(&w->cells[k].work_peer_ns, w->cells[k].work_ns, ratio);

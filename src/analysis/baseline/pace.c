@@ -52,7 +52,7 @@ static uint32_t *count_sent(const tl_whatif *w)
     for (size_t r = 0; nsent != NULL && r < w->in.nranks; r++)
         for (size_t i = 0; i < w->in.programs[r].ncomms; i++) {
             const tl_comm *c = &w->in.programs[r].comms[i];
-            nsent[w->cell_of[r][c->segment]] += c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV;
+            nsent[w->cell_of[r][c->segment]] += tl_is_point_to_point((tl_collective)c->kind);
         }
     return nsent;
 }
@@ -79,12 +79,6 @@ static paced measure(const tl_whatif *w, const tl_block *b, const uint32_t *nsen
     return p;
 }
 
-static int64_t lower_middle(int64_t *numbers, size_t n)
-{
-    tl_ns_sort(numbers, n);
-    return numbers[(n - 1) / 2];
-}
-
 /* The n ranks of a role: the middle. */
 static pacing pacing_of(const paced *v, size_t n, int64_t *scratch)
 {
@@ -92,11 +86,11 @@ static pacing pacing_of(const paced *v, size_t n, int64_t *scratch)
     for (int measure = 0; measure < MEASURES; measure++) {
         for (size_t i = 0; i < n; i++)
             scratch[i] = v[i].value[measure];
-        p.middle[measure] = lower_middle(scratch, n);
+        p.middle[measure] = tl_lower_median(scratch, n);
     }
     for (size_t i = 0; i < n; i++)
         scratch[i] = v[i].nsent;
-    p.nsent = lower_middle(scratch, n);
+    p.nsent = tl_lower_median(scratch, n);
     return p;
 }
 
@@ -165,7 +159,7 @@ static void compare_step(tl_whatif *w, const paced *v, const size_t *starts, siz
             for (size_t q = 0; q < nroles; q++)
                 if (q != r)
                     scratch[n++] = likewise(&roles[r], &roles[q], measure);
-            int64_t own = roles[r].middle[measure], usual = lower_middle(scratch, n);
+            int64_t own = roles[r].middle[measure], usual = tl_lower_median(scratch, n);
             if (own > usual + (measure == PACE ? usual / PACE_SLACK : 0))
                 expect(w, v + starts[r], starts[r + 1] - starts[r], measure, own, usual);
         }

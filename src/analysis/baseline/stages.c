@@ -58,8 +58,7 @@ static int64_t middle_of_others(const tl_block *v, size_t n, size_t own, bool ho
     for (size_t i = 0; i < n; i++)
         if (i != own)
             scratch[m++] = sum_of(&v[i], host);
-    tl_ns_sort(scratch, m);
-    return scratch[(m - 1) / 2];
+    return tl_lower_median(scratch, m);
 }
 
 /* How much of a cell's time a surplus may be: of work all; of the host what its work stood idle for, where any did. */

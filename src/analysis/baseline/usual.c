@@ -18,7 +18,7 @@ static int by_like(const void *graph, uint32_t x, uint32_t y)
  * took much less than that, what those took: then it is the median that is slow. */
 static int64_t usual_transfer(const tl_whatif *w, const uint32_t *order, size_t n)
 {
-    int64_t median = w->took_ns[order[(n - 1) / 2]], quarter = w->took_ns[order[(n - 1) / 4]];
+    int64_t median = w->took_ns[order[tl_lower_middle(n)]], quarter = w->took_ns[order[tl_lower_quarter(n)]];
     return median - quarter > quarter / 5 ? quarter : median;
 }
 
@@ -81,9 +81,9 @@ bool tl_whatif_find_tails(tl_whatif *w)
             return false;
         }
         for (size_t i = 0; i < n; i++) {
-            size_t low = (n - 2) / 2, high = (n - 1) / 2; /* the middle of the others */
-            int64_t a = w->transfer_ns[order[low + (low >= i)]], b = w->transfer_ns[order[high + (high >= i)]];
-            w->tail_ns[order[i]] = tl_ns_max(0, w->transfer_ns[order[i]] - (a + (b - a) / 2));
+            size_t low = tl_other_place(tl_lower_middle(n - 1), i), high = tl_other_place(tl_upper_middle(n - 1), i);
+            int64_t others_ns = tl_mean_of_two(w->transfer_ns[order[low]], w->transfer_ns[order[high]]);
+            w->tail_ns[order[i]] = tl_ns_max(0, w->transfer_ns[order[i]] - others_ns);
         }
     }
     free(order);

@@ -21,7 +21,7 @@
 
 typedef struct blaming {
     const tl_blame_input *in;
-    bool (*take)(void *, const tl_charge *);
+    bool (*take)(void *, const tl_delay_cost *);
     void *arg;
     /* of all */
     int64_t *last;           /* [ncollectives] last start */
@@ -103,7 +103,7 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, i
     uint32_t late = b->sorted[i];
     if (ns == 0)
         return true;
-    tl_charge charge = {
+    tl_delay_cost cost = {
         .from = from.rank,
         .to = b->in->arrivals[late].rank,
         .waiters = from.many ? i : 1,
@@ -112,15 +112,15 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, i
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
-    return b->take(b->arg, &charge);
+    return b->take(b->arg, &cost);
 }
 
 static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
 {
     uint32_t late = b->sorted[i];
     int32_t step = b->in->collectives[b->collective_of[late]].step;
-    int64_t behind = tl_portion(ns, b->in->arrivals[late].behind, TL_SHARE_ONE);
-    return emit_of(b, from, i, part, behind, step - 1) && emit_of(b, from, i, part, ns - behind, step);
+    int64_t after_last = tl_portion(ns, b->in->arrivals[late].after_last, TL_SHARE_ONE);
+    return emit_of(b, from, i, part, after_last, step - 1) && emit_of(b, from, i, part, ns - after_last, step);
 }
 
 /* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
@@ -165,7 +165,8 @@ static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, i
     int64_t given = 0;
 
     for (uint32_t i = place + 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns, to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
+        int64_t from = a[b->sorted[i - 1]].start_ns,
+                to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
         if (to > from && i < m)
             each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
         b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
@@ -212,18 +213,18 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
     }
-    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, whole = true;
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, ok = true;
     if (many) {
         divide_many(b, n, last);
-        whole = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+        ok = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
-    for (uint32_t i = 0; whole && i + 1 < n; i++)
-        whole = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
-                settle(b, n, i, false);
-    for (uint32_t i = 1; whole && i < n; i++)
+    for (uint32_t i = 0; ok && i + 1 < n; i++)
+        ok = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
+             settle(b, n, i, false);
+    for (uint32_t i = 1; ok && i < n; i++)
         if (b->onward[i] > 0)
             waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
@@ -336,21 +337,21 @@ static bool measurable(const blaming *b)
     return sum <= INT64_MAX;
 }
 
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
-                          tl_error *err)
+tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, const tl_delay_cost *), void *arg,
+                             tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
-    bool whole = prepare(&b);
+    bool ok = prepare(&b);
 
-    if (whole && !measurable(&b)) {
+    if (ok && !measurable(&b)) {
         blaming_free(&b);
         return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
     }
-    for (size_t i = input->ncollectives; whole && i-- > 0;) {
+    for (size_t i = input->ncollectives; ok && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
-            whole = work_on(&b, c, b.last[b.order[i]]);
+            ok = work_on(&b, c, b.last[b.order[i]]);
     }
     blaming_free(&b);
-    return whole ? TL_OK : tl_fail_memory(err, "the blame");
+    return ok ? TL_OK : tl_fail_memory(err, "the blame");
 }

@@ -7,15 +7,15 @@
  *              slices  |1 | 2 |
  *
  * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, part by part
- * (time.h); its charge is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
+ * (time.h); its delay cost is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
  * waiting in collectives of other groups: it is passed on to those who were late there, and so on backwards in time; at
  * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
  * indirect: passed on.
  *
- * Of which step is a charge?  Of that in which the late rank had its surplus: what it did behind the last collective of
- * a step is waited for in the next, and charged to the one in which it was done.
+ * To which step does a delay cost belong?  To that in which the late rank had its surplus: what it did after the last
+ * collective of a step is waited for in the next, and charged to the one in which it was done.
  *
- * The sum of all charges is the sum of all waits, to the nanosecond.
+ * The sum of all delay costs is the sum of all waits, to the nanosecond.
  */
 #ifndef ANALYSIS_BLAME_BLAME_H
 #define ANALYSIS_BLAME_BLAME_H
@@ -32,12 +32,12 @@ typedef struct tl_blame_arrival {
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
     uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
     uint16_t share[TL_NPARTS];
-    uint16_t behind; /* so much of its surplus it had in the step before the collective's */
+    uint16_t after_last; /* so much of its surplus it had in the step before the collective's */
 } tl_blame_arrival;
 
 typedef enum tl_blame_how {
     TL_BLAME_IGNORED, /* nothing rests on it */
-    TL_BLAME_PASSES, /* its own waits are nobody's charge (the bubbles of a pipeline), but who waited in it passes on */
+    TL_BLAME_PASSES, /* its own waits are nobody's delay cost (the bubbles of a pipeline), but who waited in it passes on */
     TL_BLAME_CHARGES
 } tl_blame_how;
 
@@ -52,14 +52,14 @@ typedef struct tl_blame_collective {
 /* In larger groups the ranks that wait are not told apart. */
 enum { TL_BLAME_PAIRS_MAX = 32 };
 
-/* Where a charge ends; part is TL_NPARTS for unknown. */
-typedef struct tl_charge {
+/* Waiting charged to one part of one rank in one step (Scalasca: delay cost); part is TL_NPARTS for unknown. */
+typedef struct tl_delay_cost {
     uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
     uint32_t waiters;  /* 1, or how many the several are */
-    int32_t step;      /* in which `to` had what made it late: of the collective in which it came late, or the one before */
+    int32_t step; /* in which `to` had what made it late: of the collective in which it came late, or the one before */
     int part;
     int64_t direct_ns, indirect_ns;
-} tl_charge;
+} tl_delay_cost;
 
 typedef struct tl_blame_input {
     const tl_blame_arrival *arrivals;
@@ -69,9 +69,9 @@ typedef struct tl_blame_input {
     size_t nranks;
 } tl_blame_input;
 
-/* Calls take(arg, charge) for every charge that is not 0, in an order that depends on the input alone; take returns
+/* Calls take(arg, cost) for every delay cost that is not 0, in an order that depends on the input alone; take returns
  * false to stop.  TL_ENOMEM when memory is out or take stopped. */
-tl_status tl_blame_charge(const tl_blame_input *input, bool (*take)(void *, const tl_charge *), void *arg,
-                          tl_error *err);
+tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, const tl_delay_cost *), void *arg,
+                             tl_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* suspects.c - whose charges are worth a question. */
+/* suspects.c - whose delay costs are worth a question. */
 #include "tlmpi/analysis/blame.h"
 
 /* What is charged less than this share of the most that any rank is charged is jitter, or not all of it was passed on. */

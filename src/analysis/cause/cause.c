@@ -1,6 +1,6 @@
 /* cause.c - why is a rank late, and at which place? */
 #include "parts.h"
-#include "tlmpi/base/robust.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
@@ -32,10 +32,7 @@ static double median(double *v, size_t n, size_t npeers)
 {
     while (n < npeers)
         v[n++] = 0;
-    if (n == 0)
-        return 0;
-    tl_real_sort(v, n);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    return n > 0 ? tl_real_median(v, n) : 0;
 }
 
 /* The median of how far n values, sorted, are from their median. */

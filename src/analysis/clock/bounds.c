@@ -1,32 +1,10 @@
-/* bounds.c - see bounds.h. */
+/* bounds.c - the limits that matched collectives set to the offsets between clocks. */
 #include "bounds.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
 /* ----------------------------------------------------------------------------------------------------------- bounds */
-
-static bool is_meeting(const tl_participant *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!tl_is_synchronising((tl_collective)p[i].kind))
-            return false;
-    return true;
-}
-
-/* Of two that each send to the other neither is done before the other has come. */
-static bool is_exchange(const tl_participant *p, size_t n)
-{
-    return n == 2 && p[0].peer == p[1].rank && p[1].peer == p[0].rank && p[0].kind == p[1].kind;
-}
-
-/* The place of the sender of a message, -1 where it is none. */
-static int32_t sender_of(const tl_participant *p, size_t n)
-{
-    if (n != 2 || p[0].peer != p[1].rank || p[1].peer != p[0].rank)
-        return -1;
-    return p[0].kind == TL_SEND && p[1].kind == TL_RECV ? 0 : p[0].kind == TL_RECV && p[1].kind == TL_SEND ? 1 : -1;
-}
 
 static bool arrives(const tl_clock_bound *b, uint32_t i)
 {
@@ -42,12 +20,12 @@ static bool leaves(const tl_clock_bound *b, uint32_t i)
 static bool take(tl_clock_bounds *out, size_t first, size_t n)
 {
     const tl_participant *p = out->parts + first;
-    tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = sender_of(p, n) };
+    tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
     int64_t last_ns = INT64_MIN, left_ns = INT64_MAX;
 
     if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING)
         return true;
-    if (b.sender < 0 && !is_meeting(p, n) && !is_exchange(p, n))
+    if (b.sender < 0 && !tl_participants_meet(p, n))
         return true;
     for (uint32_t i = 0; i < b.n; i++) {
         if (out->place[first + i] == UINT32_MAX)
@@ -68,7 +46,7 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
                           tl_clock_bounds *out)
 {
     const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
-    bool whole = true;
+    bool ok = true;
 
     *out = (tl_clock_bounds){ .parts = parts, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .most_ns = INT64_MAX };
     out->place = tl_malloc((n + 1) * sizeof *out->place);
@@ -78,12 +56,11 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
         const tl_rank_place *place = tl_place_of(&facts, parts[i].rank);
         out->place[i] = place != NULL ? (uint32_t)(place - places) : UINT32_MAX;
     }
-    for (size_t from = 0, to; whole && from < n; from = to) {
-        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
-            ;
-        whole = take(out, from, to - from);
+    for (size_t from = 0, to; ok && from < n; from = to) {
+        to = tl_participants_end(parts, n, from);
+        ok = take(out, from, to - from);
     }
-    return whole;
+    return ok;
 }
 
 void tl_clock_bounds_free(tl_clock_bounds *b)
@@ -190,7 +167,7 @@ static int64_t transfer_us(const tl_participant *p, uint32_t n)
     return tl_ns_max(least_ns, TL_CLOCK_ERROR_NS) / 1000;
 }
 
-/* How far own ends of one meeting lie behind the mean end. */
+/* How long after the mean end of a meeting its members end. */
 static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_clock_bound *bound,
                    const int64_t *offset, tl_clock_say *says)
 {
@@ -212,7 +189,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
                 sum_ns = tl_ns_sum(sum_ns, ns);
                 continue;
             }
-            say[clock].behind = tl_ns_sum(say[clock].behind, (ns - sum_ns / bound->n) / 1000 * weight);
+            say[clock].late = tl_ns_sum(say[clock].late, (ns - sum_ns / bound->n) / 1000 * weight);
             say[clock].took = tl_ns_sum(say[clock].took, took_us * weight);
             say[clock].weight = tl_ns_sum(say[clock].weight, weight);
         }

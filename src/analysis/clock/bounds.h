@@ -1,4 +1,5 @@
-/* bounds.h - what matched collectives say of clocks: who had come before who left. */
+/* bounds.h - the limits that matched collectives set to the offsets between clocks: on true clocks nobody leaves a
+ * synchronising collective before all have arrived, and nothing is received before it is sent. */
 #ifndef ANALYSIS_CLOCK_BOUNDS_H
 #define ANALYSIS_CLOCK_BOUNDS_H
 
@@ -12,7 +13,7 @@
 typedef struct tl_clock_bound {
     uint32_t first, n;
     int32_t sender;    /* of a message: its place among the two; else -1: all arrive, and all leave */
-    int64_t broken_ns; /* first end before last arrival, on recorded clocks; below 0 where it is behind */
+    int64_t broken_ns; /* first end before last arrival, on recorded clocks; below 0 where it comes after */
 } tl_clock_bound;
 
 /* Those of one proc.  Zero-initialise; tl_clock_bounds_free ends it. */
@@ -52,7 +53,8 @@ bool tl_clock_bounds_label(const tl_clock_bounds *b, const tl_clock_trial *t, in
 /* What ends of meetings say of a clock: sums over them, each weighed by 1 / transfer^2, as members may differ by what they
  * transfer in. */
 typedef struct tl_clock_say {
-    int64_t behind, took, weight; /* us behind the mean end of all, us that the transfer took, 1; times the weight */
+    int64_t late, took,
+        weight; /* us by which it ends after the mean end, us that the transfer took, 1; times the weight */
 } tl_clock_say;
 
 /* Adds what the ends of meetings say to say[], by window and clock, with clocks that are ahead by offset[]. */

@@ -6,18 +6,16 @@
  */
 #include "tlmpi/analysis/clock.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include <stdlib.h>
 
 bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t *nout)
 {
-    bool tells = n > 1 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING;
-
     *nout = 0;
-    for (size_t i = 0; tells && i < n; i++)
-        tells = tl_is_synchronising((tl_collective)p[i].kind);
-    if (!tells)
+    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING || !tl_participants_synchronise(p, n))
         return true;
     int64_t *ends = tl_malloc(n * sizeof *ends);
     if (ends == NULL)
@@ -37,16 +35,14 @@ bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t 
 static int by_distance(const void *a, const void *b)
 {
     const tl_clock_end *x = a, *y = b;
-    return (x->apart_ns > y->apart_ns) - (x->apart_ns < y->apart_ns);
+    return TL_COMPARE(x->apart_ns, y->apart_ns);
 }
 
 tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n)
 {
     qsort(ends, n, sizeof *ends, by_distance);
-    int64_t ns = ends[n / 2].apart_ns;
-    return (tl_clock_scatter){ .rank = ends->rank,
-                               .ends = (int64_t)n,
-                               .sigma_ns = ns < INT64_MAX / 14826 ? ns * 14826 / 10000 : ns };
+    int64_t mad_ns = ends[tl_upper_middle(n)].apart_ns;
+    return (tl_clock_scatter){ .rank = ends->rank, .ends = (int64_t)n, .sigma_ns = tl_sigma_of_mad_ns(mad_ns) };
 }
 
 /* What the ends of the ranks of a clock leave open, in the middle; INT64_MAX: none tells. */

@@ -1,6 +1,6 @@
 /* find.c - from bounds to a clock for each rank: the fewest unknowns that break nothing. */
 #include "search.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -95,10 +95,10 @@ static void set_zero(tl_clock_search *s, int64_t *value)
                 s->values[n++] = value[s->clock[i]];
         if (n == 0)
             continue;
-        tl_ns_sort(s->values, n);
+        int64_t middle = tl_lower_median(s->values, n);
         for (size_t c = 0; c < s->nclocks; c++)
             if (s->component[c] == (int64_t)component)
-                value[c] = tl_ns_between(value[c], s->values[(n - 1) / 2]);
+                value[c] = tl_ns_between(value[c], middle);
     }
 }
 
@@ -192,9 +192,8 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
 
     s.clock = tl_calloc(nplaces + 1, sizeof *s.clock);
     s.say = tl_calloc(TL_CLOCK_WINDOWS * nplaces + 1, sizeof *s.say);
-    bool whole =
-        room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
-    int64_t failed = whole ? 0 : -1;
+    bool ok = room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
+    int64_t failed = ok ? 0 : -1;
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
         st = tl_fail_memory(err, "the clocks");

@@ -29,7 +29,7 @@ tl_clock_trial tl_clock_trial_of(const tl_clock_search *s, size_t nwindows)
                              .error_ns = s->error_ns };
 }
 
-/* Room for low, high behind it, and whether they have settled. */
+/* Room for low, high after it, and whether they have settled. */
 static size_t lay_out(tl_clock_search *s, size_t nwindows)
 {
     s->high = s->low + nwindows * s->nclocks;
@@ -103,7 +103,7 @@ static int64_t place_of(const tl_clock_search *s, size_t i)
     const tl_clock_say *say = &s->say[i];
     if (say->weight == 0)
         return s->offset[i];
-    double ends_us = (double)s->offset[i] / 1e3 + (double)say->behind / (double)say->weight;
+    double ends_us = (double)s->offset[i] / 1e3 + (double)say->late / (double)say->weight;
     double took_us = (double)say->took / (double)say->weight, half_us = (double)s->half[i] / 1e3;
     double share = took_us * took_us / (took_us * took_us + half_us * half_us);
     return llround(share * (double)s->middle[i] + (1 - share) * 1e3 * ends_us);
@@ -119,7 +119,7 @@ tl_status tl_clock_agree_ends(tl_clock_search *s, size_t nwindows, tl_error *err
     for (int round = 0; st == TL_OK && round < ROUNDS && most > TL_CLOCK_ERROR_NS / 20; round++) {
         memset(s->say, 0, n * sizeof *s->say);
         tl_clock_bounds_ends(s->b, &t, s->offset, s->say);
-        st = s->procs->sum(&s->say->behind, n * (sizeof *s->say / sizeof s->say->behind), err);
+        st = s->procs->sum(&s->say->late, n * (sizeof *s->say / sizeof s->say->late), err);
         most = 0;
         for (size_t i = 0; st == TL_OK && i < n; i++) {
             int64_t was_ns = s->offset[i];

@@ -157,7 +157,7 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
     if (c->nflagged == 0)
         return;
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);
-    const tl_step_cost *middle = &m->flagged[(c->nflagged - 1) / 2];
+    const tl_step_cost *middle = &m->flagged[tl_lower_middle(c->nflagged)];
     c->step_cost_ns = c->gain_ns >= 0 ? gain_in_steps(m, c) / (int64_t)c->nflagged : middle->cost_ns;
     c->step_ns = c->gain_ns >= 0 ? sum_ns / (int64_t)c->nflagged : middle->length_ns;
     if (c->step_ns > 0 && c->step_cost_ns > c->step_ns)

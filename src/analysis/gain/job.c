@@ -115,7 +115,7 @@ static void set_ends(tl_meeting *meeting, const tl_late_row *row, uint8_t kind)
 {
     if (row->peer < 0)
         return;
-    bool sends = kind == TL_SEND || (kind != TL_RECV && row->rank < row->peer);
+    bool sends = tl_is_sender((tl_collective)kind, row->rank, row->peer);
     meeting->group = -1;
     meeting->from = sends ? row->rank : row->peer;
     meeting->to = sends ? row->peer : row->rank;

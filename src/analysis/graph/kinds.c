@@ -42,8 +42,7 @@ bool tl_is_stage(const tl_rank_view *view)
 {
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        if (k->kind == TL_COMM &&
-            (k->collective == TL_SEND || k->collective == TL_RECV || k->collective == TL_SEND_RECV))
+        if (k->kind == TL_COMM && tl_is_point_to_point((tl_collective)k->collective))
             return true;
     }
     return false;

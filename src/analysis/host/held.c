@@ -34,9 +34,9 @@ enum { FULL_OFTEN = 16 };
 
 typedef struct holding {
     const tl_rank_view *view;
-    int64_t *lead_ns; /* by launch: from its end to the start of its work; -1: unknown, or no work of the rank's own */
-    uint8_t *held;    /* by launch */
-    uint8_t *comm;    /* by launch: of communication */
+    int64_t *lead_ns;  /* by launch: from its end to the start of its work; -1: unknown, or no work of the rank's own */
+    uint8_t *held;     /* by launch */
+    uint8_t *comm;     /* by launch: of communication */
     uint32_t *pending; /* by launch: work given to the device, this included, and not done when it ends; or NULL */
     uint32_t full;     /* so much is pending when the queue is full; UINT32_MAX: it never is */
     int64_t usual_ns, longest_lead_ns;
@@ -107,18 +107,18 @@ static bool count_pending(holding *h)
     uint32_t *given = tl_calloc(view->nlaunches + 1, sizeof *given), before = 0;
 
     h->pending = tl_calloc(view->nlaunches + 1, sizeof *h->pending);
-    bool whole = ends != NULL && given != NULL && h->pending != NULL;
-    for (size_t i = 0; whole && i < view->nkernels; i++) {
+    bool ok = ends != NULL && given != NULL && h->pending != NULL;
+    for (size_t i = 0; ok && i < view->nkernels; i++) {
         ends[i] = view->kernels[i].end_ns;
         if (view->kernels[i].launch != TL_NONE)
             given[view->kernels[i].launch]++;
         else
             before++;
     }
-    if (whole)
+    if (ok)
         tl_ns_sort(ends, view->nkernels);
     size_t done = 0;
-    for (size_t i = 0; whole && i < view->nlaunches; i++) {
+    for (size_t i = 0; ok && i < view->nlaunches; i++) {
         before += given[i];
         while (done < view->nkernels && ends[done] <= view->launches[i].end_ns)
             done++;
@@ -126,7 +126,7 @@ static bool count_pending(holding *h)
     }
     free(ends);
     free(given);
-    return whole;
+    return ok;
 }
 
 /* Whether a queue is ever full is asked only where enough launches take long. */
@@ -206,15 +206,15 @@ static bool add_held(const holding *h, tl_host_waits *waits)
 bool tl_host_waits_held(const tl_rank_view *view, tl_host_waits *waits)
 {
     holding h = { .view = view };
-    bool whole = find_leads(&h) && find_usual(&h) && find_full(&h);
+    bool ok = find_leads(&h) && find_usual(&h) && find_full(&h);
 
-    if (whole) {
+    if (ok) {
         find_held(&h);
-        whole = add_held(&h, waits);
+        ok = add_held(&h, waits);
     }
     free(h.lead_ns);
     free(h.held);
     free(h.comm);
     free(h.pending);
-    return whole;
+    return ok;
 }

@@ -79,15 +79,15 @@ static bool host_busy(const tl_rank_view *view, tl_spans *busy)
     const tl_calls *calls = &view->calls;
     tl_map launching = { 0 };
     span_list all = { 0 };
-    bool whole = tl_launching_tracks(view, &launching);
+    bool ok = tl_launching_tracks(view, &launching);
 
-    for (size_t t = 0; whole && t < calls->nthreads; t++)
+    for (size_t t = 0; ok && t < calls->nthreads; t++)
         if (calls->threads[t].n > 0 && tl_map_get(&launching, calls->threads[t].track) != TL_MAP_NONE)
-            whole = thread_busy(calls, &calls->threads[t], &all);
-    whole = whole && tl_spans_add_all(busy, all.v, all.n);
+            ok = thread_busy(calls, &calls->threads[t], &all);
+    ok = ok && tl_spans_add_all(busy, all.v, all.n);
     tl_map_free(&launching);
     free(all.v);
-    return whole;
+    return ok;
 }
 
 static bool find_silences(const tl_spans *busy, silences *out)
@@ -145,23 +145,23 @@ static bool infer_between_calls(const tl_rank_view *view, tl_host_waits *waits)
 {
     tl_spans busy = { 0 };
     silences all = { 0 };
-    bool whole = host_busy(view, &busy) && find_silences(&busy, &all);
+    bool ok = host_busy(view, &busy) && find_silences(&busy, &all);
 
-    for (size_t i = 0; whole && all.n > 0 && i < view->nkernels; i++) {
+    for (size_t i = 0; ok && all.n > 0 && i < view->nkernels; i++) {
         silence *s = silence_at(&all, view->kernels[i].end_ns);
         if (s == NULL || launched_after(&view->kernels[i], s))
             continue;
         s->nends++;
         s->last_ns = view->kernels[i].end_ns > s->last_ns ? view->kernels[i].end_ns : s->last_ns;
     }
-    for (size_t i = 0; whole && i < all.n; i++) {
+    for (size_t i = 0; ok && i < all.n; i++) {
         const silence *s = &all.v[i];
         if (was_wait(view, s))
-            whole = add_wait(waits, s->start_ns, s->end_ns);
+            ok = add_wait(waits, s->start_ns, s->end_ns);
     }
     free(all.v);
     tl_spans_free(&busy);
-    return whole;
+    return ok;
 }
 
 /* The first that is seen of the host follows soon after the device ran dry. */

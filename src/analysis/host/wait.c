@@ -23,7 +23,8 @@ bool tl_wait_kind_of(tl_text name, tl_wait_kind *kind)
         { "Stream Sync", TL_WAIT_STREAM },       { "EventSynchronize", TL_WAIT_EVENT },
         { "Event Sync", TL_WAIT_EVENT },
     };
-    if (tl_text_is(name, "cudaFree") || tl_text_is(name, "hipFree")) { /* not until nothing can use the memory any more */
+    if (tl_text_is(name, "cudaFree") ||
+        tl_text_is(name, "hipFree")) { /* not until nothing can use the memory any more */
         *kind = TL_WAIT_FREE;
         return true;
     }
@@ -103,15 +104,15 @@ static bool add_called(const tl_rank_view *view, tl_host_waits *waits)
     size_t n = view->names->n;
     waiting_names names = { tl_calloc(n + 1, sizeof *names.known), tl_calloc(n + 1, sizeof *names.kind) };
     tl_map launching = { 0 };
-    bool whole = names.known != NULL && names.kind != NULL && tl_launching_tracks(view, &launching);
+    bool ok = names.known != NULL && names.kind != NULL && tl_launching_tracks(view, &launching);
 
-    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+    for (size_t t = 0; ok && t < view->calls.nthreads; t++)
         if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            whole = add_thread(view, &view->calls.threads[t], &names, waits);
+            ok = add_thread(view, &view->calls.threads[t], &names, waits);
     tl_map_free(&launching);
     free(names.known);
     free(names.kind);
-    return whole;
+    return ok;
 }
 
 /* Calls that come back when the copy is done. */
@@ -145,9 +146,9 @@ static bool add_copies(const tl_rank_view *view, tl_host_waits *waits)
 
 tl_status tl_host_waits_find(const tl_rank_view *view, tl_host_waits *waits, tl_error *err)
 {
-    bool whole = add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
-                 tl_host_waits_held(view, waits) && tl_host_waits_infer(view, waits);
-    return whole ? TL_OK : tl_fail_memory(err, "the waits of a host");
+    bool ok = add_recorded(view, waits) && add_called(view, waits) && add_copies(view, waits) &&
+              tl_host_waits_held(view, waits) && tl_host_waits_infer(view, waits);
+    return ok ? TL_OK : tl_fail_memory(err, "the waits of a host");
 }
 
 static int by_time(const void *a, const void *b)

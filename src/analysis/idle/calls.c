@@ -126,7 +126,8 @@ static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
     for (size_t from = 0, to; whole && from < n; from = to) {
         for (to = from + 1; to < n && v[to].name == v[from].name; to++)
             ;
-        uint64_t median = (uint64_t)v[(from + to - 1) / 2].nkernels + v[(from + to) / 2].nkernels; /* twice */
+        uint64_t median = (uint64_t)v[from + tl_lower_middle(to - from)].nkernels +
+                          v[from + tl_upper_middle(to - from)].nkernels; /* twice */
         for (size_t i = from; whole && i < to && 4 * (uint64_t)v[i].nkernels < median; i++)
             whole = add_under(k, v[i].start_ns);
     }

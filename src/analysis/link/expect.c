@@ -47,7 +47,7 @@ static void allow_for_ends(tl_link_finding *f, size_t from, size_t to, size_t ow
     for (size_t k = from, next; k < to; k = next) {
         next = tl_link_cell_end(f, k);
         if (k != own && !f->in->collectives[f->order[k]].partial)
-            f->scratch[n++] = spread_of(f, f->order[k + (next - k - 1) / 2]);
+            f->scratch[n++] = spread_of(f, f->order[k + tl_lower_middle(next - k)]);
     }
     int64_t usual = tl_median(f->scratch, n);
     for (size_t k = own; k < own_end; k++) {
@@ -72,9 +72,10 @@ static void expect(tl_link_finding *f, size_t from, size_t to)
         for (size_t k = from, next; k < to; k = next) {
             next = tl_link_cell_end(f, k);
             if (k != i && !f->in->collectives[f->order[k]].partial)
-                f->scratch[n++] = f->took_ns[f->order[k + (next - k - 1) / 2]];
+                f->scratch[n++] = f->took_ns[f->order[k + tl_lower_middle(next - k)]];
         }
-        int64_t own = f->took_ns[f->order[i + (end - i - 1) / 4]], others = n > 0 ? tl_median(f->scratch, n) : 0;
+        int64_t own = f->took_ns[f->order[i + tl_lower_quarter(end - i)]],
+                others = n > 0 ? tl_median(f->scratch, n) : 0;
         bool groups = by_groups(&f->in->collectives[f->order[i]], n, own, others);
         for (size_t k = i; k < end; k++) {
             uint32_t c = f->order[k];

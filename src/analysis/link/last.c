@@ -185,7 +185,7 @@ static int64_t longer_behind(const lasting *l, uint32_t host)
     }
     for (size_t i = 0; i < l->n; i++)
         v[i] = tl_ns_between(l->took_ns[i], middle[l->last[i] == host]);
-    double sigma = fmax(1.4826 * (double)tl_mad(v, l->n, 0), SIGMA_LEAST_NS);
+    double sigma = fmax(tl_sigma_of_mad((double)tl_mad(v, l->n, 0)), SIGMA_LEAST_NS);
     double error = sigma * sqrt(1.5708 * (1 / (double)m[0] + 1 / (double)m[1])); /* of medians */
     int64_t longer = tl_ns_between(middle[1], middle[0]);
     return (double)longer >= TIMES_ERROR * error ? longer : 0;

@@ -162,8 +162,7 @@ static bool roles_known(const linking *l)
     for (size_t i = 0; i < l->nrows; i++) {
         if (l->rows[i].pair)
             return true;
-        uint8_t kind = l->rows[i].kind;
-        sends = sends || kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+        sends = sends || tl_is_point_to_point((tl_collective)l->rows[i].kind);
     }
     return !sends;
 }

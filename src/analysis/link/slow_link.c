@@ -13,11 +13,6 @@
 #include "tlmpi/model/coll.h"
 #include <stdlib.h>
 
-static bool is_pair(uint8_t kind)
-{
-    return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
-}
-
 bool tl_link_is_comparable(const tl_link_collective *c)
 {
     return !c->partial && (c->bytes >= 0 || c->stages != 0);
@@ -62,10 +57,12 @@ static bool list(tl_link_finding *f)
         }
         f->unit[i] = f->out->link_of[i] = TL_NONE;
         f->took_ns[i] = tl_ns_between(last_end, last_start);
-        if (c->n < 2 || c->step >= f->in->nsteps || (is_pair(c->kind) && c->n > 2) || f->took_ns[i] <= 0)
+        if (c->n < 2 || c->step >= f->in->nsteps || (tl_is_point_to_point((tl_collective)c->kind) && c->n > 2) ||
+            f->took_ns[i] <= 0)
             continue;
-        uint64_t key = tl_hash_mix(tl_hash_mix(is_pair(c->kind) ? TL_SEND : c->kind, (uint64_t)size_class(c)),
-                                   tl_hash_mix(c->stages, (uint64_t)c->n << 8 | c->span));
+        uint64_t key = tl_hash_mix(
+            tl_hash_mix(tl_is_point_to_point((tl_collective)c->kind) ? TL_SEND : c->kind, (uint64_t)size_class(c)),
+            tl_hash_mix(c->stages, (uint64_t)c->n << 8 | c->span));
         whole = number_of(&f->units, members, &f->unit[i]) && number_of(&f->classes, key, &f->class_of[i]);
         f->order[f->n++] = i;
     }
@@ -134,9 +131,8 @@ tl_status tl_slow_links_find(const tl_link_input *in, tl_slow_links *out, tl_err
     out->link_of = tl_malloc(n * sizeof *out->link_of);
     out->surplus_ns = tl_calloc(n, sizeof *out->surplus_ns);
     bool whole = f.unit != NULL && f.class_of != NULL && f.took_ns != NULL && f.should_ns != NULL &&
-                 f.long_ns != NULL && f.apart_ns != NULL && f.evidence != NULL && f.shared != NULL &&
-                 f.order != NULL && f.scratch != NULL &&
-                 out->link_of != NULL && out->surplus_ns != NULL;
+                 f.long_ns != NULL && f.apart_ns != NULL && f.evidence != NULL && f.shared != NULL && f.order != NULL &&
+                 f.scratch != NULL && out->link_of != NULL && out->surplus_ns != NULL;
     whole = whole && list(&f) && tl_link_find_shared(in, f.shared);
     tl_status st = whole ? TL_OK : tl_fail_memory(err, "slow links");
 
@@ -144,8 +140,8 @@ tl_status tl_slow_links_find(const tl_link_input *in, tl_slow_links *out, tl_err
         st = find(&f, err);
     tl_map_free(&f.units);
     tl_map_free(&f.classes);
-    void *all[] = { f.unit,  f.class_of, f.took_ns, f.should_ns, f.long_ns, f.apart_ns,
-                    f.evidence, f.order, f.scratch,  f.charge,  f.flagged,   f.found, f.shared };
+    void *all[] = { f.unit,  f.class_of, f.took_ns, f.should_ns, f.long_ns, f.apart_ns, f.evidence,
+                    f.order, f.scratch,  f.charge,  f.flagged,   f.found,   f.shared };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return st;

@@ -15,7 +15,7 @@ enum { STEADY_STEPS = 6, TIMES_NOISE = 8, PART_STEADY = 20, PART_OF_OTHERS = 6 }
 /* Or, where they are less than half of the steps, so many times as far from all others as these are from each other: of
  * six steps that differ by chance alone one set in a hundred looks so, of more fewer. */
 enum { TIMES_APART = 3 };
-static const double matters = 0.04, to_deviation = 1.4826;
+static const double matters = 0.04;
 /* Nothing takes three years; four times that is a number. */
 #define MOST_NS 1e17
 
@@ -41,8 +41,7 @@ static int64_t middle_surplus(tl_link_finding *f, size_t i, size_t to, size_t *n
     for (size_t k = i; k < *next; k++)
         if (alone == 0 || !f->shared[f->order[k]])
             f->scratch[n++] = tl_ns_between(f->took_ns[f->order[k]], f->should_ns[f->order[k]]);
-    tl_ns_sort(f->scratch, n);
-    return f->scratch[(n - 1) / 2];
+    return tl_lower_median(f->scratch, n);
 }
 
 static int64_t part_of(const tl_link_finding *f, uint32_t collective)
@@ -100,7 +99,7 @@ static double scatter(int64_t *values, size_t n, int64_t *work)
     for (size_t i = 0; i + 1 < n; i++)
         work[i] = llabs(values[i + 1] - values[i]);
     least = fmin(least, (double)tl_median(work, n - 1) / sqrt(2));
-    return to_deviation * fmin(least, (double)tl_mad(values, n, tl_median(values, n)));
+    return tl_sigma_of_mad(fmin(least, (double)tl_mad(values, n, tl_median(values, n))));
 }
 
 /* From what on values stand apart: INT64_MAX if none do.  Puts them in order. */

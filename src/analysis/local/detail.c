@@ -53,13 +53,13 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
 static bool keep_most(const tl_detail_rows *all, tl_details *details)
 {
     uint32_t *order = tl_malloc((all->rows.n + 1) * sizeof *order);
-    bool whole = order != NULL;
+    bool ok = order != NULL;
     size_t kept = 0;
 
-    for (size_t i = 0; whole && i < all->rows.n; i++)
+    for (size_t i = 0; ok && i < all->rows.n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, all->rows.n, by_time, all->rows.v);
-    for (size_t i = 0; whole && i < all->rows.n; i++) {
+    ok = ok && tl_sort_index(order, all->rows.n, by_time, all->rows.v);
+    for (size_t i = 0; ok && i < all->rows.n; i++) {
         tl_detail row = all->rows.v[order[i]];
         const tl_detail *before = i > 0 ? &all->rows.v[order[i - 1]] : NULL;
         kept = before != NULL && before->kind == row.kind && before->step == row.step ? kept + 1 : 0;
@@ -68,23 +68,23 @@ static bool keep_most(const tl_detail_rows *all, tl_details *details)
         if (row.kind != TL_DETAIL_PART) {
             tl_text name = tl_names_text(all->view->names, row.name);
             row.name = tl_names_intern(&details->names, name.p, name.n);
-            whole = row.name != TL_NO_NAME;
+            ok = row.name != TL_NO_NAME;
         }
-        whole = whole && tl_vec_room(&details->rows);
-        if (whole)
+        ok = ok && tl_vec_room(&details->rows);
+        if (ok)
             details->rows.v[details->rows.n++] = row;
     }
     free(order);
-    return whole;
+    return ok;
 }
 
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
 {
     tl_detail_rows rows = { .view = view };
-    bool whole = tl_detail_device(&rows, activity) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
+    bool ok = tl_detail_device(&rows, activity) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
     tl_map_free(&rows.places);
     free(rows.rows.v);
-    return whole;
+    return ok;
 }
 
 void tl_details_free(tl_details *details)

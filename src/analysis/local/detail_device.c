@@ -7,8 +7,8 @@
 
 static bool add_work(tl_detail_rows *rows)
 {
-    bool whole = true;
-    for (size_t i = 0; whole && i < rows->view->nkernels; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows->view->nkernels; i++) {
         const tl_kernel *k = &rows->view->kernels[i];
         tl_detail what = { .ns = k->end_ns - k->start_ns, .count = 1 };
         if (k->name == TL_NO_NAME)
@@ -18,23 +18,23 @@ static bool add_work(tl_detail_rows *rows)
         else
             what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
         what.size = what.size > 0 ? what.size : 0;
-        whole = tl_detail_add(rows, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
-                              tl_part_of_work(rows->view, k), &what);
+        ok = tl_detail_add(rows, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+                           tl_part_of_work(rows->view, k), &what);
     }
-    return whole;
+    return ok;
 }
 
 static bool add_parts(tl_detail_rows *rows, const tl_activity *activity, tl_activity_cursor *cursor, int32_t step,
                       int64_t from_ns, int64_t to_ns)
 {
     tl_parts sum = { { 0 } };
-    bool whole = true;
+    bool ok = true;
     tl_activity_add(activity, cursor, from_ns, to_ns, &sum);
-    for (int part = 0; whole && part < TL_NPARTS; part++)
+    for (int part = 0; ok && part < TL_NPARTS; part++)
         if (sum.ns[part] > 0)
-            whole = tl_detail_add(rows, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part,
-                                  &(tl_detail){ .ns = sum.ns[part] });
-    return whole;
+            ok = tl_detail_add(rows, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part,
+                               &(tl_detail){ .ns = sum.ns[part] });
+    return ok;
 }
 
 /* busy_to[i]: the last end of the work of earlier steps that starts before start i, and of all for i = n. */
@@ -56,23 +56,23 @@ static bool add_steps(tl_detail_rows *rows, const tl_activity *activity)
     int64_t from = activity->n > 0 ? activity->start_ns[0] : 0, *busy_to = NULL;
     tl_activity_cursor cursor = { 0 };
     tl_step_starts starts = { 0 };
-    bool whole = tl_detail_starts(rows->view, &starts);
+    bool ok = tl_detail_starts(rows->view, &starts);
 
-    if (whole)
+    if (ok)
         busy_to = tl_malloc((starts.n + 1) * sizeof *busy_to);
-    whole = busy_to != NULL;
-    for (size_t i = 0; whole && i <= starts.n; i++)
+    ok = busy_to != NULL;
+    for (size_t i = 0; ok && i <= starts.n; i++)
         busy_to[i] = from;
-    if (whole)
+    if (ok)
         find_ends(rows->view, &starts, busy_to);
-    for (size_t i = 0; whole && i <= starts.n; i++) {
+    for (size_t i = 0; ok && i <= starts.n; i++) {
         int64_t cut = i < starts.n ? tl_ns_min(busy_to[i], kernels[starts.v[i]].start_ns) : busy_to[i];
-        whole = add_parts(rows, activity, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
+        ok = add_parts(rows, activity, &cursor, i > 0 ? kernels[starts.v[i - 1]].step : -1, from, cut);
         from = cut;
     }
     free(busy_to);
     free(starts.v);
-    return whole;
+    return ok;
 }
 
 bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity)

@@ -79,7 +79,7 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
 }
 
-/* What the host does behind the last launch of a step holds up the next one, whose idle time the device's is then. */
+/* What the host does after the last launch of a step holds up the next one, whose idle time the device's is then. */
 static int32_t step_held_up(const gathering *g, int64_t start_ns)
 {
     int64_t next_ns = next_launch(g, start_ns);
@@ -114,24 +114,23 @@ static bool add_ops(gathering *g, const tl_thread *thread)
     const tl_ops *ops = &g->view->ops;
     TL_VEC(int64_t) open = { 0 }; /* ends of the spans around this one */
     size_t at = 0;
-    bool whole = true;
+    bool ok = true;
 
     begin_thread(g);
-    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
-            whole =
-                add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
-                add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
-                         tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
-        whole = whole && tl_vec_room(&open);
-        if (whole)
+            ok = add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
+                 add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+                          tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
+        ok = ok && tl_vec_room(&open);
+        if (ok)
             open.v[open.n++] = end;
     }
     free(open.v);
-    return whole;
+    return ok;
 }
 
 /* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
@@ -172,9 +171,10 @@ static bool surely_waits(const gathering *g, uint32_t name)
 
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
  * waited, before the host launches anything again (until then communication may keep the device busy). */
-static int64_t idle_behind(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
+static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
 {
-    int64_t next = sure ? next_launch(g, end_ns) : end_ns, until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
+    int64_t next = sure ? next_launch(g, end_ns) : end_ns,
+            until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
     return tl_host_idle_longest(&g->idle, start_ns, until);
 }
 
@@ -182,26 +182,26 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
 {
     const tl_calls *calls = &g->view->calls;
     size_t at = 0, op_at = 0;
-    bool whole = true;
+    bool ok = true;
 
     begin_thread(g);
-    for (size_t i = thread->first; whole && i < thread->first + thread->n; i++) {
+    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        whole = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
-                add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
-                         DEPTH_OF_CALLS, false);
-        if (whole && may_wait(g, name)) {
-            int64_t ns = idle_behind(g, start, end, surely_waits(g, name));
+        ok = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
+             add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
+                      DEPTH_OF_CALLS, false);
+        if (ok && may_wait(g, name)) {
+            int64_t ns = idle_after(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
-                whole = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
-                                      g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
-                                      &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
+                ok = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+                                   g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
+                                   &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
         }
     }
-    return whole;
+    return ok;
 }
 
 /* Threads stand in order of their tracks. */
@@ -217,21 +217,21 @@ static bool add_host(gathering *g)
 {
     const tl_rank_view *view = g->view;
     tl_map launching = { 0 };
-    bool whole = prepare_host(g) && tl_launching_tracks(view, &launching);
-    for (size_t t = 0; whole && t < view->ops.nthreads; t++)
+    bool ok = prepare_host(g) && tl_launching_tracks(view, &launching);
+    for (size_t t = 0; ok && t < view->ops.nthreads; t++)
         if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
-            whole = add_ops(g, &view->ops.threads[t]);
-    for (size_t t = 0; whole && t < view->calls.nthreads; t++)
+            ok = add_ops(g, &view->ops.threads[t]);
+    for (size_t t = 0; ok && t < view->calls.nthreads; t++)
         if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            whole = add_calls(g, &view->calls.threads[t],
-                              thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
+            ok = add_calls(g, &view->calls.threads[t],
+                           thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
     free(g->covered);
     tl_host_idle_free(&g->idle);
     free(g->working);
     free(g->of_call);
     free(g->of_op);
-    return whole;
+    return ok;
 }
 
 bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity)

@@ -56,9 +56,9 @@ static bool find_first(const finding *f, tl_step_starts *starts)
     const tl_kernel *kernels = f->view->kernels;
     tl_map of_step = { 0 };
     uint32_t at = 0;
-    bool whole = true;
+    bool ok = true;
 
-    for (uint32_t i = 0; whole && i < f->view->nkernels; i++) {
+    for (uint32_t i = 0; ok && i < f->view->nkernels; i++) {
         if (!is_own(&kernels[i]) || !is_main(f, &kernels[i]))
             continue;
         uint64_t step = (uint64_t)kernels[i].step;
@@ -66,15 +66,15 @@ static bool find_first(const finding *f, tl_step_starts *starts)
             at = tl_map_get(&of_step, step);
         if (starts->v == NULL || at == TL_MAP_NONE) {
             at = (uint32_t)starts->n;
-            whole = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
-            if (whole && starts->v != NULL)
+            ok = tl_vec_room(starts) && tl_map_put(&of_step, step, at) == 0;
+            if (ok && starts->v != NULL)
                 starts->v[starts->n++] = i;
         } else if (tl_kernel_by_start_uid(kernels, i, starts->v[at]) < 0) {
             starts->v[at] = i;
         }
     }
     tl_map_free(&of_step);
-    return whole && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
+    return ok && (starts->n == 0 || tl_sort_index(starts->v, starts->n, tl_kernel_by_start_uid, kernels));
 }
 
 /* The device passes to a step once, and does not go back. */
@@ -90,15 +90,15 @@ static void drop_returns(const tl_rank_view *view, tl_step_starts *starts)
 bool tl_detail_starts(const tl_rank_view *view, tl_step_starts *starts)
 {
     finding f = { .view = view };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < view->nkernels; i++)
+    for (size_t i = 0; ok && i < view->nkernels; i++)
         if (view->kernels[i].kind == TL_COMPUTE && is_own(&view->kernels[i]))
-            whole = add_compute(&f, &view->kernels[i]);
-    whole = whole && find_first(&f, starts);
+            ok = add_compute(&f, &view->kernels[i]);
+    ok = ok && find_first(&f, starts);
     drop_returns(view, starts);
     tl_map_free(&f.shares);
     tl_map_free(&f.main);
     free(f.v.v);
-    return whole;
+    return ok;
 }

@@ -1,4 +1,4 @@
-/* host_idle.c - see host_idle.h.
+/* host_idle.c - sums of the idle time that the host causes.
  *
  *     activity    ccc.ccch..ccccccssccccc.cccc      idle: h, s by the host, . by the device
  *     pieces         |   |--      |-     |          each from the first instant without work to the next work
@@ -23,7 +23,7 @@ static int64_t of_host(const tl_activity *a, size_t i)
     return is_idle(a, i) && a->part[i] != TL_PART_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
-/* The same of a piece of idle time that begins with stretch i; *i goes behind it. */
+/* The same of a piece of idle time that begins with stretch i; *i goes after it. */
 static int64_t of_piece(const tl_activity *a, size_t *i)
 {
     int64_t sum = 0;
@@ -50,7 +50,7 @@ bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
     }
     for (size_t i = 0; i < a->n; i++) {
         int64_t *leaf = &idle->longest[n + i / BLOCK];
-        *leaf = tl_ns_max(*leaf, of_piece(a, &i)); /* behind a piece there is work, which needs no look */
+        *leaf = tl_ns_max(*leaf, of_piece(a, &i)); /* after a piece there is work, which needs no look */
     }
     for (size_t i = n; i-- > 1;)
         idle->longest[i] = tl_ns_max(idle->longest[2 * i], idle->longest[2 * i + 1]);
@@ -120,9 +120,9 @@ static int64_t longest_of(const tl_activity *a, size_t from, size_t to)
 {
     int64_t most = 0;
     for (size_t i = from; i < to; i++) {
-        size_t behind = i;
+        size_t after = i;
         if (is_idle(a, i) && (i == 0 || !is_idle(a, i - 1)))
-            most = tl_ns_max(most, of_piece(a, &behind));
+            most = tl_ns_max(most, of_piece(a, &after));
     }
     return most;
 }

@@ -1,4 +1,5 @@
-/* host_idle.h - idle time of the host's doing: how much of it lies in a span, and how much in one piece. */
+/* host_idle.h - idle time of the device that the host causes, in ns: how much of it lies in a span, and in one contiguous
+ * piece. */
 #ifndef ANALYSIS_LOCAL_HOST_IDLE_H
 #define ANALYSIS_LOCAL_HOST_IDLE_H
 
@@ -21,7 +22,7 @@ void tl_host_idle_free(tl_host_idle *idle);
  * start. */
 int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_ns, int64_t end_ns);
 
-/* The most of it in one piece of idle time that begins behind `from`, at `to` at the latest. */
+/* The most of it in one piece of idle time that begins after `from`, at `to` at the latest. */
 int64_t tl_host_idle_longest(const tl_host_idle *idle, int64_t from_ns, int64_t to_ns);
 
 #endif

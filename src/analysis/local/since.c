@@ -14,7 +14,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* A collective that starts so soon behind the one before it on its stream had been held up by that. */
+/* A collective that starts so soon after the one before it on its stream had been held up by that. */
 static const int64_t held_ns = 30000;
 
 typedef struct stretch {
@@ -31,7 +31,7 @@ typedef struct comparing {
     int64_t *ready;
     uint32_t *previous; /* index of the previous one in the group, TL_NONE */
     stretch *stretches;
-    int64_t *done; /* the end of all compute launched before each; INT64_MIN where there is none */
+    int64_t *done;      /* the end of all compute launched before each; INT64_MIN where there is none */
     int64_t *step_done; /* by window of the view: time.h */
     size_t window;      /* where the last one stands that was looked for */
 } comparing;
@@ -78,16 +78,15 @@ static bool find_done(comparing *c)
     uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work), *parts = tl_malloc(c->n * sizeof *parts);
     size_t nwork = 0, next = 0;
     int64_t done = INT64_MIN;
-    bool whole = work != NULL && parts != NULL;
+    bool ok = work != NULL && parts != NULL;
 
-    for (size_t i = 0; whole && i < c->view->nkernels; i++)
+    for (size_t i = 0; ok && i < c->view->nkernels; i++)
         if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
             work[nwork++] = (uint32_t)i;
-    for (size_t i = 0; whole && i < c->n; i++)
+    for (size_t i = 0; ok && i < c->n; i++)
         parts[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(work, nwork, by_launch, kernels) &&
-            tl_sort_index(parts, c->n, parts_by_launch, c->parts);
-    for (size_t i = 0; whole && i < c->n; i++) {
+    ok = ok && tl_sort_index(work, nwork, by_launch, kernels) && tl_sort_index(parts, c->n, parts_by_launch, c->parts);
+    for (size_t i = 0; ok && i < c->n; i++) {
         int64_t launch = c->parts[parts[i]].launch_ns;
         for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
             done = tl_ns_max(done, kernels[work[next]].end_ns);
@@ -95,7 +94,7 @@ static bool find_done(comparing *c)
     }
     free(work);
     free(parts);
-    return whole;
+    return ok;
 }
 
 static uint64_t stream_key(const tl_participant *p)
@@ -107,8 +106,8 @@ static uint64_t stream_key(const tl_participant *p)
 static bool find_ready(comparing *c)
 {
     tl_map last = { 0 };
-    bool whole = true;
-    for (size_t i = 0; whole && i < c->n; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < c->n; i++) {
         const tl_participant *p = &c->parts[c->order[i]];
         uint32_t before = tl_map_get(&last, stream_key(p));
         int64_t ready = p->start_ns;
@@ -118,10 +117,10 @@ static bool find_ready(comparing *c)
             ready = ready < p->start_ns ? ready : p->start_ns;
         }
         c->ready[c->order[i]] = ready;
-        whole = tl_map_put(&last, stream_key(p), c->order[i]) == 0;
+        ok = tl_map_put(&last, stream_key(p), c->order[i]) == 0;
     }
     tl_map_free(&last);
-    return whole;
+    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- parts */
@@ -129,16 +128,16 @@ static bool find_ready(comparing *c)
 static bool find_previous(comparing *c)
 {
     tl_map last = { 0 };
-    bool whole = true;
-    for (size_t i = 0; whole && i < c->n; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < c->n; i++) {
         uint32_t at = c->order[i];
         uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->parts[at].group);
         c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
         c->parts[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->parts[previous].uid;
-        whole = tl_map_put(&last, (uint64_t)(uint32_t)c->parts[at].group, at) == 0;
+        ok = tl_map_put(&last, (uint64_t)(uint32_t)c->parts[at].group, at) == 0;
     }
     tl_map_free(&last);
-    return whole;
+    return ok;
 }
 
 /* Sums the parts of all stretches, each into to[i]. */
@@ -150,8 +149,8 @@ static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
 
     for (size_t i = 0; order != NULL && i < c->n; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
-    for (size_t i = 0; whole && i < c->n; i++) {
+    bool ok = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
+    for (size_t i = 0; ok && i < c->n; i++) {
         const stretch *s = &c->stretches[order[i]];
         tl_parts *sum = to(&c->parts[order[i]]);
         *sum = (tl_parts){ { 0 } };
@@ -161,7 +160,7 @@ static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
             sum->ns[TL_PART_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
     }
     free(order);
-    return whole;
+    return ok;
 }
 
 static tl_parts *since(tl_participant *p)
@@ -211,7 +210,7 @@ static bool compare_steps(comparing *c)
     return sum_up(c, since_step);
 }
 
-/* ---------------------------------------------------------------------------------------------- behind a step's last */
+/* ---------------------------------------------------------------------------------------------- after a step's last */
 
 static int64_t done_with(comparing *c, int32_t step)
 {
@@ -239,23 +238,23 @@ static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, 
 }
 
 /* `before`: the last one of the step before, TL_NONE. */
-static void find_behind(comparing *c, uint32_t at, uint32_t before)
+static void find_after_last(comparing *c, uint32_t at, uint32_t before)
 {
     tl_participant *p = &c->parts[at];
     uint32_t previous = c->previous[at];
 
-    p->behind_ns = p->behind_step_ns = 0;
+    p->after_last_ns = p->after_last_step_ns = 0;
     p->done_ns = done_with(c, p->step);
     if (p->step < 1)
         return;
     int64_t done_ns = done_with(c, p->step - 1);
     if (previous != TL_NONE && c->parts[previous].step == p->step - 1)
-        p->behind_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
+        p->after_last_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
     if (before != TL_NONE && c->parts[before].step == p->step - 1)
-        p->behind_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
+        p->after_last_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
 }
 
-static void compare_behind(comparing *c)
+static void compare_after_last(comparing *c)
 {
     uint32_t before = TL_NONE;
     int32_t step = INT32_MIN;
@@ -263,7 +262,7 @@ static void compare_behind(comparing *c)
         if (c->parts[c->order[i]].step != step && i > 0)
             before = c->order[i - 1];
         step = c->parts[c->order[i]].step;
-        find_behind(c, c->order[i], before);
+        find_after_last(c, c->order[i], before);
     }
 }
 
@@ -280,16 +279,16 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
                     .stretches = tl_malloc((n + 1) * sizeof *c.stretches),
                     .done = tl_malloc((n + 1) * sizeof *c.done),
                     .step_done = tl_malloc((view->nsteps + 1) * sizeof *c.step_done) };
-    bool whole = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL &&
-                 c.step_done != NULL;
+    bool ok = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL &&
+              c.step_done != NULL;
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         c.order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) &&
-            find_previous(&c) && compare_groups(&c) && compare_steps(&c);
-    if (whole) {
+    ok = ok && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) && find_previous(&c) &&
+         compare_groups(&c) && compare_steps(&c);
+    if (ok) {
         tl_steps_done(view, c.step_done);
-        compare_behind(&c);
+        compare_after_last(&c);
     }
     free(c.order);
     free(c.ready);
@@ -297,5 +296,5 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
     free(c.stretches);
     free(c.done);
     free(c.step_done);
-    return whole;
+    return ok;
 }

@@ -6,7 +6,7 @@
 #include "tlmpi/model/coll.h"
 #include <stdlib.h>
 
-/* Ends of one collective may lie so far apart, beside the distance of the clocks; where ranks leave when they like,
+/* Ends of one collective may lie so far apart, besides the distance of the clocks; where ranks leave when they like,
  * farther (measured: all-reduces 0.4 ms, all-to-alls 4.3 ms). */
 #define CLOSE_NS         INT64_C(500000)
 #define LOOSELY_CLOSE_NS INT64_C(5000000)
@@ -65,12 +65,12 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 static bool part(aligning *k, int64_t *apart, size_t *npinned)
 {
     tl_map place = { 0 };
-    bool *taken = tl_calloc(k->nref + 1, sizeof *taken), whole = taken != NULL;
+    bool *taken = tl_calloc(k->nref + 1, sizeof *taken), ok = taken != NULL;
 
     *npinned = 0;
-    for (size_t j = 0; whole && j < k->nref; j++)
-        whole = tl_map_put(&place, k->ref[j].key, (uint32_t)j) == 0;
-    for (size_t i = 0; whole && i < k->n; i++) {
+    for (size_t j = 0; ok && j < k->nref; j++)
+        ok = tl_map_put(&place, k->ref[j].key, (uint32_t)j) == 0;
+    for (size_t i = 0; ok && i < k->n; i++) {
         if (k->mine[i].key == 0) {
             k->open[k->nopen++] = (uint32_t)i;
             continue;
@@ -82,12 +82,12 @@ static bool part(aligning *k, int64_t *apart, size_t *npinned)
         if (!is_loose(k->mine[i].kind))
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
-    for (size_t i = 0; whole && *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
+    for (size_t i = 0; ok && *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
         uint32_t j = k->mine[i].key != 0 ? tl_map_get(&place, k->mine[i].key) : TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
-    for (size_t j = 0; whole && j < k->nref; j++)
+    for (size_t j = 0; ok && j < k->nref; j++)
         if (!taken[j])
             k->free[k->nfree++] = (uint32_t)j;
     for (size_t i = 0; i < k->nopen; i++)
@@ -96,7 +96,7 @@ static bool part(aligning *k, int64_t *apart, size_t *npinned)
         k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
     tl_map_free(&place);
     free(taken);
-    return whole;
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- shifts */
@@ -273,19 +273,19 @@ static bool match_open(const aligning *k, int64_t *match)
     size_t steps = rows != NULL ? make_rows(k, rows) : 0;
     uint8_t *choices = tl_malloc(steps + 1);
     int64_t both[2][WINDOW + 1];
-    bool whole = rows != NULL && choices != NULL;
+    bool ok = rows != NULL && choices != NULL;
 
-    for (size_t i = 0; whole && i < k->nopen; i++)
+    for (size_t i = 0; ok && i < k->nopen; i++)
         fill_row(k, i, &rows[i], i > 0 ? &rows[i - 1] : NULL, both[(i + 1) % 2], both[i % 2], choices);
-    size_t matched = whole ? trace_back(k, rows, choices, match) : 0;
+    size_t matched = ok ? trace_back(k, rows, choices, match) : 0;
     /* Without a key in common two ranks that have nothing to do with each other find partners by chance: few of them.
      */
-    if (whole && !k->pinned && 2 * matched < count_covered(k))
+    if (ok && !k->pinned && 2 * matched < count_covered(k))
         for (size_t i = 0; i < k->nopen; i++)
             match[k->open[i]] = -1;
     free(rows);
     free(choices);
-    return whole;
+    return ok;
 }
 
 bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
@@ -298,16 +298,16 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
     k.free = tl_malloc((nref + 1) * sizeof *k.free);
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
-    bool whole = apart != NULL && k.open != NULL && k.free != NULL && part(&k, apart, &npinned);
-    if (whole && npinned > 0) {
+    bool ok = apart != NULL && k.open != NULL && k.free != NULL && part(&k, apart, &npinned);
+    if (ok && npinned > 0) {
         k.pinned = true;
         k.ahead_ns = tl_median(apart, npinned);
-    } else if (whole) {
+    } else if (ok) {
         find_shift(&k);
     }
-    whole = whole && match_open(&k, match);
+    ok = ok && match_open(&k, match);
     free(apart);
     free(k.open);
     free(k.free);
-    return whole;
+    return ok;
 }

@@ -60,9 +60,9 @@ static tl_status fold(tl_tables *out, tl_error *err)
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
     tl_map places = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < collectives->n; i++) {
+    for (size_t i = 0; ok && i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
         if (c->n < 2 || c->state == TL_COLL_MISSING || c->suspect != TL_SUSPECT_NOTHING)
             continue;
@@ -79,10 +79,10 @@ static tl_status fold(tl_tables *out, tl_error *err)
             .transfer_min_ns = c->transfer_ns,
             .transfer_max_ns = c->transfer_ns,
         };
-        whole = collect(sums, &places, &row);
+        ok = collect(sums, &places, &row);
     }
     tl_map_free(&places);
-    return whole ? TL_OK : tl_fail_memory(err, "the bandwidths");
+    return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
 /* The size of each group, which its bus factor depends on; where it is unknown, the ranks seen. */
@@ -100,21 +100,21 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     tl_table sums = { .schema = &tl_bandwidth_schema };
     tl_map places = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < rows->n; i++)
-        whole = collect(&sums, &places, tl_table_row(rows, i));
-    for (size_t i = 0; whole && i < sums.n; i++) {
+    for (size_t i = 0; ok && i < rows->n; i++)
+        ok = collect(&sums, &places, tl_table_row(rows, i));
+    for (size_t i = 0; ok && i < sums.n; i++) {
         tl_bandwidth *row = tl_table_row(&sums, i);
         bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
         row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;
         row->busbw_gb_s = row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size_of(groups, row->group));
     }
     rows->n = 0;
-    whole = whole && tl_table_append(rows, sums.rows, sums.n) && tl_table_sort(rows);
+    ok = ok && tl_table_append(rows, sums.rows, sums.n) && tl_table_sort(rows);
     tl_table_free(&sums);
     tl_map_free(&places);
-    return whole ? TL_OK : tl_fail_memory(err, "the bandwidths");
+    return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
 static const tl_schema *const tables[] = { &tl_bandwidth_schema, NULL };

@@ -51,11 +51,11 @@ bool tl_participants_sort(tl_participant *parts, size_t n)
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     for (size_t i = 0; order != NULL && i < n; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, n, by_key_at, parts);
-    if (whole)
+    bool ok = order != NULL && tl_sort_index(order, n, by_key_at, parts);
+    if (ok)
         permute(parts, order, n);
     free(order);
-    return whole;
+    return ok;
 }
 
 bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns)
@@ -63,9 +63,10 @@ bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **run
     TL_VEC(tl_collective_run) made = { 0 };
     for (size_t from = 0, to; from < n; from = to) {
         tl_collective_run run = { .first = from, .s_first_ns = parts[from].start_ns };
-        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
-            run.s_first_ns = parts[to].start_ns < run.s_first_ns ? parts[to].start_ns : run.s_first_ns;
+        to = tl_participants_end(parts, n, from);
         run.n = to - from;
+        for (size_t i = from; i < to; i++)
+            run.s_first_ns = parts[i].start_ns < run.s_first_ns ? parts[i].start_ns : run.s_first_ns;
         if (!tl_vec_room(&made)) {
             free(made.v);
             return false;
@@ -99,14 +100,14 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
     tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
     for (size_t i = 0; order != NULL && i < n; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && sorted != NULL && tl_sort_index(order, n, by_time, &context);
-    for (size_t i = 0; whole && i < n; i++)
+    bool ok = order != NULL && sorted != NULL && tl_sort_index(order, n, by_time, &context);
+    for (size_t i = 0; ok && i < n; i++)
         sorted[i] = runs[order[i]];
-    if (whole && n > 0)
+    if (ok && n > 0)
         memcpy(runs, sorted, n * sizeof *runs);
     free(order);
     free(sorted);
-    return whole;
+    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------- one collective */

@@ -1,4 +1,4 @@
-/* group_parallelism.c - see group_parallelism.h. */
+/* group_parallelism.c - rules from a group's description to what it divides among its ranks. */
 #include "group_parallelism.h"
 
 #include <ctype.h>

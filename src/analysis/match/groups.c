@@ -164,20 +164,20 @@ static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
 {
     TL_VEC(draft) drafts = { 0 };
     int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
-    bool whole = room != NULL && tl_sort_index(d->order, d->n, by_group, d);
+    bool ok = room != NULL && tl_sort_index(d->order, d->n, by_group, d);
 
-    for (size_t from = 0, to; whole && from < d->n; from = to) {
+    for (size_t from = 0, to; ok && from < d->n; from = to) {
         for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
             ;
-        whole = tl_vec_room(&drafts);
-        if (whole)
+        ok = tl_vec_room(&drafts);
+        if (ok)
             drafts.v[drafts.n++] = describe(d, from, to, room);
     }
-    if (whole && drafts.n > 0)
+    if (ok && drafts.n > 0)
         qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
     *facts = tl_calloc(drafts.n + 1, sizeof **facts);
-    whole = whole && *facts != NULL;
-    for (size_t g = 0; whole && g < drafts.n; g++) {
+    ok = ok && *facts != NULL;
+    for (size_t g = 0; ok && g < drafts.n; g++) {
         const tl_group_row *row = &drafts.v[g].row;
         (*facts)[g] = (tl_group_fact){ .size = row->size,
                                        .seen = row->seen,
@@ -187,11 +187,11 @@ static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
         drafts.v[g].row.group = (int32_t)g;
         for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
             d->fates[d->order[i]].group = (int32_t)g;
-        whole = tl_table_append(groups, &drafts.v[g].row, 1);
+        ok = tl_table_append(groups, &drafts.v[g].row, 1);
     }
     free(drafts.v);
     free(room);
-    return whole;
+    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- */
@@ -207,30 +207,30 @@ static size_t end_of_key(const tl_deciding *d, size_t from)
 
 static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
-    bool whole = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL && d->slow_ring != NULL;
+    bool ok = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL && d->slow_ring != NULL;
     size_t s = 0;
 
-    for (size_t i = 0; whole && i <= d->n; i++) {
+    for (size_t i = 0; ok && i <= d->n; i++) {
         while (s < nsightings && (size_t)d->sightings[s].membership < i)
             s++;
         d->first_sighting[i] = s;
         if (i < d->n)
             d->order[i] = d->by_rank[i] = (uint32_t)i;
     }
-    whole = whole && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
-    for (size_t from = 0, to; whole && from < d->n; from = to) {
+    ok = ok && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
+    for (size_t from = 0, to; ok && from < d->n; from = to) {
         to = end_of_key(d, from);
         if (d->m[d->order[from]].inferred)
-            whole = tl_groups_find_ring(d, from, to);
+            ok = tl_groups_find_ring(d, from, to);
     }
-    for (size_t from = 0, to; whole && from < d->n; from = to) {
+    for (size_t from = 0, to; ok && from < d->n; from = to) {
         to = end_of_key(d, from);
         if (d->m[d->order[from]].inferred)
-            whole = tl_groups_infer(d, from, to);
+            ok = tl_groups_infer(d, from, to);
         else
             key_named(d, from, to);
     }
-    return whole && number(d, groups, facts);
+    return ok && number(d, groups, facts);
 }
 
 tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
@@ -247,10 +247,10 @@ tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *host
                       .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
                       .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
     *facts = NULL;
-    bool whole = decide(&d, nsightings, groups, facts);
+    bool ok = decide(&d, nsightings, groups, facts);
     free(d.order);
     free(d.by_rank);
     free(d.slow_ring);
     free(d.first_sighting);
-    return whole ? TL_OK : tl_fail_memory(err, "the process groups");
+    return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }

@@ -198,10 +198,10 @@ static bool some_missed(const tl_deciding *d, const leading *l)
 static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
 {
     TL_VEC(leading) leaders = { 0 };
-    bool whole = true, first = most_ns == INT64_MAX;
+    bool ok = true, first = most_ns == INT64_MAX;
 
     *missed = false;
-    for (size_t i = from; whole && i < to; i++) {
+    for (size_t i = from; ok && i < to; i++) {
         uint32_t m = d->order[i];
         size_t leader = SIZE_MAX;
         distance nearest = { .scatter_ns = INT64_MAX };
@@ -217,8 +217,8 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
         if (leader != SIZE_MAX) {
             join_group(d, m, nearest.apart_ns, &leaders.v[leader]);
         } else {
-            whole = tl_vec_room(&leaders);
-            if (!whole)
+            ok = tl_vec_room(&leaders);
+            if (!ok)
                 break;
             leader = leaders.n++;
             begin_group(d, m, &leaders.v[leader]);
@@ -228,7 +228,7 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
     for (size_t l = 0; l < leaders.n; l++)
         *missed = *missed || some_missed(d, &leaders.v[l]);
     free(leaders.v);
-    return whole;
+    return ok;
 }
 
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter

@@ -18,7 +18,7 @@ typedef struct tl_deciding {
 } tl_deciding;
 
 /* Whether order[from, to), the memberships of one key, are a ring with a slow link.  Those at the link are done last,
- * together, and each behind them one pass before the one before it.  Stages of a pipeline end apart, too, but all ranks
+ * together, and each after them one pass before the one before it.  Stages of a pipeline end apart, too, but all ranks
  * of one together.  False when memory is out. */
 bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to);
 

@@ -37,7 +37,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
             p->key = p->peer >= 0 ? tl_lone_key(p) : 0;
             return;
         }
-        bool sends = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        bool sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
         int32_t from = sends ? p->rank : p->peer, to = sends ? p->peer : p->rank;
         p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->part, p->nth, 0));
         p->rule = TL_BY_PAIR;

@@ -6,7 +6,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Two that do the same end no farther apart, beside the distance of their clocks. */
+/* Two that do the same end no farther apart, besides the distance of their clocks. */
 #define CLOSE_NS INT64_C(500000)
 
 /* A rank has so many neighbours at most: in a pipeline two. */
@@ -102,19 +102,19 @@ static bool find_ahead(const aligning *a, const row *r, const row *q, int64_t *a
 {
     tl_map place = { 0 };
     size_t n = 0;
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = q->from; whole && i < q->to; i++)
+    for (size_t i = q->from; ok && i < q->to; i++)
         if (at(a, i)->key != 0 && at(a, i)->peer == r->rank)
-            whole = tl_map_put(&place, at(a, i)->key, (uint32_t)i) == 0;
-    for (size_t i = r->from; whole && i < r->to; i++) {
+            ok = tl_map_put(&place, at(a, i)->key, (uint32_t)i) == 0;
+    for (size_t i = r->from; ok && i < r->to; i++) {
         uint32_t j = at(a, i)->key != 0 ? tl_map_get(&place, at(a, i)->key) : TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             a->apart[n++] = tl_ns_between(at(a, i)->end_ns, at(a, j)->end_ns);
     }
     *ahead_ns = n > 0 ? tl_median(a->apart, n) : 0;
     tl_map_free(&place);
-    return whole;
+    return ok;
 }
 
 static size_t list_open(const aligning *a, const row *r, uint32_t *out)
@@ -215,15 +215,15 @@ bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
                    .apart = tl_malloc((n + 1) * sizeof *a.apart),
                    .mine = tl_malloc((n + 1) * sizeof *a.mine),
                    .theirs = tl_malloc((n + 1) * sizeof *a.theirs) };
-    bool whole = a.order != NULL && a.apart != NULL && a.mine != NULL && a.theirs != NULL && n < UINT32_MAX;
+    bool ok = a.order != NULL && a.apart != NULL && a.mine != NULL && a.theirs != NULL && n < UINT32_MAX;
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         a.order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(a.order, n, by_end, items);
-    for (size_t from = 0, to = 0; whole && from < n; from = to) {
-        whole = list_rows(&a, from, n, &to);
+    ok = ok && tl_sort_index(a.order, n, by_end, items);
+    for (size_t from = 0, to = 0; ok && from < n; from = to) {
+        ok = list_rows(&a, from, n, &to);
         int32_t group = at(&a, from)->group;
-        whole = whole && align_group(&a, group >= 0 && guess[group]);
+        ok = ok && align_group(&a, group >= 0 && guess[group]);
     }
     for (size_t i = 0; i < n; i++)
         if (items[i].key == 0)
@@ -233,5 +233,5 @@ bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
     free(a.mine);
     free(a.theirs);
     free(a.rows.v);
-    return whole;
+    return ok;
 }

@@ -75,7 +75,7 @@ static uint32_t named_membership(collecting *k, uint32_t group)
         m->size = g->size;
         tl_cell_text(m->name, sizeof m->name, name.p, name.n);
         tl_cell_text(m->desc, sizeof m->desc, desc.p, desc.n);
-        tl_ranks_text(g->members, g->whole ? g->nmembers : 0, m->ranks, sizeof m->ranks);
+        tl_ranks_text(g->members, g->complete ? g->nmembers : 0, m->ranks, sizeof m->ranks);
         k->of_group[group] = (uint32_t)(k->set->memberships.n - 1);
     }
     return k->of_group[group];
@@ -277,17 +277,17 @@ static bool number(collecting *k)
     tl_participant *parts = k->set->parts.v + k->first_part;
     size_t n = k->set->parts.n - k->first_part;
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    bool whole = order != NULL;
+    bool ok = order != NULL;
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
-            tl_pairs_count(k->view, parts, order, n);
+    ok = ok && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
+         tl_pairs_count(k->view, parts, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
-    whole = whole && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);
+    ok = ok && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);
     free(order);
-    return whole;
+    return ok;
 }
 
 tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err)
@@ -297,12 +297,12 @@ tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set
     if (view->ncolls == 0)
         return TL_OK;
     k.of_group = tl_malloc((view->ngroups + 1) * sizeof *k.of_group);
-    bool whole = k.of_group != NULL;
-    for (size_t i = 0; whole && i < view->ngroups; i++)
+    bool ok = k.of_group != NULL;
+    for (size_t i = 0; ok && i < view->ngroups; i++)
         k.of_group[i] = TL_NONE;
-    whole = whole && add_parts(&k) && number(&k);
+    ok = ok && add_parts(&k) && number(&k);
     free(k.of_group);
     tl_map_free(&k.inferred);
     tl_map_free(&k.counters);
-    return whole ? TL_OK : tl_fail_memory(err, "the collectives of a rank");
+    return ok ? TL_OK : tl_fail_memory(err, "the collectives of a rank");
 }

@@ -1,4 +1,4 @@
-/* participants_pairs.c - see participants_pairs.h.
+/* participants_pairs.c - counts the sends and receives of a rank by the rank at the other end.
  *
  * Every rank counts what it sends to another, and what it receives from there, step by step: the k-th of one is the
  * k-th of the other.
@@ -45,7 +45,7 @@ static bool is_before_steps(const pairing *k, const tl_participant *p)
 }
 
 /* The step in which it was launched.  Where the recording begins or ends in a step nobody has marked it: it is the one
- * before the first, or behind the last. */
+ * before the first, or after the last. */
 static int32_t step_of(const pairing *k, const tl_participant *p)
 {
     if (p->step >= 0 || k->view->nsteps == 0)
@@ -107,8 +107,8 @@ static bool nth_of(pairing *k, const tl_participant *p, bool out, int32_t *nth)
     *nth = add_one(&k->now, way_in_step(p, out));
     if (*nth < 0 || !is_before_steps(k, p))
         return *nth >= 0;
-    uint32_t whole = tl_map_get(&k->most, way_of(p, out)), have = tl_map_get(&k->all, way_in_step(p, out));
-    *nth = whole == TL_MAP_NONE || whole < have ? -1 : *nth + (int32_t)(whole - have);
+    uint32_t most = tl_map_get(&k->most, way_of(p, out)), have = tl_map_get(&k->all, way_in_step(p, out));
+    *nth = most == TL_MAP_NONE || most < have ? -1 : *nth + (int32_t)(most - have);
     return true;
 }
 
@@ -121,7 +121,7 @@ static bool count_launched(pairing *k, const uint32_t *by_launch)
             continue;
         if ((goes(p, true) && !nth_of(k, p, true, &out)) || (goes(p, false) && !nth_of(k, p, false, &in)))
             return false;
-        bool by_out = p->kind == TL_SEND || (p->kind != TL_RECV && p->rank < p->peer);
+        bool by_out = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
         p->nth = by_out ? out : in;
     }
     return true;
@@ -210,9 +210,9 @@ static bool look_before(pairing *k)
     uint32_t *of = tl_malloc((k->n + 1) * sizeof *of);
     for (size_t i = 0; of != NULL && i < k->n; i++)
         of[i] = (uint32_t)i;
-    bool whole = of != NULL && tl_sort_index(of, k->n, by_stream, k->parts);
+    bool ok = of != NULL && tl_sort_index(of, k->n, by_stream, k->parts);
 
-    for (size_t from = 0, to; whole && from < k->n; from = to) {
+    for (size_t from = 0, to; ok && from < k->n; from = to) {
         const tl_participant *first = &k->parts[of[from]];
         for (to = from;
              to < k->n && k->parts[of[to]].device == first->device && k->parts[of[to]].stream == first->stream; to++)
@@ -227,16 +227,16 @@ static bool look_before(pairing *k)
             extend_pattern(&r);
     }
     free(of);
-    return whole;
+    return ok;
 }
 
 bool tl_pairs_count(const tl_rank_view *view, tl_participant *parts, const uint32_t *by_launch, size_t n)
 {
     pairing k = { .view = view, .parts = parts, .n = n };
-    bool whole = count_ways(&k) && count_launched(&k, by_launch) && look_before(&k);
+    bool ok = count_ways(&k) && count_launched(&k, by_launch) && look_before(&k);
 
     tl_map_free(&k.all);
     tl_map_free(&k.most);
     tl_map_free(&k.now);
-    return whole;
+    return ok;
 }

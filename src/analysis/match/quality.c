@@ -148,7 +148,8 @@ static tl_status fold(tl_tables *out, tl_error *err)
         look_at_collective(rows, tl_table_row(collectives, i));
     for (size_t i = 0, c = 0; i < arrivals->n; i++) { /* both are in order of collectives */
         const tl_arrival *a = tl_table_row(arrivals, i);
-        while (c < collectives->n && ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
+        while (c < collectives->n &&
+               ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
             c++;
         const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
         look_at_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
@@ -160,15 +161,15 @@ static tl_status fold(tl_tables *out, tl_error *err)
                : tl_fail_memory(err, "the quality");
 }
 
-/* What is charged, against what there is to charge. */
+/* The delay costs of table blame, against the waits that they are made of. */
 static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
 {
     tl_quality *row = &rows[TL_CHECK_BLAME];
     row->of = rows[TL_CHECK_CHARGED].count;
     int64_t charged = 0;
     for (size_t i = 0; i < blame->n; i++) {
-        const tl_blame *charge = tl_table_row(blame, i);
-        charged = tl_ns_sum(charged, tl_ns_sum(charge->direct_ns, charge->indirect_ns));
+        const tl_blame *cost = tl_table_row(blame, i);
+        charged = tl_ns_sum(charged, tl_ns_sum(cost->direct_ns, cost->indirect_ns));
     }
     int64_t balance = tl_ns_between(charged, row->of);
     row->count = balance < 0 ? -balance : balance;

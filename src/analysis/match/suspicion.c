@@ -2,14 +2,14 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 
-/* By so much a kernel may seem to end before another begins, and ends may lie apart, beside what clocks leave open.  On
+/* By so much a kernel may seem to end before another begins, and ends may lie apart, besides what clocks leave open.  On
  * one host all-reduces were seen to end 0.4 ms apart. */
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 
 /* The same of an all-to-all in which each gets something from all: one was seen to end 4.3 ms apart.  And where nothing
  * tells what it is: sends and receives that go to other ranks at other times are no collective at all.  A broadcast
- * makes no rank wait for those behind it, nor does an uneven all-to-all, in which some send others nothing: who is done
+ * makes no rank wait for those after it, nor does an uneven all-to-all, in which some send others nothing: who is done
  * early says nothing against them. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
@@ -58,7 +58,7 @@ tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
     return worst;
 }
 
-/* How far apart in time the parts of one collective may be, beside what clocks leave open; INT64_MAX: as far as they
+/* How far apart in time the parts of one collective may be, besides what clocks leave open; INT64_MAX: as far as they
  * like. */
 typedef struct slack {
     int64_t wait_ns, ends_ns;
@@ -112,7 +112,7 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
     }
     if (tl_ns_between(s_last, e_first) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
-    int64_t ring = tl_ns_between(e_last, s_last) / 8 * 7; /* behind a slow link some are spared the last passes */
+    int64_t ring = tl_ns_between(e_last, s_last) / 8 * 7; /* beyond a slow link some are spared the last passes */
     ring = ring > most.ends_ns ? ring : most.ends_ns;
     return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }

@@ -56,7 +56,7 @@ static double z_of(const testing *t, const double *sorted, double value, double 
         return 0;
     TL_BISECT(low, t->c->nranks, mid, sorted[mid] < value);
     tl_real_others(sorted, t->c->nranks, low, &median, &d);
-    return 0.6745 * (value - median) / (d > least ? d : least);
+    return tl_robust_z(value, median, d > least ? d : least);
 }
 
 /* -------------------------------------------------------------------------------------------------------- patterns */
@@ -186,8 +186,8 @@ static double most_that_counts(const testing *t)
             t->share[i] = share > t->share[i] ? share : t->share[i];
         }
     }
-    tl_real_median(t->share, nsteps); /* puts them in order */
-    double upper = t->share[nsteps - 1 - (nsteps - 1) / 4];
+    tl_real_sort(t->share, nsteps);
+    double upper = t->share[nsteps - 1 - tl_lower_quarter(nsteps)];
     return upper >= share_flagged ? 2 * upper : INFINITY;
 }
 

@@ -89,7 +89,7 @@ static bool measure(const tl_whatif *w, bool own, uint32_t *order, int64_t *usua
         for (to = i; to < n && number_of(&m, order[to]) == number_of(&m, order[i]); to++)
             ;
         for (size_t k = i; k < to; k++)
-            usual_ns[order[k]] = w->took_ns[order[i + (to - i - 1) / 4]];
+            usual_ns[order[k]] = w->took_ns[order[i + tl_lower_quarter(to - i)]];
     }
     return true;
 }

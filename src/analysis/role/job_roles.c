@@ -77,7 +77,7 @@ static bool sends_to_nobody_knows(const tl_role_input *in)
         const tl_late_row *row = &in->rows[i];
         if (row->pair || row->peer >= 0)
             return false;
-        sends = sends || row->kind == TL_SEND || row->kind == TL_RECV || row->kind == TL_SEND_RECV;
+        sends = sends || tl_is_point_to_point((tl_collective)row->kind);
     }
     return sends;
 }
@@ -93,17 +93,17 @@ static bool part_by_work(tl_job_roles *roles, const tl_role_input *in)
     for (size_t i = 0; i < in->programs->of.n; i++)
         most = in->programs->of.v[i].program.nsegments > most ? in->programs->of.v[i].program.nsegments : most;
     computing *scratch = tl_malloc((most + 1) * sizeof *scratch), *v = tl_calloc(in->nranks + 1, sizeof *v);
-    bool whole = scratch != NULL && v != NULL;
-    for (uint32_t r = 0; whole && r < in->nranks; r++)
+    bool ok = scratch != NULL && v != NULL;
+    for (uint32_t r = 0; ok && r < in->nranks; r++)
         v[r].rank = r;
-    for (size_t i = 0; whole && i < in->programs->of.n; i++) {
+    for (size_t i = 0; ok && i < in->programs->of.n; i++) {
         size_t r = tl_index_of(in->ranks, in->nranks, in->programs->of.v[i].rank);
         if (r < in->nranks)
             v[r].does = usual_work(&in->programs->of.v[i].program, scratch);
     }
-    if (whole && in->nranks > 1)
+    if (ok && in->nranks > 1)
         qsort(v, in->nranks, sizeof *v, by_what);
-    for (int turn = 0; whole && turn < 3; turn++) /* how few, whether they fit, and then the roles */
+    for (int turn = 0; ok && turn < 3; turn++) /* how few, whether they fit, and then the roles */
         for (size_t i = 0, to; i < in->nranks; i = to) {
             for (to = i; to < in->nranks && v[to].does == v[i].does; to++)
                 if (turn == 2 && fit && least > 1)
@@ -111,14 +111,14 @@ static bool part_by_work(tl_job_roles *roles, const tl_role_input *in)
             least = to - i < least ? to - i : least;
             fit = fit && v[i].does != 0 && (turn == 0 || (to - i) % least == 0);
         }
-    for (size_t r = 0; whole && r < in->nranks; r++) {
+    for (size_t r = 0; ok && r < in->nranks; r++) {
         nroles += roles->of[r] != roles->of[0];
         roles->named_roles[place_of(roles->named, roles->nnamed, in->ranks[r])] = roles->of[r];
     }
     roles->several = nroles > 0;
     free(scratch);
     free(v);
-    return whole;
+    return ok;
 }
 
 /* A pipeline keeps its stages where the traces of some are missing.  Two ranks of a job of two are peers, unless one is
@@ -131,8 +131,8 @@ bool tl_job_roles_find(tl_job_roles *roles, const tl_role_input *in)
 
     roles->named_roles = tl_calloc(roles->nnamed + 1, sizeof *roles->named_roles);
     roles->of = tl_calloc(in->nranks + 1, sizeof *roles->of);
-    bool whole = named != NULL && pairs != NULL && roles->named_roles != NULL && roles->of != NULL;
-    for (size_t i = 0; whole && i < in->nrows; i++) {
+    bool ok = named != NULL && pairs != NULL && roles->named_roles != NULL && roles->of != NULL;
+    for (size_t i = 0; ok && i < in->nrows; i++) {
         const tl_late_row *x = &in->rows[i], *y = i > 0 ? x - 1 : NULL;
         uint32_t at = place_of(named, roles->nnamed, x->rank);
         if (y != NULL && y->collective == x->collective && y->fits && y->pair &&
@@ -141,15 +141,15 @@ bool tl_job_roles_find(tl_job_roles *roles, const tl_role_input *in)
         if (x->peer >= 0)
             pairs[n++] = (tl_rank_pair){ at, place_of(named, roles->nnamed, x->peer) };
     }
-    whole = whole && tl_roles_of(pairs, n, roles->nnamed, roles->named_roles);
-    for (size_t r = 0; whole && r < in->nranks; r++) {
+    ok = ok && tl_roles_of(pairs, n, roles->nnamed, roles->named_roles);
+    for (size_t r = 0; ok && r < in->nranks; r++) {
         roles->of[r] = roles->named_roles[place_of(named, roles->nnamed, in->ranks[r])];
         roles->several = roles->several || roles->of[r] != roles->of[0];
     }
     free(pairs);
-    if (whole && !roles->several && in->programs != NULL && sends_to_nobody_knows(in))
-        whole = part_by_work(roles, in);
-    return whole;
+    if (ok && !roles->several && in->programs != NULL && sends_to_nobody_knows(in))
+        ok = part_by_work(roles, in);
+    return ok;
 }
 
 void tl_job_roles_free(tl_job_roles *roles)

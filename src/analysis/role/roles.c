@@ -18,13 +18,13 @@ static uint32_t root_of(uint32_t *up, uint32_t x)
 static bool join(const tl_rank_pair *pairs, size_t npairs, uint32_t *up, int32_t *partners)
 {
     tl_map seen = { 0 };
-    bool whole = true;
-    for (size_t i = 0; whole && i < npairs; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < npairs; i++) {
         uint32_t a = pairs[i].a < pairs[i].b ? pairs[i].a : pairs[i].b, b = pairs[i].a ^ pairs[i].b ^ a;
         uint64_t key = (uint64_t)a << 32 | b;
         if (a == b || tl_map_get(&seen, key) != TL_MAP_NONE)
             continue;
-        whole = tl_map_put(&seen, key, 1) == 0;
+        ok = tl_map_put(&seen, key, 1) == 0;
         partners[a]++;
         partners[b]++;
         a = root_of(up, a);
@@ -32,28 +32,28 @@ static bool join(const tl_rank_pair *pairs, size_t npairs, uint32_t *up, int32_t
         up[a > b ? a : b] = a > b ? b : a;
     }
     tl_map_free(&seen);
-    return whole;
+    return ok;
 }
 
 bool tl_roles_of(const tl_rank_pair *pairs, size_t npairs, size_t nranks, int32_t *roles)
 {
     uint32_t *up = tl_malloc((nranks + 1) * sizeof *up);
     int32_t *partners = tl_calloc(nranks + 1, sizeof *partners), *length = tl_calloc(nranks + 1, sizeof *length);
-    bool whole = up != NULL && partners != NULL && length != NULL, pipelines = true;
+    bool ok = up != NULL && partners != NULL && length != NULL, pipelines = true;
 
-    for (uint32_t r = 0; whole && r < nranks; r++)
+    for (uint32_t r = 0; ok && r < nranks; r++)
         up[r] = r;
-    whole = whole && join(pairs, npairs, up, partners);
-    for (uint32_t r = 0; whole && r < nranks; r++) {
+    ok = ok && join(pairs, npairs, up, partners);
+    for (uint32_t r = 0; ok && r < nranks; r++) {
         roles[r] = length[root_of(up, r)]++;
         pipelines = pipelines && partners[r] <= PARTNERS_MAX;
     }
-    for (uint32_t r = 0; whole && r < nranks; r++)
+    for (uint32_t r = 0; ok && r < nranks; r++)
         pipelines = pipelines && length[root_of(up, r)] == length[root_of(up, 0)];
-    for (uint32_t r = 0; whole && !pipelines && r < nranks; r++)
+    for (uint32_t r = 0; ok && !pipelines && r < nranks; r++)
         roles[r] = 0;
     free(up);
     free(partners);
     free(length);
-    return whole;
+    return ok;
 }

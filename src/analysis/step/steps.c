@@ -6,7 +6,7 @@
  *
  * A mark is the host's.  Where it runs ahead of its device its marks may be much shorter than what the device takes for
  * a step: a step is as long as from the last end of what was done in the step before, on any rank, to that of its own:
- * collectives, and work behind them, for which the others wait in the next.  Steps without
+ * collectives, and work after them, for which the others wait in the next.  Steps without
  * one, and the next, are equal parts; the first with one begins at the last end of what was before it.  Where nothing
  * was, it counts as its mark, if that is longer than its collectives.
  */
@@ -43,7 +43,7 @@ static size_t unite(tl_job_step *steps, size_t m)
     for (size_t i = 0, to; i < m; i = to) {
         for (to = i; to < m && steps[to].number == steps[i].number; to++)
             ;
-        steps[n++] = steps[i + (to - i) / 2];
+        steps[n++] = steps[i + tl_upper_middle(to - i)];
     }
     return n;
 }
@@ -163,23 +163,13 @@ tl_job_step *tl_job_steps_list(tl_tables *tables, const int32_t *marked, size_t 
 
 /* ------------------------------------------------------------------------------------------- before the first step */
 
-static int by_length(const void *a, const void *b)
-{
-    const tl_job_step *x = a, *y = b;
-    return TL_COMPARE(x->ns, y->ns);
-}
-
 static int64_t middle_length(const tl_job_step *steps, size_t n)
 {
-    tl_job_step *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    if (sorted == NULL || n == 0) {
-        free(sorted);
-        return INT64_MAX;
-    }
-    memcpy(sorted, steps, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_length);
-    int64_t ns = sorted[(n - 1) / 2].ns;
-    free(sorted);
+    int64_t *lengths_ns = tl_malloc((n + 1) * sizeof *lengths_ns);
+    for (size_t i = 0; lengths_ns != NULL && i < n; i++)
+        lengths_ns[i] = steps[i].ns;
+    int64_t ns = lengths_ns != NULL && n > 0 ? tl_lower_median(lengths_ns, n) : INT64_MAX;
+    free(lengths_ns);
     return ns;
 }
 
@@ -221,9 +211,9 @@ bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_
     taking_part *all = tl_malloc((nrows + 1) * sizeof *all);
     tl_map of = { 0 }, group_of = { 0 };
     size_t n = 0;
-    bool whole = all != NULL && nsteps > 0, differ = false;
+    bool ok = all != NULL && nsteps > 0, differ = false;
 
-    for (size_t i = 0; whole && i < nrows; i++) {
+    for (size_t i = 0; ok && i < nrows; i++) {
         if (rows[i].group < 0 || rows[i].peer >= 0)
             continue;
         uint64_t key = (uint64_t)(uint32_t)rows[i].group << 32 | (uint32_t)rows[i].rank;
@@ -231,19 +221,19 @@ bool tl_job_ends_in_turn(const tl_job_step *steps, size_t nsteps, const tl_late_
         if (at == TL_MAP_NONE) {
             at = (uint32_t)n;
             all[n++] = (taking_part){ rows[i].group, 0 };
-            whole = tl_map_put(&of, key, at) == 0;
+            ok = tl_map_put(&of, key, at) == 0;
         }
         all[at].n += rows[i].step == steps[nsteps - 1].number;
     }
-    for (size_t i = 0; whole && !differ && i < n; i++) {
+    for (size_t i = 0; ok && !differ && i < n; i++) {
         uint32_t first = tl_map_get(&group_of, (uint64_t)(uint32_t)all[i].group);
         if (first == TL_MAP_NONE)
-            whole = tl_map_put(&group_of, (uint64_t)(uint32_t)all[i].group, (uint32_t)i) == 0;
+            ok = tl_map_put(&group_of, (uint64_t)(uint32_t)all[i].group, (uint32_t)i) == 0;
         else
             differ = all[i].n != all[first].n;
     }
     tl_map_free(&of);
     tl_map_free(&group_of);
     free(all);
-    return whole && differ;
+    return ok && differ;
 }

@@ -75,15 +75,15 @@ static bool list_parts(numbering *n)
     n->step_of = tl_malloc((n->nrows + 1) * sizeof *n->step_of);
     n->first = tl_malloc((nprograms + 1) * sizeof *n->first);
     n->parts = tl_malloc((n->nrows + 1) * sizeof *n->parts);
-    bool whole = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->parts != NULL;
-    for (size_t i = 0; whole && i < n->nrows; i++) {
+    bool ok = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->parts != NULL;
+    for (size_t i = 0; ok && i < n->nrows; i++) {
         const tl_late_row *row = &n->rows[i];
         ncollectives += i == 0 || row->collective != row[-1].collective;
         n->collective_of[i] = (uint32_t)ncollectives - 1;
         n->step_of[ncollectives - 1] = UNKNOWN;
-        whole = !row->fits || tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i) == 0;
+        ok = !row->fits || tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i) == 0;
     }
-    for (size_t p = 0; whole && p < nprograms; p++) {
+    for (size_t p = 0; ok && p < nprograms; p++) {
         const tl_rank_program *of = &n->programs->of.v[p];
         n->first[p] = nparts;
         for (size_t i = 0; i < of->program.ncomms; i++) {
@@ -95,9 +95,9 @@ static bool list_parts(numbering *n)
         if (nparts - n->first[p] > 1)
             qsort(n->parts + n->first[p], nparts - n->first[p], sizeof *n->parts, by_launch);
     }
-    if (whole)
+    if (ok)
         n->first[nprograms] = nparts;
-    return whole;
+    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
@@ -176,17 +176,17 @@ static bool number_one(numbering *n, size_t *nsteps)
     size_t known = first_known(n, own, nown);
     uint64_t *tokens = tl_malloc((nown + 1) * sizeof *tokens);
     int64_t *times_ns = tl_malloc((nown + 1) * sizeof *times_ns);
-    bool whole = tokens != NULL && times_ns != NULL;
+    bool ok = tokens != NULL && times_ns != NULL;
 
-    for (int by = BY_KERNELS; whole && period == 0 && by >= BY_KIND; by--) {
+    for (int by = BY_KERNELS; ok && period == 0 && by >= BY_KIND; by--) {
         size_t from = known + (by == BY_LATER_KERNELS ? (nown - known) / 4 : 0); /* the first steps may do more */
         for (size_t i = from; i < nown; i++) {
             tokens[i - from] = token_of(n, &own[i], by);
             times_ns[i - from] = n->rows[own[i].row].start_ns;
         }
-        whole = tl_period_of(tokens, times_ns, nown - from, &period);
+        ok = tl_period_of(tokens, times_ns, nown - from, &period);
     }
-    if (whole && period > 0) {
+    if (ok && period > 0) {
         size_t begin = known + longest_pause(n, own + known, nown - known, period);
         *nsteps = (nown - begin) / period;
         for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
@@ -196,7 +196,7 @@ static bool number_one(numbering *n, size_t *nsteps)
     }
     free(tokens);
     free(times_ns);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */
@@ -253,8 +253,8 @@ bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, 
     numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
 
     *nsteps = 0;
-    bool whole = nrows < UINT32_MAX && list_parts(&n) && number_one(&n, nsteps);
-    if (whole && *nsteps >= FEWEST_STEPS) {
+    bool ok = nrows < UINT32_MAX && list_parts(&n) && number_one(&n, nsteps);
+    if (ok && *nsteps >= FEWEST_STEPS) {
         spread(&n);
         for (size_t p = 0; p < programs->of.n; p++)
             number_segments(&n, &programs->of.v[p]);
@@ -262,7 +262,7 @@ bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, 
         *nsteps = 0;
     }
     numbering_free(&n);
-    return whole;
+    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------- some ranks mark steps */
@@ -293,13 +293,13 @@ bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, 
 {
     numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
 
-    bool whole = nrows < UINT32_MAX && list_parts(&n);
-    *follow = whole && take_marked(&n, marked, nmarked);
+    bool ok = nrows < UINT32_MAX && list_parts(&n);
+    *follow = ok && take_marked(&n, marked, nmarked);
     if (*follow) {
         spread(&n);
         for (size_t p = 0; p < programs->of.n; p++)
             number_segments(&n, &programs->of.v[p]);
     }
     numbering_free(&n);
-    return whole;
+    return ok;
 }

@@ -96,36 +96,36 @@ static bool one_step(rank_rows *r, const tl_work *w, int32_t device, size_t step
 /* Steps [from, to) in which nothing does. */
 static bool run_of_steps(rank_rows *r, const tl_work *w, int32_t device, size_t from, size_t to)
 {
-    bool whole = true;
+    bool ok = true;
     unsigned mix = tl_work_mix_at(w, r->view->steps[from].start_ns);
     if (mix == 0)
         return true;
     r->runs[from].n[mix]++;
     r->runs[to].n[mix]--;
-    for (size_t i = from; whole && i < to && r->several && !r->too_many; i++) {
+    for (size_t i = from; ok && i < to && r->several && !r->too_many; i++) {
         tl_breakdown row = row_of(r, device, i);
         tl_mix_measure(mix, r->view->steps[i].end_ns - r->view->steps[i].start_ns, &row);
-        whole = add_step_row(r, &row);
+        ok = add_step_row(r, &row);
     }
-    return whole;
+    return ok;
 }
 
 static bool device_rows(rank_rows *r, const tl_work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    bool whole = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
+    bool ok = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
 
     add_to(&r->sums[0], &row);
-    for (size_t i = 0, to; whole && i < view->nsteps; i = to) {
+    for (size_t i = 0, to; ok && i < view->nsteps; i = to) {
         int64_t edge = tl_work_next_edge(w, view->steps[i].start_ns);
         to = first_ending_after(view, i, edge);
         if (to > i)
-            whole = run_of_steps(r, w, device, i, to);
+            ok = run_of_steps(r, w, device, i, to);
         else
-            whole = one_step(r, w, device, to++);
+            ok = one_step(r, w, device, to++);
     }
-    return whole;
+    return ok;
 }
 
 /* To the sums of the steps, what the runs through them are. */
@@ -185,22 +185,22 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     const tl_kernel *k = view->kernels;
     rank_rows r;
-    bool whole = rank_rows_start(&r, view);
+    bool ok = rank_rows_start(&r, view);
 
-    for (size_t from = 0, to; whole && from < view->nkernels; from = to) {
+    for (size_t from = 0, to; ok && from < view->nkernels; from = to) {
         tl_work w;
         for (to = from; to < view->nkernels && k[to].device == k[from].device; to++)
             ;
-        whole = tl_work_collect(&w, k + from, to - from) && device_rows(&r, &w, k[from].device);
+        ok = tl_work_collect(&w, k + from, to - from) && device_rows(&r, &w, k[from].device);
         tl_work_free(&w);
     }
-    if (whole)
+    if (ok)
         add_runs(&r);
-    whole = whole && tl_table_append(table, r.devices.rows, r.devices.n) &&
-            tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
-            tl_table_sort(table);
+    ok = ok && tl_table_append(table, r.devices.rows, r.devices.n) &&
+         tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
+         tl_table_sort(table);
     rank_rows_free(&r);
-    return whole ? TL_OK : tl_fail_memory(err, "the breakdown");
+    return ok ? TL_OK : tl_fail_memory(err, "the breakdown");
 }
 
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
@@ -209,9 +209,9 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema);
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map place = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < table->n; i++) {
+    for (size_t i = 0; ok && i < table->n; i++) {
         const tl_breakdown *row = tl_table_row(table, i);
         if (row->device != -1)
             continue;
@@ -219,15 +219,15 @@ static tl_status reduce(tl_tables *job, tl_error *err)
         if (at == TL_MAP_NONE) {
             tl_breakdown empty = { .rank = -1, .device = -1, .step = row->step };
             at = (uint32_t)sums.n;
-            whole = tl_table_append(&sums, &empty, 1) && tl_map_put(&place, (uint64_t)(int64_t)row->step, at) == 0;
+            ok = tl_table_append(&sums, &empty, 1) && tl_map_put(&place, (uint64_t)(int64_t)row->step, at) == 0;
         }
-        if (whole)
+        if (ok)
             add_to(tl_table_row(&sums, at), row);
     }
-    whole = whole && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
+    ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
     tl_table_free(&sums);
     tl_map_free(&place);
-    return whole ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
+    return ok ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
 }
 
 static const tl_schema *const tables[] = { &tl_breakdown_schema, NULL };

@@ -89,11 +89,11 @@ static bool add(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns, int
 static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
-    int64_t whole = tl_ns_between(k->end_ns, k->start_ns);
-    int64_t width = whole / TL_EXPOSURES_MOST + (whole % TL_EXPOSURES_MOST != 0);
+    int64_t duration_ns = tl_ns_between(k->end_ns, k->start_ns);
+    int64_t width = duration_ns / TL_EXPOSURES_MOST + (duration_ns % TL_EXPOSURES_MOST != 0);
 
     while (from_ns < to_ns) {
-        int64_t begin = from_ns / width * width, end = begin < whole - width ? begin + width : whole;
+        int64_t begin = from_ns / width * width, end = begin < duration_ns - width ? begin + width : duration_ns;
         int64_t until = to_ns < end ? to_ns : end;
         uint32_t last = p->last[kernel - p->first];
         if (last != TL_NONE && p->out->v[last].from_ns == begin)
@@ -125,28 +125,28 @@ static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_expo
     uint32_t *order = tl_malloc(n * sizeof *order);
     packing p = { view, first, tl_calloc(n, sizeof *p.npieces), tl_malloc(n * sizeof *p.last), out };
     tl_comm_pieces pieces = { 0 };
-    bool whole = order != NULL && p.npieces != NULL && p.last != NULL;
+    bool ok = order != NULL && p.npieces != NULL && p.last != NULL;
 
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)(first + i);
         p.last[i] = TL_NONE;
     }
-    whole = whole && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
-            tl_comm_only(view->kernels, order, n, &pieces) && pack(&p, &pieces);
+    ok = ok && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
+         tl_comm_only(view->kernels, order, n, &pieces) && pack(&p, &pieces);
     free(order);
     free(p.npieces);
     free(p.last);
     free(pieces.v);
-    return whole;
+    return ok;
 }
 
 bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
 {
-    bool whole = true;
-    for (size_t first = 0, end; whole && view->ncolls > 0 && first < view->nkernels; first = end) {
+    bool ok = true;
+    for (size_t first = 0, end; ok && view->ncolls > 0 && first < view->nkernels; first = end) {
         for (end = first; end < view->nkernels && view->kernels[end].device == view->kernels[first].device; end++)
             ;
-        whole = add_device(view, first, end - first, out);
+        ok = add_device(view, first, end - first, out);
     }
-    return whole;
+    return ok;
 }

@@ -24,26 +24,26 @@ void tl_work_free(tl_work *w)
 bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    bool whole = order != NULL;
+    bool ok = order != NULL;
 
     *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, n, tl_kernel_by_start, kernels);
-    for (size_t i = 0; whole && i < n; i++) {
+    ok = ok && tl_sort_index(order, n, tl_kernel_by_start, kernels);
+    for (size_t i = 0; ok && i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
         w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;
         w->last_ns = k->end_ns > w->last_ns ? k->end_ns : w->last_ns;
         if (k->end_ns > k->start_ns) {
-            whole = tl_spans_add(&w->set[set_of(k->kind)], k->start_ns, k->end_ns);
+            ok = tl_spans_add(&w->set[set_of(k->kind)], k->start_ns, k->end_ns);
             continue;
         }
-        whole = tl_vec_room(&w->empty);
-        if (whole)
+        ok = tl_vec_room(&w->empty);
+        if (ok)
             w->empty.v[w->empty.n++] = k->start_ns;
     }
     free(order);
-    return whole;
+    return ok;
 }
 
 /* Index of the first instant at or after at_ns. */

@@ -93,37 +93,37 @@ static bool collect_spans(finding *f)
     uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
     spans_found found = { 0 };
     tl_map threads = { 0 };
-    bool whole = of_call != NULL && of_op != NULL && launching(view, &threads);
+    bool ok = of_call != NULL && of_op != NULL && launching(view, &threads);
 
-    for (size_t i = 0; whole && i < view->names->n; i++) {
+    for (size_t i = 0; ok && i < view->names->n; i++) {
         tl_text name = tl_names_text(view->names, (uint32_t)i);
         of_call[i] = (uint8_t)tl_idle_part_of_call(name);
         of_op[i] = (uint8_t)tl_idle_part_of_op(name);
     }
     for (size_t t = 0; t < view->calls.nthreads; t++) {
         const tl_thread *thread = &view->calls.threads[t];
-        if (!whole || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
             continue;
-        for (size_t i = thread->first; whole && i < thread->first + thread->n; i++)
+        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
             if (view->calls.name[i] != TL_NO_NAME)
-                whole = note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
+                ok = note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
     }
     for (size_t t = 0; t < view->ops.nthreads; t++) {
         const tl_thread *thread = &view->ops.threads[t];
-        if (!whole || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
             continue;
-        for (size_t i = thread->first; whole && i < thread->first + thread->n; i++)
+        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
             if (view->ops.name[i] != TL_NO_NAME)
-                whole = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
+                ok = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
     }
     for (int p = 0; p < NNAMED; p++) {
-        whole = whole && tl_spans_add_all(&f->spans[p], found.of[p].v, found.of[p].n);
+        ok = ok && tl_spans_add_all(&f->spans[p], found.of[p].v, found.of[p].n);
         free(found.of[p].v);
     }
     tl_map_free(&threads);
     free(of_call);
     free(of_op);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ gaps */
@@ -213,40 +213,40 @@ static bool sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
     const tl_kernel *kernels = f->view->kernels;
     tl_sweep s = tl_sweep_begin(activity, f->view, kernels[order[0]].start_ns);
     int64_t busy_to = s.now;
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < f->view->nkernels; i++) {
+    for (size_t i = 0; ok && i < f->view->nkernels; i++) {
         const tl_kernel *k = &kernels[order[i]];
         f->found.n = 0;
         if (k->start_ns > busy_to)
-            whole = gap(f, busy_to, k->start_ns, k);
+            ok = gap(f, busy_to, k->start_ns, k);
         else if (i > 0 && k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
             f->drained = false; /* launched ahead of the device again */
         busy_to = tl_ns_max(busy_to, k->end_ns);
         s.idle = f->found.v;
         s.nidle = f->found.n;
         s.next_idle = 0;
-        whole = whole && tl_sweep_work(&s, k);
+        ok = ok && tl_sweep_work(&s, k);
     }
-    return whole && tl_sweep_end(&s);
+    return ok && tl_sweep_end(&s);
 }
 
 bool tl_activity_find(tl_activity *activity, const tl_rank_view *view)
 {
     finding f = { .view = view };
     uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
-    bool whole = order != NULL && collect_spans(&f);
+    bool ok = order != NULL && collect_spans(&f);
 
     activity->n = 0;
-    for (size_t i = 0; whole && i < view->nkernels; i++)
+    for (size_t i = 0; ok && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels) &&
-            (view->nkernels == 0 || sweep_work(&f, order, activity));
+    ok = ok && tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels) &&
+         (view->nkernels == 0 || sweep_work(&f, order, activity));
     for (int p = 0; p < NNAMED; p++)
         tl_spans_free(&f.spans[p]);
     free(f.found.v);
     free(order);
-    if (!whole)
+    if (!ok)
         activity->n = 0;
-    return whole;
+    return ok;
 }

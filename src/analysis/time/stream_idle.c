@@ -4,7 +4,7 @@
  *     stream 9     ......[=======]............
  *     device idle      ..            ....
  *
- * A stream that idles while another works is the normal case of communication beside compute: not the device's idle
+ * A stream that idles while another works is the normal case of communication under compute: not the device's idle
  * time.
  */
 #include "tlmpi/analysis/time.h"
@@ -28,15 +28,15 @@ static bool spans_of(const tl_kernel *v, size_t n, tl_spans *out)
 static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 {
     uint32_t *index = tl_malloc((n + 1) * sizeof *index);
-    bool whole = index != NULL;
+    bool ok = index != NULL;
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         index[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(index, n, tl_kernel_by_start, v);
-    for (size_t i = 0; whole && i < n; i++)
-        whole = tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
+    ok = ok && tl_sort_index(index, n, tl_kernel_by_start, v);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
     free(index);
-    return whole;
+    return ok;
 }
 
 typedef struct scratch {
@@ -77,25 +77,25 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
     tl_table *table = tl_tables_get(out, &tl_stream_idle_schema);
     const tl_kernel *v = view->kernels;
     scratch c = { 0 };
-    bool whole = true;
+    bool ok = true;
 
     (void)config;
-    for (size_t from = 0, end; whole && from < view->nkernels; from = end) {
+    for (size_t from = 0, end; ok && from < view->nkernels; from = end) {
         for (end = from; end < view->nkernels && v[end].device == v[from].device; end++)
             ;
         c.device.n = 0;
-        whole = spans_of_device(v + from, end - from, &c.device);
-        for (size_t at = from, to; whole && at < end; at = to) {
+        ok = spans_of_device(v + from, end - from, &c.device);
+        for (size_t at = from, to; ok && at < end; at = to) {
             for (to = at; to < end && v[to].stream == v[at].stream; to++)
                 ;
-            whole = add_stream(view, at, to, &c, table);
+            ok = add_stream(view, at, to, &c, table);
         }
     }
     tl_spans_free(&c.stream);
     tl_spans_free(&c.device);
     tl_spans_free(&c.clipped);
     tl_spans_free(&c.others);
-    return whole ? TL_OK : tl_fail_memory(err, "the idle time of streams");
+    return ok ? TL_OK : tl_fail_memory(err, "the idle time of streams");
 }
 
 static const tl_schema *const tables[] = { &tl_stream_idle_schema, NULL };

@@ -205,7 +205,7 @@ tl_status tl_job_judge(tl_late_row *rows, size_t nrows, tl_programs *programs, t
     if (st == TL_OK)
         st = number_steps(&a, rows, programs, err);
     if (st == TL_OK)
-        st = tl_job_charge(&(tl_charge_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
+        st = tl_delay_costs_find(&(tl_delay_cost_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
     if (st == TL_OK)
         st = judge(&a, programs, err);
     free(a.marked);

@@ -8,23 +8,24 @@
 /* What the ranks of a collective did before it; found when it is asked for. */
 typedef struct doings {
     tl_middles since, since_step;
-    tl_middle behind, behind_step;
+    tl_middle after_last, after_last_step;
     int64_t *scratch;
 } doings;
 
-/* How much of a surplus was there behind the last collective of the step before; communication is none of it. */
-static uint16_t share_behind(tl_middle *of, const tl_collective_view *c, const int64_t *first, int64_t own,
-                             int64_t surplus, const uint16_t share[TL_NPARTS], int64_t *scratch)
+/* How much of a surplus was there after the last collective of the step before; communication is none of it. */
+static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, const int64_t *first, int64_t own,
+                                 int64_t surplus, const uint16_t share[TL_NPARTS], int64_t *scratch)
 {
     if (own == 0)
         return 0;
     if (of->n == 0)
         tl_middle_find(of, first, c->n, sizeof *c->by_rank, scratch);
-    int64_t behind = tl_surplus_over(of, own), all = surplus - tl_portion(surplus, share[TL_PART_COMM], TL_SHARE_ONE);
-    return (uint16_t)(all > 0 ? tl_portion(TL_SHARE_ONE, behind < all ? behind : all, all) : 0);
+    int64_t after_last = tl_surplus_over(of, own),
+            all = surplus - tl_portion(surplus, share[TL_PART_COMM], TL_SHARE_ONE);
+    return (uint16_t)(all > 0 ? tl_portion(TL_SHARE_ONE, after_last < all ? after_last : all, all) : 0);
 }
 
-/* Late by more than what the time since the previous collective explains: it was behind before. */
+/* Late by more than what the time since the previous collective explains: it was late before. */
 static void explain(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d, tl_late_row *row)
 {
     const tl_participant *first = c->by_rank;
@@ -38,18 +39,20 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
         int64_t more = tl_surplus(&d->since_step, &p->since_step, wider);
         if (more > surplus) {
             memcpy(row->share, wider, sizeof wider);
-            row->behind = share_behind(&d->behind_step, c, &first->behind_step_ns, p->behind_step_ns, more, wider, d->scratch);
+            row->after_last = share_after_last(&d->after_last_step, c, &first->after_last_step_ns,
+                                               p->after_last_step_ns, more, wider, d->scratch);
             return;
         }
     }
-    row->behind = share_behind(&d->behind, c, &first->behind_ns, p->behind_ns, surplus, row->share, d->scratch);
+    row->after_last =
+        share_after_last(&d->after_last, c, &first->after_last_ns, p->after_last_ns, surplus, row->share, d->scratch);
 }
 
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
     int64_t *waits_ns = before.scratch; /* until it is asked what the ranks did */
-    bool whole = waits_ns != NULL && tl_wait_each(c, waits_ns);
+    bool ok = waits_ns != NULL && tl_wait_each(c, waits_ns);
     int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -57,17 +60,17 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
         first = p->start_ns < first ? p->start_ns : first;
         last = p->start_ns > last ? p->start_ns : last;
     }
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; ok && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         wait_ns = tl_ns_sum(wait_ns, waits_ns[i]);
         kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
     }
     tl_wait_state wait = tl_wait_state_of(c);
     bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; ok && i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        whole = tl_vec_room(rows);
-        if (!whole)
+        ok = tl_vec_room(rows);
+        if (!ok)
             break;
         tl_late_row *row = &rows->v[rows->n++];
         *row = (tl_late_row){
@@ -83,7 +86,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .kind = c->kind,
             .fits = fits,
             .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
-            .pair = c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV),
+            .pair = c->n == 2 && tl_is_point_to_point((tl_collective)c->kind),
             .group = c->group,
             .peer = p->peer,
             .done_ns = p->done_ns,
@@ -94,5 +97,5 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row);
     }
     free(before.scratch);
-    return whole;
+    return ok;
 }

@@ -179,31 +179,31 @@ bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nex
                   size_t nanswers, tl_peer_sums *out)
 {
     shares of_device = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < rows->n; i++) {
+    for (size_t i = 0; ok && i < rows->n; i++) {
         const tl_gap_peer *row = tl_table_row(rows, i);
-        whole = add_share(&of_device, (share){ row->peer_ns, 0, row->rank, row->device, row->late_rank });
+        ok = add_share(&of_device, (share){ row->peer_ns, 0, row->rank, row->device, row->late_rank });
     }
-    for (size_t i = 0; whole && i < nexposures; i++) {
+    for (size_t i = 0; ok && i < nexposures; i++) {
         const tl_exposure *x = &exposures[i];
         const tl_peer_answer *a = answer_of(answers, nanswers, x->rank, x->uid);
         int64_t ns = a != NULL ? tl_exposure_within(x, a->wait_ns) : 0;
         if (ns > 0)
-            whole = add_share(&of_device, (share){ 0, ns, x->rank, x->device, a->late_rank });
+            ok = add_share(&of_device, (share){ 0, ns, x->rank, x->device, a->late_rank });
     }
-    if (whole) {
+    if (ok) {
         unite(&of_device);
-        whole = sum_devices(&of_device, out);
+        ok = sum_devices(&of_device, out);
     }
     for (size_t i = 0; i < of_device.n; i++)
         of_device.v[i].device = -1;
-    if (whole) {
+    if (ok) {
         unite(&of_device);
-        whole = sum_devices(&of_device, out);
+        ok = sum_devices(&of_device, out);
     }
     free(of_device.v);
-    return whole && sum_classes(rows, out);
+    return ok && sum_classes(rows, out);
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */

@@ -55,18 +55,18 @@ bool tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_me
     for (size_t i = 0; order != NULL && i < rows->n; i++)
         if (((const tl_gap_peer *)tl_table_row(rows, i))->idle_id < 0)
             order[n++] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, n, by_time, rows->rows);
-    for (size_t i = 0; whole && i < n; i++)
-        whole = take(tl_table_row(rows, order[i]), facts, &counters, out);
-    for (size_t i = 0; whole && i < rows->n; i++) {
+    bool ok = order != NULL && tl_sort_index(order, n, by_time, rows->rows);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = take(tl_table_row(rows, order[i]), facts, &counters, out);
+    for (size_t i = 0; ok && i < rows->n; i++) {
         const tl_gap_peer *row = tl_table_row(rows, i);
         if (row->idle_id >= 0)
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
     }
-    rows->n = whole ? kept : rows->n;
+    rows->n = ok ? kept : rows->n;
     free(order);
     tl_map_free(&counters);
-    return whole;
+    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- matching */
@@ -115,13 +115,13 @@ static bool meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, 
 
 bool tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
 {
-    bool whole = true;
+    bool ok = true;
     if (n > 1)
         qsort(v, n, sizeof *v, by_key);
-    for (size_t from = 0, to; whole && from < n; from = to) {
+    for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from + 1; to < n && v[to].key == v[from].key; to++)
             ;
-        whole = meet(v + from, to - from, facts, out);
+        ok = meet(v + from, to - from, facts, out);
     }
-    return whole;
+    return ok;
 }

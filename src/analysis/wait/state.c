@@ -35,7 +35,7 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c)
         return TL_WAIT_SUSPECT;
     if (tl_ns_between(last, first) / 2 < c->uncertainty_ns)
         return TL_WAIT_INCONCLUSIVE;
-    if (c->n == 2 && (c->kind == TL_SEND || c->kind == TL_RECV || c->kind == TL_SEND_RECV))
+    if (c->n == 2 && tl_is_point_to_point((tl_collective)c->kind))
         return state_of_pair(c->by_rank);
     return TL_WAIT_LATE_RANK;
 }

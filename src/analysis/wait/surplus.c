@@ -13,7 +13,7 @@ static void find_middle(const void *values, size_t n, size_t stride, int64_t *sc
     if (!any)
         return;
     tl_ns_sort(scratch, n);
-    size_t at = (n - 1) / 2;
+    size_t at = tl_lower_middle(n);
     middle[0] = at > 0 ? scratch[at - 1] : 0;
     middle[1] = scratch[at];
     middle[2] = scratch[at + 1];
@@ -47,7 +47,7 @@ static int64_t median_of_others(const int64_t middle[3], size_t n, int64_t x)
     if ((n - 1) % 2 != 0)
         return high;
     int64_t low = without(middle, 0, x);
-    return low + (high - low) / 2;
+    return tl_mean_of_two(low, high);
 }
 
 static int64_t over_others(const int64_t middle[3], size_t n, int64_t own)

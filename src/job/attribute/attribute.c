@@ -1,4 +1,4 @@
-/* attribute.c - see attribute.h. */
+/* attribute.c - delay costs and verdicts on proc 0, from the rows that all procs have. */
 #include "tlmpi/job/attribute.h"
 #include "causes.h"
 #include "tlmpi/job/transport/rows.h"

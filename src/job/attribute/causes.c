@@ -1,4 +1,4 @@
-/* causes.c - see causes.h. */
+/* causes.c - the question about the suspects to all procs, and their answers to proc 0. */
 #include "causes.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"
@@ -57,8 +57,8 @@ static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, c
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
-    bool whole = tl_asking_answer(details, runs, a, &rows, &n);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
+    bool ok = tl_asking_answer(details, runs, a, &rows, &n);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
 
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
@@ -134,14 +134,14 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
     tl_map known = { 0 };
     uint32_t *suspects = NULL, *place_of = NULL;
     size_t n = 0;
-    bool whole = tl_rank_runs_list(details, &runs);
+    bool ok = tl_rank_runs_list(details, &runs);
 
-    if (whole && stragglers != NULL) {
-        whole = tl_suspects_list(stragglers, &suspects, &n);
+    if (ok && stragglers != NULL) {
+        ok = tl_suspects_list(stragglers, &suspects, &n);
         place_of = tl_malloc((n + 1) * sizeof *place_of);
     }
-    whole = whole && (stragglers == NULL || place_of != NULL);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the suspects"), err);
+    ok = ok && (stragglers == NULL || place_of != NULL);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
     tl_par_bcast(&n, sizeof n);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         tl_asking a = { 0 };
@@ -155,12 +155,12 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
             st = find_one(details, &runs, &a, row != NULL ? tl_gain_of_asked(tables, row) : 0, &found, err);
         if (st == TL_OK && row != NULL && place_of != NULL) {
             tl_take_cause(&found, lost_ns, row);
-            whole = whole && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &place_of[i]);
+            ok = ok && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &place_of[i]);
         }
         tl_asking_free(&a);
     }
     if (st == TL_OK)
-        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
     if (st == TL_OK && n > 0)
         st = name_places(details, places.v, places.n, err);
     for (size_t i = 0; st == TL_OK && suspects != NULL && place_of != NULL && i < n; i++) {

@@ -1,4 +1,5 @@
-/* causes.h - proc 0 asks about the suspects: what they did in the steps in which they stand out, and their peers. */
+/* causes.h - for each suspect, proc 0 asks the procs that have read it and its peers what these did in the steps in which the
+ * suspect stands out: what took it longer than its peers is the cause. */
 #ifndef JOB_ATTRIBUTE_CAUSES_H
 #define JOB_ATTRIBUTE_CAUSES_H
 

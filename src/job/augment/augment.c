@@ -200,7 +200,7 @@ static void tell(const augmenting *a)
         }
         if (o->damaged || o->mended)
             tl_warn("%s: %s; %s", a->plan.items[o->item].path, o->words,
-                    o->closed ? "the copy ends behind what is whole" : "in the copy it stands as it is");
+                    o->closed ? "the copy ends after what is complete" : "in the copy it stands as it is");
         if (a->options->quiet)
             continue;
         tl_printable(path, sizeof path, a->copies.v[o->item].path);

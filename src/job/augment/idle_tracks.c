@@ -122,11 +122,11 @@ __attribute__((format(printf, 2, 3))) static void add(words *w, const char *form
 }
 
 /* Microseconds with one decimal, rounded half up. */
-static void add_us(words *w, const char *before, int64_t ns, const char *behind)
+static void add_us(words *w, const char *before, int64_t ns, const char *after)
 {
     uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);
     add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
-        (unsigned)(tenths % 10), behind);
+        (unsigned)(tenths % 10), after);
 }
 
 static void add_name(words *w, const tl_names *names, uint32_t name)

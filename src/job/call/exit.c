@@ -1,4 +1,4 @@
-/* exit.c - see exit.h. */
+/* exit.c - the exit status for each status of the program. */
 #include "tlmpi/job/call/exit.h"
 
 int tl_exit_of_status(tl_status st)

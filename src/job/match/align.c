@@ -1,7 +1,7 @@
 /* align.c - what no other rule has matched, by when it ended: in rounds, until nothing more is found.
  *
  *     every proc   tallies       for each rank and group: how many have a key, how many are open
- *     proc 0       references    for each group the rank that the others are laid beside
+ *     proc 0       references    for each group the rank that the others are compared with
  *     its proc     items         ends and keys of its row, by way of the owner of the group, to the procs that need them
  *     every proc   aligns        the rows of its ranks
  *
@@ -142,15 +142,15 @@ static tl_status find_references(const rows *r, bool first, reference_list *out,
     tally_list mine = { 0 };
     tally *all = NULL;
     size_t n = 0;
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t from = 0, to; whole && from < r->n; from = to) {
+    for (size_t from = 0, to; ok && from < r->n; from = to) {
         to = row_end(r, from);
-        whole = tl_vec_room(&mine);
-        if (whole)
+        ok = tl_vec_room(&mine);
+        if (ok)
             mine.v[mine.n++] = count_row(r, from, to);
     }
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
     if (st == TL_OK)
         st = tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&all, &n, NULL, err);
     free(mine.v);
@@ -250,21 +250,21 @@ static bool answer(const item_list *items, const request_list *requests, item_li
     uint32_t *order = tl_malloc((items->n + 1) * sizeof *order);
     for (size_t i = 0; order != NULL && i < items->n; i++)
         order[i] = (uint32_t)i;
-    bool whole = order != NULL && tl_sort_index(order, items->n, by_item_group, items->v);
+    bool ok = order != NULL && tl_sort_index(order, items->n, by_item_group, items->v);
 
-    for (size_t q = 0; whole && q < requests->n; q++) {
+    for (size_t q = 0; ok && q < requests->n; q++) {
         size_t low = 0;
         TL_BISECT(low, items->n, mid, items->v[order[mid]].group < requests->v[q].group);
-        for (; whole && low < items->n && items->v[order[low]].group == requests->v[q].group; low++) {
-            whole = tl_vec_room(out);
-            if (whole) {
+        for (; ok && low < items->n && items->v[order[low]].group == requests->v[q].group; low++) {
+            ok = tl_vec_room(out);
+            if (ok) {
                 out->v[out->n] = items->v[order[low]];
                 out->v[out->n++].padding = requests->v[q].proc;
             }
         }
     }
     free(order);
-    return whole;
+    return ok;
 }
 
 /* The rows of references that this proc needs. */
@@ -272,16 +272,16 @@ static tl_status exchange(const rows *r, const reference_list *references, item_
 {
     item_list items = { 0 };
     request_list requests = { 0 };
-    bool whole = prepare(r, references, &items, &requests);
+    bool ok = prepare(r, references, &items, &requests);
 
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
     if (st == TL_OK)
         st = move((void **)&items.v, &items.n, sizeof *items.v, offsetof(sent_item, group), err);
     if (st == TL_OK)
         st = move((void **)&requests.v, &requests.n, sizeof *requests.v, offsetof(request, group), err);
     if (st == TL_OK) {
-        whole = answer(&items, &requests, out);
-        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
+        ok = answer(&items, &requests, out);
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
     }
     free(items.v);
     free(requests.v);
@@ -320,13 +320,13 @@ static bool align_rows(const rows *r, const reference_list *references, const it
     uint32_t *order = tl_malloc((items->n + 1) * sizeof *order);
     bench b = { tl_malloc((r->n + 1) * sizeof *b.mine), tl_malloc((items->n + 1) * sizeof *b.ref),
                 tl_malloc((r->n + 1) * sizeof *b.match) };
-    bool whole = order != NULL && b.mine != NULL && b.ref != NULL && b.match != NULL;
+    bool ok = order != NULL && b.mine != NULL && b.ref != NULL && b.match != NULL;
     size_t at_item = 0;
 
-    for (size_t i = 0; whole && i < items->n; i++)
+    for (size_t i = 0; ok && i < items->n; i++)
         order[i] = (uint32_t)i;
-    whole = whole && tl_sort_index(order, items->n, by_item_group, items->v);
-    for (size_t from = 0, to, nref = 0; whole && from < r->n; from = to) {
+    ok = ok && tl_sort_index(order, items->n, by_item_group, items->v);
+    for (size_t from = 0, to, nref = 0; ok && from < r->n; from = to) {
         int32_t group = at(r, from)->group;
         to = row_end(r, from);
         const reference *ref = reference_of(references, group);
@@ -338,13 +338,13 @@ static bool align_rows(const rows *r, const reference_list *references, const it
             for (nref = 0; at_item < items->n && items->v[order[at_item]].group == group; at_item++)
                 b.ref[nref++] = items->v[order[at_item]].item;
         }
-        whole = align_row(r, from, to, &b, nref);
+        ok = align_row(r, from, to, &b, nref);
     }
     free(order);
     free(b.mine);
     free(b.ref);
     free(b.match);
-    return whole;
+    return ok;
 }
 
 static tl_status align_round(const rows *r, bool first, bool *more, tl_error *err)
@@ -357,8 +357,8 @@ static tl_status align_round(const rows *r, bool first, bool *more, tl_error *er
     if (*more) {
         st = exchange(r, &references, &items, err);
         if (st == TL_OK) {
-            bool whole = align_rows(r, &references, &items);
-            st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
+            bool ok = align_rows(r, &references, &items);
+            st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
         }
     }
     free(references.v);

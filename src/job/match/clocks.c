@@ -32,8 +32,7 @@ static bool take_ends(const tl_matching *m, end_list *out)
     size_t n = m->set->parts.n;
 
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key; to++)
-            ;
+        to = tl_participants_end(parts, n, from);
         size_t more = 0;
         if (!is_read(m, &parts[from]))
             continue;
@@ -50,11 +49,11 @@ static tl_status move_ends(const tl_matching *m, tl_clock_end **moved, size_t *n
 {
     end_list mine = { 0 };
     int32_t *to = NULL;
-    bool whole = take_ends(m, &mine) && (to = tl_malloc((mine.n + 1) * sizeof *to)) != NULL;
+    bool ok = take_ends(m, &mine) && (to = tl_malloc((mine.n + 1) * sizeof *to)) != NULL;
 
-    for (size_t i = 0; whole && i < mine.n; i++)
+    for (size_t i = 0; ok && i < mine.n; i++)
         to[i] = (int32_t)(tl_hash_mix((uint64_t)mine.v[i].rank, 0) % (uint64_t)tl_par_nprocs());
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the clocks"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the clocks"), err);
     if (st == TL_OK)
         st = tl_par_shuffle(mine.v, mine.n, sizeof *mine.v, to, (void **)moved, n, err);
     free(mine.v);

@@ -25,26 +25,26 @@ static bool place_ranks(tl_matching *m)
     const tl_rank **order = tl_calloc(n + 1, sizeof *order);
     int32_t *host = tl_calloc(n + 1, sizeof *host);
     m->ranks = tl_calloc(n + 1, sizeof *m->ranks);
-    bool whole = order != NULL && host != NULL && m->ranks != NULL;
+    bool ok = order != NULL && host != NULL && m->ranks != NULL;
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         order[i] = tl_table_row(m->rank_rows, i);
-    if (whole)
+    if (ok)
         qsort(order, n, sizeof *order, by_host);
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         size_t row = (size_t)(order[i] - (const tl_rank *)(const void *)m->rank_rows->rows);
         nhosts += i == 0 || memcmp(order[i]->host, order[i - 1]->host, sizeof order[i]->host) != 0;
         host[row] = order[i]->host[0] != '\0' ? (int32_t)nhosts - 1 : -1;
     }
     m->nranks = 0;
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         const tl_rank *rank = tl_table_row(m->rank_rows, i);
         if (rank->status != TL_RANK_UNREADABLE)
             m->ranks[m->nranks++] = (tl_rank_place){ .rank = rank->rank, .host = host[i], .clock = (int32_t)i };
     }
     free(order);
     free(host);
-    return whole;
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- groups */
@@ -98,11 +98,11 @@ static size_t draw_lots(tl_sighting *seen, size_t n)
 static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
 {
     TL_VEC(tl_sighting) seen = { 0 };
-    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), whole = stepped != NULL;
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), ok = stepped != NULL;
 
-    for (size_t i = 0; whole && i < set->parts.n; i++)
+    for (size_t i = 0; ok && i < set->parts.n; i++)
         stepped[set->parts.v[i].group] |= set->parts.v[i].step >= 0;
-    for (size_t i = 0; whole && i < set->parts.n; i++) {
+    for (size_t i = 0; ok && i < set->parts.n; i++) {
         const tl_participant *p = &set->parts.v[i];
         uint64_t item = tl_sighting_item(p);
         if (stepped[p->group] &&
@@ -110,8 +110,8 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
             continue;
         if (item == 0 || !set->memberships.v[p->group].inferred)
             continue;
-        whole = tl_vec_room(&seen);
-        if (whole)
+        ok = tl_vec_room(&seen);
+        if (ok)
             seen.v[seen.n++] = (tl_sighting){ .item = item,
                                               .start_ns = p->start_ns,
                                               .end_ns = p->end_ns,
@@ -119,9 +119,9 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
                                               .loose = !tl_is_synchronising((tl_collective)p->kind) };
     }
     free(stepped);
-    *n = whole ? draw_lots(seen.v, seen.n) : 0;
+    *n = ok ? draw_lots(seen.v, seen.n) : 0;
     *out = seen.v;
-    return whole;
+    return ok;
 }
 
 static bool make_room(census *c)

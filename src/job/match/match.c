@@ -1,4 +1,4 @@
-/* match.c - see match.h. */
+/* match.c - the phases of matching, one after the other. */
 #include "parts.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/coll_tables.h"

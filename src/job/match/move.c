@@ -97,8 +97,8 @@ static int32_t *goals(const tl_matching *m, const tl_collective_run *runs, size_
 /* This proc's runs, in order of time. */
 static tl_status order(const tl_matching *m, tl_collective_run **runs, size_t *n, tl_error *err)
 {
-    bool whole = tl_runs_make(m->set->parts.v, m->set->parts.n, runs, n) && tl_runs_by_time(m->set->parts.v, *runs, *n);
-    return tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the order of collectives"), err);
+    bool ok = tl_runs_make(m->set->parts.v, m->set->parts.n, runs, n) && tl_runs_by_time(m->set->parts.v, *runs, *n);
+    return tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the order of collectives"), err);
 }
 
 tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nruns, int64_t *first, tl_error *err)

@@ -28,9 +28,9 @@ static bool align(const tl_matching *m, tl_pair_item *items, size_t n)
     bool *guess = tl_calloc(m->ngroups + 1, sizeof *guess);
     for (size_t g = 0; guess != NULL && g < m->ngroups; g++)
         guess[g] = !m->groups[g].inferred;
-    bool whole = guess != NULL && tl_pairs_align(items, n, guess);
+    bool ok = guess != NULL && tl_pairs_align(items, n, guess);
     free(guess);
-    return whole;
+    return ok;
 }
 
 static void take(tl_participants *set, const tl_pair_item *items)
@@ -71,8 +71,8 @@ tl_status tl_match_pairs(tl_matching *m, tl_error *err)
         for (int p = 0; to != NULL && counts != NULL && tl_par_proc() == 0 && p < tl_par_nprocs(); p++)
             for (size_t i = 0; i < counts[p]; i++)
                 to[at++] = p;
-        bool whole = to != NULL && (tl_par_proc() != 0 || align(m, all, nall));
-        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "sends and receives"), err);
+        bool ok = to != NULL && (tl_par_proc() != 0 || align(m, all, nall));
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "sends and receives"), err);
     }
     if (st == TL_OK)
         st = tl_par_shuffle(all, tl_par_proc() == 0 ? nall : 0, sizeof *all, to, &back, &nback, err);

@@ -7,7 +7,7 @@
  *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
  *     proc 0                         sums into idle and idle_summary
  *
- * The home of a rank is a function of its place among the ranks, so that homes one behind the other have them in order.
+ * The home of a rank is a function of its place among the ranks, so that homes one after the other have them in order.
  */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
@@ -113,14 +113,14 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
 /* Of the collectives of this proc, of which those count whose waits are charged. */
 static bool answer_all(const tl_late_rows *late, tl_peer_answers *out)
 {
-    bool whole = true;
-    for (size_t from = 0, to; whole && from < late->n; from = to) {
+    bool ok = true;
+    for (size_t from = 0, to; ok && from < late->n; from = to) {
         for (to = from + 1; to < late->n && late->v[to].collective == late->v[from].collective; to++)
             ;
         if (late->v[from].charged)
-            whole = answer(late->v + from, to - from, out);
+            ok = answer(late->v + from, to - from, out);
     }
-    return whole;
+    return ok;
 }
 
 /* Collective.  The answers of this proc's collectives, and of the collectives of hosts that it owns. */
@@ -137,8 +137,8 @@ static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_lat
         to[i] = (int32_t)(meetings.v[i].key % (uint64_t)tl_par_nprocs());
     tl_status st = move((void **)&meetings.v, &meetings.n, sizeof *meetings.v, to, err);
     if (st == TL_OK) {
-        bool whole = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
-        st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
+        bool ok = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
     }
     free(meetings.v);
     return st;
@@ -155,9 +155,9 @@ static tl_status settle(tl_table *rows, const tl_exposures *exposures, tl_peer_a
     size_t nall = 0;
 
     tl_peer_answers_sort(answers->v, answers->n);
-    bool whole = tl_peers_cut(rows, answers->v, answers->n) &&
-                 tl_peers_sum(rows, exposures->v, exposures->n, answers->v, answers->n, &sums);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
+    bool ok = tl_peers_cut(rows, answers->v, answers->n) &&
+              tl_peers_sum(rows, exposures->v, exposures->n, answers->v, answers->n, &sums);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
     if (st == TL_OK)
         st = tl_collect_rows(sums.v, sums.n, sizeof *sums.v, (void **)&all, &nall, NULL, err);
     if (st == TL_OK && tl_par_proc() == 0)

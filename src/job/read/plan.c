@@ -1,4 +1,4 @@
-/* plan.c - see plan.h.
+/* plan.c - which trace files are read, as which ranks, and in which order.
  *
  * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
  * learn its rank; proc 0 decides and tells all.
@@ -145,8 +145,12 @@ typedef struct item_head {
 
 static bool put_item(buffer *out, const tl_input *in)
 {
-    item_head head = { .rank = in->rank, .mtime_ns = in->mtime_ns, .bytes = in->bytes, .below = in->below,
-                       .rank_source = (int32_t)in->rank_source, .unreadable = in->kind == TL_INPUT_UNREADABLE };
+    item_head head = { .rank = in->rank,
+                       .mtime_ns = in->mtime_ns,
+                       .bytes = in->bytes,
+                       .below = in->below,
+                       .rank_source = (int32_t)in->rank_source,
+                       .unreadable = in->kind == TL_INPUT_UNREADABLE };
     return put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
            put(out, in->why, strlen(in->why) + 1);
 }
@@ -154,10 +158,10 @@ static bool put_item(buffer *out, const tl_input *in)
 /* Proc 0: everything that is a trace or should be one, in path order. */
 static bool write_every(const tl_inventory *inventory, buffer *out)
 {
-    bool whole = true;
-    for (size_t i = 0; whole && i < inventory->inputs.n; i++)
-        whole = inventory->inputs.v[i].kind == TL_INPUT_OTHER || put_item(out, &inventory->inputs.v[i]);
-    return whole;
+    bool ok = true;
+    for (size_t i = 0; ok && i < inventory->inputs.n; i++)
+        ok = inventory->inputs.v[i].kind == TL_INPUT_OTHER || put_item(out, &inventory->inputs.v[i]);
+    return ok;
 }
 
 /* Proc 0: what is to be read, a file a rank, in rank order. */
@@ -167,23 +171,23 @@ static bool write_plan(tl_plan *plan, buffer *out)
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     size_t n = 0;
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
-    bool whole = chosen != NULL && plan->planned != NULL;
+    bool ok = chosen != NULL && plan->planned != NULL;
 
-    for (size_t i = 0; whole && i < inventory->inputs.n; i++) {
+    for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
         if (is_chosen(inventory, &inventory->inputs.v[i]))
             chosen[n++] = &inventory->inputs.v[i];
     }
-    if (whole)
+    if (ok)
         qsort(chosen, n, sizeof *chosen, by_rank);
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         const tl_input *in = chosen[i];
         if (i > 0 && in->rank == chosen[i - 1]->rank)
             continue;
         plan->planned[in - inventory->inputs.v] = true;
-        whole = put_item(out, in);
+        ok = put_item(out, in);
     }
     free(chosen);
-    return whole;
+    return ok;
 }
 
 /* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file cannot be
@@ -260,7 +264,7 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* Whether runs were told apart without knowing when some trace began: its base time stands behind its events. */
+/* Whether runs were told apart without knowing when some trace began: its base time stands after its events. */
 static bool needs_deep_look(const tl_inventory *inventory)
 {
     bool unknown = false;

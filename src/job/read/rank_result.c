@@ -1,4 +1,4 @@
-/* rank_result.c - see rank_result.h. */
+/* rank_result.c - reads one trace file and runs the analyses of one rank. */
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/match.h"
@@ -24,7 +24,7 @@ static void host_of_name(const char *path, char *cell, size_t size)
 
     if (trace == NULL)
         return;
-    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')       /* the time */
+    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9') /* the time */
         pid--;
     if (trace - pid < 13 || pid == name || *--pid != '.')
         return;
@@ -69,7 +69,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->error, sizeof row->error, report->first_bad);
     if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 &&
         meta->rank != item->rank) {
-        char words[128];        /* of a pipe, which cannot be asked before it is read */
+        char words[128]; /* of a pipe, which cannot be asked before it is read */
         snprintf(words, sizeof words,
                  "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
                  (long long)item->rank, (long long)meta->rank);
@@ -117,7 +117,8 @@ static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
     row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
     if (row->error[0] != 0)
         return;
-    snprintf(words, sizeof words, "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
+    snprintf(words, sizeof words,
+             "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
              view->nlost_steps);
     text_cell(row->error, sizeof row->error, words);
 }
@@ -207,8 +208,11 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
 
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
-    return (tl_read_options){ .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only,
-                              .no_filter = how->options->no_filter, .tick = how->tick, .tick_arg = how->tick_arg };
+    return (tl_read_options){ .keep = TL_LINK_KEEP,
+                              .yajl_only = how->options->yajl_only,
+                              .no_filter = how->options->no_filter,
+                              .tick = how->tick,
+                              .tick_arg = how->tick_arg };
 }
 
 tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
@@ -238,7 +242,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
-        if (how->analyse) {             /* nor has it a part in anything */
+        if (how->analyse) { /* nor has it a part in anything */
             how->participants->parts.n = nparts;
             how->participants->memberships.n = nmemberships;
             how->exposures->n = nexposures;
@@ -246,7 +250,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
         }
-        tl_trace_free(&trace);          /* and where memory is out, it may be this that has it */
+        tl_trace_free(&trace); /* and where memory is out, it may be this that has it */
         tl_tables_free(&out->tables);
         if (!tl_tables_init(&out->tables, schemas, nschemas))
             return tl_fail_memory(err, "the tables of a rank");
@@ -258,11 +262,12 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     }
     out->rank = row.rank;
     out->first_ns = first_start(&out->tables);
-    out->names = trace.events.names;                /* the rest of the trace has served */
+    out->names = trace.events.names; /* the rest of the trace has served */
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
-    return tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1) ? TL_OK
-                                                                                : tl_fail_memory(err, "the rank table");
+    return tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1)
+               ? TL_OK
+               : tl_fail_memory(err, "the rank table");
 }
 
 void tl_rank_result_free(tl_rank_result *result)

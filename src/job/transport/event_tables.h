@@ -1,4 +1,4 @@
-/* event_tables.h - the tables whose rows are written in the rank's turn, numbered as letters number them. */
+/* event_tables.h - the tables whose rows are written in the rank's turn, numbered as messages number them. */
 #ifndef JOB_TRANSPORT_EVENT_TABLES_H
 #define JOB_TRANSPORT_EVENT_TABLES_H
 

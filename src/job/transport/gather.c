@@ -1,52 +1,52 @@
 /* gather.c - the rows of whole tables, from all procs to proc 0. */
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/job/transport/letters.h"
+#include "tlmpi/job/transport/messages.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* Puts the rows of a scope's tables, each behind their number, into the letter; the tables are empty then. */
-static bool enclose(tl_tables *tables, tl_scope scope, tl_letter *out)
+/* Puts the rows of a scope's tables, each after their number, into the message; the tables are empty then. */
+static bool enclose(tl_tables *tables, tl_scope scope, tl_message *out)
 {
-    bool whole = true;
-    for (size_t t = 0; whole && t < tables->n; t++) {
+    bool ok = true;
+    for (size_t t = 0; ok && t < tables->n; t++) {
         tl_table *table = &tables->v[t];
         if (table->schema->scope != scope)
             continue;
-        whole = tl_letter_put(out, &table->n, sizeof table->n) &&
-                tl_letter_put(out, table->rows, table->n * table->schema->row_size);
+        ok = tl_message_put(out, &table->n, sizeof table->n) &&
+             tl_message_put(out, table->rows, table->n * table->schema->row_size);
         table->n = 0;
     }
-    return whole;
+    return ok;
 }
 
-/* Proc 0: the letters of all procs, one behind the other, back into the tables. */
-static bool unpack(tl_tables *tables, tl_scope scope, tl_letter *in)
+/* Proc 0: the messages of all procs, one after the other, back into the tables. */
+static bool unpack(tl_tables *tables, tl_scope scope, tl_message *in)
 {
-    bool whole = true;
-    while (whole && in->at < in->n)
-        for (size_t t = 0; whole && t < tables->n; t++) {
+    bool ok = true;
+    while (ok && in->at < in->n)
+        for (size_t t = 0; ok && t < tables->n; t++) {
             tl_table *table = &tables->v[t];
             size_t n = 0, size = table->schema->row_size;
             if (table->schema->scope != scope)
                 continue;
-            whole = tl_letter_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
-                    tl_table_append(table, in->v + in->at, n);
-            in->at += whole ? n * size : 0;
+            ok = tl_message_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
+                 tl_table_append(table, in->v + in->at, n);
+            in->at += ok ? n * size : 0;
         }
-    return whole;
+    return ok;
 }
 
 static bool sort(tl_tables *tables, tl_scope scope)
 {
-    bool whole = true;
-    for (size_t t = 0; whole && t < tables->n; t++)
-        whole = tables->v[t].schema->scope != scope || tl_table_sort(&tables->v[t]);
-    return whole;
+    bool ok = true;
+    for (size_t t = 0; ok && t < tables->n; t++)
+        ok = tables->v[t].schema->scope != scope || tl_table_sort(&tables->v[t]);
+    return ok;
 }
 
 tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err)
 {
-    tl_letter mine = { 0 }, all = { 0 };
+    tl_message mine = { 0 }, all = { 0 };
     void *bytes = NULL;
 
     if (tl_par_nprocs() == 1)

@@ -1,7 +1,7 @@
 /* programs.c - the programs of ranks (analysis/graph/program.h), from the procs that have read them to proc 0.  A program
  * is five arrays and a head, and travels so. */
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/job/transport/letters.h"
+#include "tlmpi/job/transport/messages.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -32,32 +32,33 @@ static head head_of(const tl_rank_program *r)
 {
     const tl_program *p = &r->program;
     size_t nsegments = p->segments != NULL ? p->nsegments + 1 : 0;
-    return (head){ r->rank, { p->nentries, p->ncomms, nsegments, p->nshares, p->nkinds }, p->start_ns, p->end_ns,
+    return (head){ r->rank,       { p->nentries, p->ncomms, nsegments, p->nshares, p->nkinds },
+                   p->start_ns,   p->end_ns,
                    p->contention, p->contention_error };
 }
 
-/* A program into the letter. */
-static bool enclose(const tl_rank_program *r, tl_letter *out)
+/* A program into the message. */
+static bool enclose(const tl_rank_program *r, tl_message *out)
 {
     const head h = head_of(r);
-    bool whole = tl_letter_put(out, &h, sizeof h);
-    for (int which = 0; whole && which < NARRAYS; which++)
-        whole = tl_letter_put(out, array_of(&r->program, which), h.n[which] * element_size[which]);
-    return whole;
+    bool ok = tl_message_put(out, &h, sizeof h);
+    for (int which = 0; ok && which < NARRAYS; which++)
+        ok = tl_message_put(out, array_of(&r->program, which), h.n[which] * element_size[which]);
+    return ok;
 }
 
-/* The next program out of the letter. */
-static bool unpack(tl_letter *in, tl_rank_program *out)
+/* The next program out of the message. */
+static bool unpack(tl_message *in, tl_rank_program *out)
 {
     head h;
     void *array[NARRAYS] = { NULL };
-    bool whole = tl_letter_get(in, &h, sizeof h);
+    bool ok = tl_message_get(in, &h, sizeof h);
 
-    if (!whole)
+    if (!ok)
         return false;
     for (int which = 0; which < NARRAYS; which++) {
         array[which] = tl_calloc(h.n[which] + 1, element_size[which]);
-        whole = whole && array[which] != NULL && tl_letter_get(in, array[which], h.n[which] * element_size[which]);
+        ok = ok && array[which] != NULL && tl_message_get(in, array[which], h.n[which] * element_size[which]);
     }
     *out = (tl_rank_program){ .rank = h.rank,
                               .program = { .entries = array[ENTRIES],
@@ -74,7 +75,7 @@ static bool unpack(tl_letter *in, tl_rank_program *out)
                                            .end_ns = h.end_ns,
                                            .contention = h.contention,
                                            .contention_error = h.contention_error } };
-    return whole;
+    return ok;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -83,38 +84,38 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-static bool unpack_all(tl_letter *in, tl_programs *all)
+static bool unpack_all(tl_message *in, tl_programs *all)
 {
-    bool whole = true;
-    while (whole && in->at < in->n) {
-        whole = tl_vec_room(&all->of);
-        if (whole) {
+    bool ok = true;
+    while (ok && in->at < in->n) {
+        ok = tl_vec_room(&all->of);
+        if (ok) {
             all->of.v[all->of.n] = (tl_rank_program){ .rank = -1 };
-            whole = unpack(in, &all->of.v[all->of.n++]);
+            ok = unpack(in, &all->of.v[all->of.n++]);
         }
     }
-    return whole;
+    return ok;
 }
 
 tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err)
 {
-    tl_letter mine = { 0 }, letters = { 0 };
+    tl_message mine = { 0 }, messages = { 0 };
     void *bytes = NULL;
-    bool alone = tl_par_nprocs() == 1, whole = true;
+    bool alone = tl_par_nprocs() == 1, ok = true;
 
     if (alone) {
         *all = *own;
         *own = (tl_programs){ 0 };
     }
-    for (size_t i = 0; whole && i < own->of.n; i++)
-        whole = enclose(&own->of.v[i], &mine);
+    for (size_t i = 0; ok && i < own->of.n; i++)
+        ok = enclose(&own->of.v[i], &mine);
     tl_programs_free(own);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the programs of ranks"), err);
     if (st == TL_OK && !alone)
-        st = tl_par_gather(mine.v, mine.n, &bytes, &letters.n, NULL, err);
+        st = tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
     free(mine.v);
-    letters.v = bytes;
-    if (st == TL_OK && !unpack_all(&letters, all))
+    messages.v = bytes;
+    if (st == TL_OK && !unpack_all(&messages, all))
         st = tl_fail_memory(err, "the programs of all ranks");
     free(bytes);
     if (all->of.n > 1)

@@ -1,14 +1,14 @@
 /* stream.c - rows of collectives, from the procs that have them to the file.
  *
- *     proc p      desk (proc 0)
+ *     proc p      writer (proc 0)
  *                 <-  GO            when the rows of the procs before p are in
  *     CHUNK, ROWS ->                written at once
  *
- * Proc 0 holds a letter at a time, and the file is written from its first row to its last.
+ * Proc 0 holds a message at a time, and the file is written from its first row to its last.
  */
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/job/transport/letters.h"
-#include "parcel.h"
+#include "tlmpi/job/transport/messages.h"
+#include "row_sender.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 typedef struct stream {
     tl_store *store;
     int64_t epoch_ns;
-    tl_parcel room;
-    tl_post post;
+    tl_row_buffers room;
+    tl_endpoint endpoint;
     size_t *counts;   /* on proc 0: rows of each proc */
     tl_status status; /* the first that writing failed with */
     tl_error error;
@@ -34,19 +34,19 @@ static void write_own(stream *s, const tl_table *table)
     }
 }
 
-/* Proc 0: a letter of rows; how many there were. */
-static size_t write_letter(stream *s, const tl_schema *schema, const tl_mail_letter *letter)
+/* Proc 0: a message of rows; how many there were. */
+static size_t write_rows(stream *s, const tl_schema *schema, const tl_received *message)
 {
     tl_rows_head head;
-    const char *rows = letter->letter.v + sizeof head;
+    const char *rows = message->message.v + sizeof head;
 
-    if (letter->letter.n < sizeof head)
-        tl_post_give_up();
-    memcpy(&head, letter->letter.v, sizeof head);
+    if (message->message.n < sizeof head)
+        tl_messages_broken();
+    memcpy(&head, message->message.v, sizeof head);
     if (s->status != TL_OK)
         return (size_t)head.n;
-    if (letter->tag == TL_LETTER_CHUNK)
-        s->status = tl_store_chunk(s->store, schema, head.first, rows, letter->letter.n - sizeof head, &s->error);
+    if (message->tag == TL_MESSAGE_CHUNK)
+        s->status = tl_store_chunk(s->store, schema, head.first, rows, message->message.n - sizeof head, &s->error);
     else
         s->status = tl_store_rows(s->store, schema, head.first, rows, (size_t)head.n, &s->error);
     return (size_t)head.n;
@@ -59,22 +59,22 @@ static void take_rows(stream *s, const tl_schema *schema, int p)
     unsigned spins = 0;
 
     if (left > 0)
-        tl_par_send(p, TL_LETTER_GO, NULL, 0, NULL, NULL);
+        tl_par_send(p, TL_MESSAGE_GO, NULL, 0, NULL, NULL);
     while (left > 0) {
-        tl_message m;
+        tl_envelope m;
         if (!tl_par_probe(&m)) {
             tl_par_nap(&spins);
             continue;
         }
-        tl_mail_letter letter = { .from = m.from, .tag = m.tag, .letter = { .v = tl_malloc(m.n + 1), .n = m.n } };
-        if (letter.letter.v == NULL)
-            tl_post_give_up();
-        tl_par_take(&m, letter.letter.v);
-        size_t n = write_letter(s, schema, &letter);
+        tl_received message = { .from = m.from, .tag = m.tag, .message = { .v = tl_malloc(m.n + 1), .n = m.n } };
+        if (message.message.v == NULL)
+            tl_messages_broken();
+        tl_par_take(&m, message.message.v);
+        size_t n = write_rows(s, schema, &message);
         if (n > left)
-            tl_post_give_up();
+            tl_messages_broken();
         left -= n;
-        free(letter.letter.v);
+        free(message.message.v);
         spins = 0;
     }
 }
@@ -93,9 +93,9 @@ static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
             take_rows(s, table->schema, p);
         st = s->status == TL_OK ? TL_OK : tl_fail(err, s->status, "%s", s->error.text);
     } else if (st == TL_OK && table->n > 0) {
-        const tl_parcel_terms terms = { .first = before, .epoch_ns = s->epoch_ns };
-        free(tl_post_await(&s->post, 0, TL_LETTER_GO).letter.v);
-        tl_parcel_send(&s->post, table, &terms, &s->room);
+        const tl_row_target target = { .first = before, .epoch_ns = s->epoch_ns };
+        free(tl_endpoint_await(&s->endpoint, 0, TL_MESSAGE_GO).message.v);
+        tl_rows_send(&s->endpoint, table, &target, &s->room);
     }
     free(counts);
     tl_table_free(table);
@@ -108,17 +108,17 @@ tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables,
     tl_status st = TL_OK;
 
     tl_par_bcast(&s.epoch_ns, sizeof s.epoch_ns);
-    tl_post_open(&s.post, NULL);
+    tl_endpoint_open(&s.endpoint, NULL);
     for (size_t t = 0; st == TL_OK && t < tables->n; t++) {
         const tl_schema *schema = tables->v[t].schema;
         if (schema->scope != TL_SCOPE_COLLECTIVE)
             continue;
-        st = tl_par_agree(tl_parcel_make(&s.room, &schema, 1) ? TL_OK : tl_fail_memory(err, "the rows of collectives"),
-                          err);
+        st = tl_par_agree(
+            tl_row_buffers_make(&s.room, &schema, 1) ? TL_OK : tl_fail_memory(err, "the rows of collectives"), err);
         if (st == TL_OK)
             st = stream_table(&s, &tables->v[t], err);
-        tl_parcel_free(&s.room);
+        tl_row_buffers_free(&s.room);
     }
-    tl_mail_free(&s.post.mail);
+    tl_unexpected_free(&s.endpoint.unexpected);
     return st;
 }

@@ -1,7 +1,7 @@
-/* team.c - see team.h. */
+/* team.c - reads one large plain trace with several procs. */
 #include "tlmpi/job/transport/team.h"
 #include "tlmpi/trace/read/join.h"
-#include "wire.h"
+#include "piece.h"
 #include <stdlib.h>
 
 /* The bytes of piece k: equal shares. */
@@ -11,7 +11,7 @@ static tl_read_range range_of(const tl_plan_item *item, int32_t piece)
     return (tl_read_range){ k * share, k + 1 == n ? UINT64_MAX : (k + 1) * share };
 }
 
-void tl_team_help(tl_post *post, const tl_plan_item *item, const tl_task *task, const tl_read_options *options)
+void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task *task, const tl_read_options *options)
 {
     tl_read_options mine = *options;
     const tl_read_range range = range_of(item, task->piece);
@@ -21,34 +21,34 @@ void tl_team_help(tl_post *post, const tl_plan_item *item, const tl_task *task, 
     mine.range = &range;
     tl_status st = tl_trace_read(item->path, &mine, &piece, &err);
     if (st != TL_OK)
-        piece.report.dropped++;         /* nothing that could be joined */
-    tl_post_send(post, task->leader, TL_LETTER_READY, &task->piece, sizeof task->piece);
-    free(tl_post_await(post, task->leader, TL_LETTER_GO).letter.v);
-    tl_wire_send(post, task->leader, &piece);
+        piece.report.dropped++; /* nothing that could be joined */
+    tl_endpoint_send(endpoint, task->leader, TL_MESSAGE_READY, &task->piece, sizeof task->piece);
+    free(tl_endpoint_await(endpoint, task->leader, TL_MESSAGE_GO).message.v);
+    tl_piece_send(endpoint, task->leader, &piece);
     tl_trace_free(&piece);
 }
 
 /* Takes in the pieces 1, 2 ... in their order.  False: one of them is not proven, or memory is out; all have been taken
  * nevertheless, for their senders wait. */
-static bool take_pieces(tl_post *post, int32_t npieces, tl_trace *whole, bool proven)
+static bool take_pieces(tl_endpoint *endpoint, int32_t npieces, tl_trace *whole, bool proven)
 {
     int *owner = tl_calloc((size_t)npieces, sizeof *owner);
     tl_error err;
 
     if (owner == NULL)
-        tl_post_give_up();
+        tl_messages_broken();
     for (int32_t i = 1; i < npieces; i++) {
-        tl_mail_letter ready = tl_post_await(post, -1, TL_LETTER_READY);
+        tl_received ready = tl_endpoint_await(endpoint, -1, TL_MESSAGE_READY);
         int32_t piece = 0;
-        if (!tl_letter_get(&ready.letter, &piece, sizeof piece) || piece < 1 || piece >= npieces)
-            tl_post_give_up();
+        if (!tl_message_get(&ready.message, &piece, sizeof piece) || piece < 1 || piece >= npieces)
+            tl_messages_broken();
         owner[piece] = ready.from;
-        free(ready.letter.v);
+        free(ready.message.v);
     }
     for (int32_t i = 1; i < npieces; i++) {
         tl_trace piece;
-        tl_post_send(post, owner[i], TL_LETTER_GO, NULL, 0);
-        tl_wire_receive(post, owner[i], &piece);
+        tl_endpoint_send(endpoint, owner[i], TL_MESSAGE_GO, NULL, 0);
+        tl_piece_receive(endpoint, owner[i], &piece);
         proven = proven && tl_trace_continues(whole, &piece) && tl_trace_append(whole, &piece, &err) == TL_OK;
         tl_trace_free(&piece);
     }
@@ -56,7 +56,8 @@ static bool take_pieces(tl_post *post, int32_t npieces, tl_trace *whole, bool pr
     return proven;
 }
 
-tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err)
+tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
+                       tl_error *err)
 {
     if (item->npieces <= 1)
         return tl_trace_read(item->path, options, out, err);

@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/report/format/wrap.h"
 #include <inttypes.h>
@@ -122,7 +123,7 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
 /* Of many ranks: the worst, who holds the job up, the median and the best; `lines` holds those with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const tl_look *look)
 {
-    size_t marked = 0, best = n - 1, median = n / 2;
+    size_t marked = 0, best = n - 1, median = tl_upper_middle(n);
     qsort(lines, n, sizeof *lines, compare_loss);
     size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
     for (size_t i = 0; i < n; i++) {

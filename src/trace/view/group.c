@@ -201,7 +201,7 @@ static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list *m
         .name = w->name,
         .desc = w->desc,
         .size = size >= 0 && size <= INT32_MAX ? (int32_t)size : -1,
-        .whole = whole && keep,
+        .complete = whole && keep,
         .members = keep ? members->v : NULL,
         .nmembers = keep ? members->n : 0,
     };

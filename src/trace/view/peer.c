@@ -50,7 +50,7 @@ static bool is_numbered(const tl_comm_ends *e)
 
 static bool is_known(const tl_group_book *book, uint32_t group)
 {
-    return group < book->groups.n && book->groups.v[group].whole && book->groups.v[group].nmembers > 0;
+    return group < book->groups.n && book->groups.v[group].complete && book->groups.v[group].nmembers > 0;
 }
 
 /* Where both fit: the one by which the two are nearer to each other in the group. */

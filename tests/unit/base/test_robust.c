@@ -1,4 +1,4 @@
-/* test_robust.c - robust measures, trends, chance, and levels of a series. */
+/* test_robust.c - slopes, trends, chance, and levels of a series. */
 #include "src/analysis/outlier/change.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/robust.h"
@@ -6,44 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double median_distance(double *x, size_t n)
-{
-    double median = tl_real_median(x, n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = fabs(x[i] - median);
-    return tl_real_median(x, n);
-}
-
-static void the_middle_does_not_hear_the_edges(void)
-{
-    double x[] = { 3, 1, 1e300, 2 }, y[] = { 5, -1e300, 4, 6, 1e300 };
-    CU_ASSERT_EQUAL(tl_real_median(x, 4), 2.5);
-    CU_ASSERT_EQUAL(tl_real_median(y, 5), 5);
-    CU_ASSERT_EQUAL(median_distance((double[]){ 1, 2, 3, 4, 100 }, 5), 1);
-    CU_ASSERT(isnan(tl_real_median(x, 0)));
-}
-
-static void others_are_all_but_one(void)
-{
-    uint64_t random = 5;
-    for (int round = 0; round < 300; round++) {
-        double all[12], others[11], again[11], median, mad;
-        size_t n = 2 + unit_below(&random, 11), range = round % 2 ? 4 : 1000;
-        for (size_t i = 0; i < n; i++)
-            all[i] = (double)unit_below(&random, (uint32_t)range);
-        tl_real_sort(all, n);
-        for (size_t without = 0; without < n; without++) {
-            for (size_t i = 0, m = 0; i < n; i++)
-                if (i != without)
-                    others[m++] = all[i];
-            memcpy(again, others, sizeof again);
-            tl_real_others(all, n, without, &median, &mad);
-            CU_ASSERT_EQUAL(median, tl_real_median(others, n - 1));
-            CU_ASSERT_EQUAL(mad, median_distance(again, n - 1));
-        }
-    }
-}
 
 static void a_slope_stands_although_a_third_of_the_points_lies(void)
 {
@@ -167,8 +129,6 @@ static void no_other_cut_is_cheaper(void)
 }
 
 static const unit_test tests[] = {
-    TEST(the_middle_does_not_hear_the_edges),
-    TEST(others_are_all_but_one),
     TEST(a_slope_stands_although_a_third_of_the_points_lies),
     TEST(many_points_cost_little_more_than_a_thousand),
     TEST(a_trend_is_told_from_noise),

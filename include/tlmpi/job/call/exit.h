@@ -1,4 +1,4 @@
-/* exit.h - what the program tells its caller when it ends. */
+/* exit.h - the exit status of the program. */
 #ifndef TLMPI_JOB_CALL_EXIT_H
 #define TLMPI_JOB_CALL_EXIT_H
 

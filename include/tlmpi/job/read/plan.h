@@ -8,25 +8,25 @@
 
 /* One trace to read. */
 typedef struct tl_plan_item {
-    const char *path;               /* in the plan's texts */
-    size_t below;                   /* where in it begins what lies below the folder that was named */
+    const char *path; /* in the plan's texts */
+    size_t below;     /* where in it begins what lies below the folder that was named */
     int64_t rank;
     int64_t mtime_ns;
     uint64_t bytes;
     tl_rank_source rank_source;
-    int32_t npieces;                /* procs that read it together; 1 but for large plain files where procs abound */
-    bool alone;                     /* the only file: its text was not searched for its rank, the reading will tell */
-    bool unreadable;                /* the look at it has failed: `why` says how */
+    int32_t npieces; /* procs that read it together; 1 but for large plain files where procs abound */
+    bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
+    bool unreadable; /* the look at it has failed: `why` says how */
     const char *why;
 } tl_plan_item;
 
 /* Zero-initialise; tl_plan_free ends it. */
 typedef struct tl_plan {
-    tl_plan_item *items;            /* in rank order; of tl_plan_every in path order */
+    tl_plan_item *items; /* in rank order; of tl_plan_every in path order */
     size_t n;
-    char *texts;                    /* owns the items' texts */
-    tl_inventory inventory;         /* on proc 0 alone: all that was found ... */
-    bool *planned;                  /* ... and for each of its inputs whether it is one of the items */
+    char *texts;            /* owns the items' texts */
+    tl_inventory inventory; /* on proc 0 alone: all that was found ... */
+    bool *planned;          /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;
 
 /* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and
@@ -37,8 +37,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
  * nor runs matter. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands behind the events or in a
- * pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
+/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the events or in
+ * a pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
 tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err);
 
 void tl_plan_free(tl_plan *plan);

@@ -1,4 +1,4 @@
-/* rank_result.h - one trace file to the rows of its rank. */
+/* rank_result.h - reads one trace file, runs the analyses of one rank, and returns the rows of their tables. */
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
 
@@ -13,23 +13,24 @@
 #include "tlmpi/trace/view.h"
 
 typedef struct tl_rank_result {
-    int32_t rank;               /* the item's, or what the text of a file that is alone says */
-    tl_tables tables;           /* one for each schema of the registry */
-    tl_names names;             /* of the NAME cells */
-    int64_t first_ns;           /* first start in the interval table, TL_TIME_UNKNOWN without rows */
+    int32_t rank;     /* the item's, or what the text of a file that is alone says */
+    tl_tables tables; /* one for each schema of the registry */
+    tl_names names;   /* of the NAME cells */
+    int64_t first_ns; /* first start in the interval table, TL_TIME_UNKNOWN without rows */
 } tl_rank_result;
 
 /* How to read; the same for every rank of a run. */
 typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
-    bool analyse;               /* false: read and count only */
-    tl_participants *participants;      /* gets the rank's parts in collectives */
-    tl_exposures *exposures;            /* gets when it did nothing but communicate */
-    tl_programs *programs;              /* gets the rank's program */
-    tl_details *details;                /* gets the names that took most of its time */
+    bool analyse;                  /* false: read and count only */
+    tl_participants *participants; /* gets the rank's parts in collectives */
+    tl_exposures *exposures;       /* gets when it did nothing but communicate */
+    tl_programs *programs;         /* gets the rank's program */
+    tl_details *details;           /* gets the names that took most of its time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
-    tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
+    tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
+                      tl_error *err);
     void *read_arg;
     void (*tick)(void *);
     void *tick_arg;

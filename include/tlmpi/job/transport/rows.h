@@ -1,5 +1,5 @@
 /* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file: what is gathered or shared
- * whole. */
+ * as they are. */
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 

@@ -8,12 +8,13 @@
 #ifndef TLMPI_JOB_TRANSPORT_TEAM_H
 #define TLMPI_JOB_TRANSPORT_TEAM_H
 
-#include "tlmpi/job/transport/post.h"
+#include "tlmpi/job/transport/work_queue.h"
 
-/* The leader's reading, as tl_rank_reading.read; arg is the tl_post.  An item of one piece is simply read. */
-tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out, tl_error *err);
+/* The leader's reading, as tl_rank_reading.read; arg is the tl_endpoint.  An item of one piece is simply read. */
+tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
+                       tl_error *err);
 
 /* A member's whole task. */
-void tl_team_help(tl_post *post, const tl_plan_item *item, const tl_task *task, const tl_read_options *options);
+void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task *task, const tl_read_options *options);
 
 #endif

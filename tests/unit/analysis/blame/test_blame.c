@@ -30,7 +30,8 @@ static job *new_job(size_t nranks)
 
 static uint32_t collective(job *j, int32_t step)
 {
-    j->collectives[j->in.ncollectives] = (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES, 0 };
+    j->collectives[j->in.ncollectives] =
+        (tl_blame_collective){ (uint32_t)j->in.narrivals, 0, step, TL_BLAME_CHARGES, 0 };
     return (uint32_t)j->in.ncollectives++;
 }
 
@@ -45,7 +46,7 @@ static uint32_t arrive(job *j, uint32_t rank, int64_t start, int64_t end, int pa
     return (uint32_t)j->in.narrivals++;
 }
 
-static bool note(void *arg, const tl_charge *c)
+static bool note(void *arg, const tl_delay_cost *c)
 {
     job *j = arg;
     j->calls++;
@@ -62,7 +63,7 @@ static bool note(void *arg, const tl_charge *c)
 static void blame(job *j)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_blame_charge(&j->in, note, j, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_delay_cost_each(&j->in, note, j, &err), TL_OK);
 }
 
 /* From its start to the last start of its collective, or its own end; where ranks may leave early, to the last start by
@@ -114,7 +115,7 @@ static void what_it_had_in_the_step_before_is_charged_to_that(void)
     arrive(j, 0, 40, 170, TL_NPARTS, TL_NONE);
     arrive(j, 1, 90, 170, TL_PART_COMPUTE, TL_NONE);
     arrive(j, 2, 120, 170, TL_PART_COMPUTE, TL_NONE);
-    j->arrivals[1].behind = TL_SHARE_ONE / 5 * 4;
+    j->arrivals[1].after_last = TL_SHARE_ONE / 5 * 4;
     blame(j);
     CU_ASSERT_EQUAL(j->of_step[6], 20);
     CU_ASSERT_EQUAL(j->of_step[7], 5 + 85);
@@ -369,7 +370,7 @@ static void waits_of_centuries_are_refused(void)
     arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
     arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
     arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NPARTS, TL_NONE);
-    CU_ASSERT_EQUAL(tl_blame_charge(&j->in, note, j, &err), TL_EINPUT);
+    CU_ASSERT_EQUAL(tl_delay_cost_each(&j->in, note, j, &err), TL_EINPUT);
     CU_ASSERT_EQUAL(j->calls, 0);
     free(j);
 }
@@ -384,7 +385,7 @@ static void without_memory_it_says_so(void)
         arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
         arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
         tl_mem_fail_after(n);
-        tl_status st = tl_blame_charge(&j->in, note, j, &err);
+        tl_status st = tl_delay_cost_each(&j->in, note, j, &err);
         tl_mem_fail_after(0);
         whole = st == TL_OK;
         CU_ASSERT(whole || st == TL_ENOMEM);
@@ -397,7 +398,7 @@ static const unit_test tests[] = {
     TEST(slices_are_shared_by_those_who_are_late_in_them),
     TEST(what_it_had_in_the_step_before_is_charged_to_that),
     TEST(nobody_is_owed_more_than_its_own_kernel),
-        TEST(who_may_leave_early_is_owed_by_those_who_came_before),
+    TEST(who_may_leave_early_is_owed_by_those_who_came_before),
     TEST(who_waited_elsewhere_passes_it_on),
     TEST(at_one_instant_the_previous_one_comes_first),
     TEST(the_last_common_collective_wipes_the_slate),

@@ -95,10 +95,10 @@ static void work_behind_the_last_one_is_of_the_step_that_launched_it(void)
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 2, 1 }, p), 3);
     CU_ASSERT_EQUAL(p[0].step, 1);
     CU_ASSERT_EQUAL(p[2].step, 2);
-    CU_ASSERT_EQUAL(p[1].behind_ns, 0);
+    CU_ASSERT_EQUAL(p[1].after_last_ns, 0);
     CU_ASSERT_EQUAL(p[2].since.ns[TL_PART_COMPUTE], 7 * US);
-    CU_ASSERT_EQUAL(p[2].behind_ns, 5 * US);
-    CU_ASSERT_EQUAL(p[2].behind_step_ns, 5 * US); /* since the last of any group */
+    CU_ASSERT_EQUAL(p[2].after_last_ns, 5 * US);
+    CU_ASSERT_EQUAL(p[2].after_last_step_ns, 5 * US); /* since the last of any group */
     CU_ASSERT_EQUAL(p[1].done_ns, 12 * US);
     CU_ASSERT_EQUAL(p[2].done_ns, 19 * US);
     drawing_free(d);
@@ -114,7 +114,7 @@ static void a_copy_beside_is_no_end_of_a_step(void)
     tl_participant p[PARTS_MOST];
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1 }, p), 2);
     CU_ASSERT_EQUAL(p[0].done_ns, 6 * US);
-    CU_ASSERT_EQUAL(p[1].behind_ns, 2 * US);
+    CU_ASSERT_EQUAL(p[1].after_last_ns, 2 * US);
     drawing_free(d);
 }
 

@@ -68,7 +68,7 @@ static void the_kernels_arguments_come_first_and_the_operator_adds_to_them(void)
     CU_ASSERT_EQUAL(c->bytes, 200);
     CU_ASSERT_EQUAL(c->seq, 5);
     const tl_group *g = group(v, 0);
-    CU_ASSERT_TRUE(g->whole);
+    CU_ASSERT_TRUE(g->complete);
     CU_ASSERT_EQUAL_FATAL(g->nmembers, 3);
     CU_ASSERT_EQUAL(g->members[0], 4);
     CU_ASSERT_EQUAL(g->members[2], 8);
@@ -177,7 +177,7 @@ static void a_list_that_was_cut_is_completed(void)
                 "\"ranks\": [" SHOWN ", " REST "]}]}");
     CU_ASSERT_EQUAL(coll(v, 0)->group, coll(v, 1)->group);
     CU_ASSERT_EQUAL(group(v, 0)->members_key, group(v, 2)->members_key);
-    CU_ASSERT_TRUE(group(v, 2)->whole);
+    CU_ASSERT_TRUE(group(v, 2)->complete);
     CU_ASSERT_EQUAL(group(v, 2)->nmembers, 32);
     forget();
 }
@@ -187,9 +187,9 @@ static void a_group_as_large_as_the_job_is_the_job(void)
     const tl_rank_view *v = view_of(
         KERNEL(NCCL, 1, 1, "," GROUP("0", "[0, 1, ...]", 40)) "," KERNEL(NCCL, 5, 2, "," GROUP("0", "[0, 7, ...]", 6)),
         ", \"distributedInfo\": {\"rank\": 3, \"world_size\": 40}");
-    CU_ASSERT_TRUE(group(v, 0)->whole);
+    CU_ASSERT_TRUE(group(v, 0)->complete);
     CU_ASSERT_EQUAL(group(v, 0)->nmembers, 40);
-    CU_ASSERT_FALSE(group(v, 1)->whole); /* six ranks, two of them shown */
+    CU_ASSERT_FALSE(group(v, 1)->complete); /* six ranks, two of them shown */
     CU_ASSERT_EQUAL(group(v, 1)->size, 6);
     CU_ASSERT_EQUAL(group(v, 1)->nmembers, 2);
     forget();
@@ -201,7 +201,7 @@ static void what_is_shown_is_not_contradicted(void)
     const tl_rank_view *v =
         view_of(KERNEL(NCCL, 1, 1, ",\"Global rank start\":0,\"Global rank stride\":3," GROUP("a", "[0, 2, ...]", 3)),
                 ", \"distributedInfo\": {\"pg_config\": [{\"pg_name\": \"a\", \"ranks\": [0, 1, 3]}]}");
-    CU_ASSERT_FALSE(group(v, 0)->whole);
+    CU_ASSERT_FALSE(group(v, 0)->complete);
     forget();
 }
 
@@ -226,8 +226,8 @@ static void a_monstrous_stride_costs_nothing(void)
                                                            ",\"Global rank start\":0,\"Global rank stride\":1," GROUP(
                                                                "b", "[0, ...]", 9000000000000000000)),
                 "");
-    CU_ASSERT_FALSE(group(v, 0)->whole);
-    CU_ASSERT_FALSE(group(v, 1)->whole);
+    CU_ASSERT_FALSE(group(v, 0)->complete);
+    CU_ASSERT_FALSE(group(v, 1)->complete);
     CU_ASSERT_EQUAL(group(v, 1)->size, -1);
     forget();
 }

@@ -1,72 +1,73 @@
-/* wire.c - see wire.h.  Both ends are the same program on the same kind of machine: structs travel as they are. */
-#include "wire.h"
+/* piece.c - a piece of a trace, from one proc to another.  Both ends are the same program on the same kind of machine: structs
+ * travel as they are. */
+#include "piece.h"
 #include <stdlib.h>
 
-#define LETTER ((size_t)1 << 20)
+#define MESSAGE_BYTES ((size_t)1 << 20)
 
-typedef struct wire {
-    tl_post *post;
+typedef struct byte_stream {
+    tl_endpoint *endpoint;
     int peer;
-    tl_letter letter;
-} wire;
+    tl_message message;
+} byte_stream;
 
-static void flush(wire *w)
+static void flush(byte_stream *w)
 {
-    tl_post_send(w->post, w->peer, TL_LETTER_PIECE, w->letter.v, w->letter.n);
-    w->letter.n = 0;
+    tl_endpoint_send(w->endpoint, w->peer, TL_MESSAGE_PIECE, w->message.v, w->message.n);
+    w->message.n = 0;
 }
 
-static void put(wire *w, const void *bytes, size_t n)
+static void put(byte_stream *w, const void *bytes, size_t n)
 {
     const char *p = bytes;
     while (n > 0) {
-        size_t part = LETTER - w->letter.n < n ? LETTER - w->letter.n : n;
-        if (!tl_letter_put(&w->letter, p, part))
-            tl_post_give_up();
+        size_t part = MESSAGE_BYTES - w->message.n < n ? MESSAGE_BYTES - w->message.n : n;
+        if (!tl_message_put(&w->message, p, part))
+            tl_messages_broken();
         p += part;
         n -= part;
-        if (w->letter.n == LETTER)
+        if (w->message.n == MESSAGE_BYTES)
             flush(w);
     }
 }
 
-static void get(wire *w, void *bytes, size_t n)
+static void get(byte_stream *w, void *bytes, size_t n)
 {
     char *p = bytes;
     while (n > 0) {
-        if (w->letter.at == w->letter.n) {
-            free(w->letter.v);
-            w->letter = tl_post_await(w->post, w->peer, TL_LETTER_PIECE).letter;
+        if (w->message.at == w->message.n) {
+            free(w->message.v);
+            w->message = tl_endpoint_await(w->endpoint, w->peer, TL_MESSAGE_PIECE).message;
         }
-        size_t left = w->letter.n - w->letter.at, part = left < n ? left : n;
-        if (!tl_letter_get(&w->letter, p, part) || part == 0)
-            tl_post_give_up();
+        size_t left = w->message.n - w->message.at, part = left < n ? left : n;
+        if (!tl_message_get(&w->message, p, part) || part == 0)
+            tl_messages_broken();
         p += part;
         n -= part;
     }
 }
 
 /* An array of n elements of `size` bytes, new on this side. */
-static void *get_array(wire *w, size_t n, size_t size)
+static void *get_array(byte_stream *w, size_t n, size_t size)
 {
     void *v = tl_calloc(n + 1, size);
     if (v == NULL)
-        tl_post_give_up();
+        tl_messages_broken();
     get(w, v, n * size);
     return v;
 }
 
-typedef struct wire_head {
+typedef struct piece_head {
     tl_read_report report;
     uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids;
-} wire_head;
+} piece_head;
 
-void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
+void tl_piece_send(tl_endpoint *endpoint, int to, const tl_trace *piece)
 {
-    wire w = { .post = post, .peer = to };
+    byte_stream w = { .endpoint = endpoint, .peer = to };
     const tl_events *e = &piece->events;
-    wire_head head = { piece->report, piece->ndoc, e->n, e->names.n, e->tracks.n, e->lanes.n, e->categories.n,
-                       e->copies.n, e->colls.n, e->waits.n, e->grids.n };
+    piece_head head = { piece->report,   piece->ndoc, e->n,       e->names.n, e->tracks.n, e->lanes.n,
+                        e->categories.n, e->copies.n, e->colls.n, e->waits.n, e->grids.n };
 
     put(&w, &head, sizeof head);
     put(&w, piece->doc, piece->ndoc);
@@ -92,28 +93,28 @@ void tl_wire_send(tl_post *post, int to, const tl_trace *piece)
     put(&w, e->uid, e->n * sizeof *e->uid);
     put(&w, e->category, e->n * sizeof *e->category);
     put(&w, e->flags, e->n * sizeof *e->flags);
-    if (w.letter.n > 0)
+    if (w.message.n > 0)
         flush(&w);
-    free(w.letter.v);
+    free(w.message.v);
 }
 
-static void get_names(wire *w, tl_names *names, uint64_t n)
+static void get_names(byte_stream *w, tl_names *names, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t length;
         get(w, &length, sizeof length);
         char *text = get_array(w, length, 1);
-        if (tl_names_intern(names, text, length) != i)     /* texts differ, so ids stay as they were */
-            tl_post_give_up();
+        if (tl_names_intern(names, text, length) != i) /* texts differ, so ids stay as they were */
+            tl_messages_broken();
         free(text);
     }
 }
 
-void tl_wire_receive(tl_post *post, int from, tl_trace *piece)
+void tl_piece_receive(tl_endpoint *endpoint, int from, tl_trace *piece)
 {
-    wire w = { .post = post, .peer = from };
+    byte_stream w = { .endpoint = endpoint, .peer = from };
     tl_events *e = &piece->events;
-    wire_head head;
+    piece_head head;
 
     *piece = (tl_trace){ .meta = TL_META_INIT };
     get(&w, &head, sizeof head);
@@ -138,5 +139,5 @@ void tl_wire_receive(tl_post *post, int from, tl_trace *piece)
     e->uid = get_array(&w, e->n, sizeof *e->uid);
     e->category = get_array(&w, e->n, sizeof *e->category);
     e->flags = get_array(&w, e->n, sizeof *e->flags);
-    free(w.letter.v);
+    free(w.message.v);
 }

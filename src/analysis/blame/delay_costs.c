@@ -1,4 +1,4 @@
-/* charges.c - what ranks waited for in matched collectives, charged to those who came late. */
+/* delay_costs.c - what ranks waited for in matched collectives, charged to those who came late. */
 #include "tlmpi/analysis/blame.h"
 #include "blame.h"
 #include "tlmpi/base/hash.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 typedef struct charging {
-    const tl_charge_input *in;
+    const tl_delay_cost_input *in;
     int64_t *late_counts;
     tl_table *blame;
     tl_blame_arrival *arrivals; /* one a row */
@@ -28,11 +28,11 @@ static bool list_arrivals(charging *a)
     tl_map arrival_of = { 0 };
     a->arrivals = tl_malloc((a->in->nrows + 1) * sizeof *a->arrivals);
     a->collectives = tl_malloc((a->in->nrows + 1) * sizeof *a->collectives);
-    bool whole = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
+    bool ok = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
 
-    for (uint32_t i = 0; whole && i < a->in->nrows; i++)
-        whole = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
-    for (uint32_t i = 0; whole && i < a->in->nrows; i++) {
+    for (uint32_t i = 0; ok && i < a->in->nrows; i++)
+        ok = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
+    for (uint32_t i = 0; ok && i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] =
@@ -47,12 +47,12 @@ static bool list_arrivals(charging *a)
                                              .rank = (uint32_t)tl_index_of(a->in->ranks, a->in->nranks, row->rank),
                                              .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
                                              .uid = row->uid,
-                                             .behind = row->step == row->own_step ? row->behind : 0 };
+                                             .after_last = row->step == row->own_step ? row->after_last : 0 };
         for (int part = 0; part < TL_NPARTS; part++)
             a->arrivals[i].share[part] = row->share[part];
     }
     tl_map_free(&arrival_of);
-    return whole;
+    return ok;
 }
 
 /* Of equal ones the lowest rank was late. */
@@ -70,31 +70,31 @@ static void count_late(charging *a)
     }
 }
 
-static bool take_charge(void *arg, const tl_charge *charge)
+static bool take_cost(void *arg, const tl_delay_cost *cost)
 {
     charging *a = arg;
     tl_table *blame = a->blame;
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)charge->from << 32 | charge->to, (uint64_t)(int64_t)charge->step),
-                               (uint64_t)charge->part);
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)cost->from << 32 | cost->to, (uint64_t)(int64_t)cost->step),
+                               (uint64_t)cost->part);
     uint32_t at = tl_map_get(&a->place, key);
 
     if (at == TL_MAP_NONE) {
-        tl_blame row = { .to_rank = a->in->ranks[charge->to],
-                         .step = charge->step,
-                         .from_rank = charge->from == TL_NONE ? -1 : a->in->ranks[charge->from],
-                         .cause = (uint8_t)charge->part };
+        tl_blame row = { .to_rank = a->in->ranks[cost->to],
+                         .step = cost->step,
+                         .from_rank = cost->from == TL_NONE ? -1 : a->in->ranks[cost->from],
+                         .cause = (uint8_t)cost->part };
         at = (uint32_t)blame->n;
         if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->place, key, at) != 0)
             return false;
     }
     tl_blame *row = tl_table_row(blame, at);
-    row->direct_ns += charge->direct_ns;
-    row->indirect_ns += charge->indirect_ns;
-    row->waiters = (int32_t)charge->waiters > row->waiters ? (int32_t)charge->waiters : row->waiters;
+    row->direct_ns += cost->direct_ns;
+    row->indirect_ns += cost->indirect_ns;
+    row->waiters = (int32_t)cost->waiters > row->waiters ? (int32_t)cost->waiters : row->waiters;
     return true;
 }
 
-tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err)
+tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err)
 {
     charging a = { .in = in, .late_counts = late_counts, .blame = tl_tables_get(tables, &tl_blame_schema) };
     tl_status st = list_arrivals(&a) ? TL_OK : tl_fail_memory(err, "the arrivals of all ranks");
@@ -102,7 +102,7 @@ tl_status tl_job_charge(const tl_charge_input *in, int64_t *late_counts, tl_tabl
     if (st == TL_OK) {
         const tl_blame_input input = { a.arrivals, in->nrows, a.collectives, a.ncollectives, in->nranks };
         count_late(&a);
-        st = tl_blame_charge(&input, take_charge, &a, err);
+        st = tl_delay_cost_each(&input, take_cost, &a, err);
     }
     tl_map_free(&a.place);
     free(a.arrivals);

@@ -1,0 +1,105 @@
+/* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the queue of those
+ * that have come before they were asked for. */
+#ifndef TLMPI_JOB_TRANSPORT_MESSAGES_H
+#define TLMPI_JOB_TRANSPORT_MESSAGES_H
+
+#include "tlmpi/base/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- messages */
+
+/* The tag of a message says what its bytes are: see work_queue.h for who sends which, and when. */
+enum {
+    TL_MESSAGE_NEXT = 1,
+    TL_MESSAGE_ITEM,
+    TL_MESSAGE_COUNTS,
+    TL_MESSAGE_PLACE,
+    TL_MESSAGE_CHUNK,
+    TL_MESSAGE_ROWS,
+    TL_MESSAGE_READY, /* member to leader: the piece with this number (int32_t) is read */
+    TL_MESSAGE_GO,    /* leader to member, or writer to proc: send what is ready */
+    TL_MESSAGE_PIECE  /* member to leader: about 1 MB of the piece */
+};
+
+/* The bytes of a message, being written or read.  Zero-initialise; the caller frees v. */
+typedef struct tl_message {
+    char *v;
+    size_t n, cap;
+    size_t at; /* bytes that have been read */
+} tl_message;
+
+/* Appends bytes.  False: memory is out. */
+static inline bool tl_message_put(tl_message *m, const void *bytes, size_t n)
+{
+    if (!tl_grow((void **)&m->v, &m->cap, m->n + n, 1))
+        return false;
+    if (n > 0)
+        memcpy(m->v + m->n, bytes, n);
+    m->n += n;
+    return true;
+}
+
+/* Takes the next n bytes.  False: so many are not left. */
+static inline bool tl_message_get(tl_message *m, void *bytes, size_t n)
+{
+    if (n > m->n - m->at)
+        return false;
+    memcpy(bytes, m->v + m->at, n);
+    m->at += n;
+    return true;
+}
+
+/* ITEM: what a proc is to read next. */
+typedef struct tl_task {
+    int64_t item;   /* number of the trace in the plan; -1: there is no more */
+    int32_t piece;  /* which of the npieces of the trace */
+    int32_t leader; /* proc that reads piece 0 and puts the pieces together */
+} tl_task;
+
+/* COUNTS: this, rows of each event table (uint64_t each), then each name: its length (uint32_t) and bytes. */
+typedef struct tl_counts_head {
+    int64_t item, first_ns;
+    int32_t rank;
+    uint32_t ntables, nnames, padding;
+} tl_counts_head;
+
+/* PLACE: this, first row in each event table (uint64_t each), then the row of each name (uint32_t each). */
+typedef struct tl_place_head {
+    int64_t epoch_ns;
+    int32_t wanted; /* 0: the rows are not wanted, something has failed */
+    int32_t padding;
+} tl_place_head;
+
+/* CHUNK and ROWS: this, then the bytes.  first: number of the chunk, or of the first row. */
+typedef struct tl_rows_head {
+    uint64_t first, n;
+    uint32_t table; /* index among the event tables */
+    uint32_t padding;
+} tl_rows_head;
+
+/* ------------------------------------------------------------------------------------------------------- unexpected */
+
+/* A message that has come. */
+typedef struct tl_received {
+    int from, tag;
+    tl_message message;
+} tl_received;
+
+/* The unexpected-message queue: messages that have come and have not yet been asked for, in order of arrival.  Zero-initialise;
+ * tl_unexpected_free ends it. */
+typedef struct tl_unexpected {
+    TL_VEC(tl_received) messages;
+} tl_unexpected;
+
+/* Keeps a copy of the bytes.  False: memory is out. */
+bool tl_unexpected_put(tl_unexpected *queue, int from, int tag, const void *bytes, size_t n);
+
+/* Takes out the first message with that tag, from that proc (-1: from any).  False: there is none.  The caller frees
+ * out->message.v. */
+bool tl_unexpected_take(tl_unexpected *queue, int from, int tag, tl_received *out);
+
+void tl_unexpected_free(tl_unexpected *queue);
+
+#endif

@@ -1,0 +1,166 @@
+/* quantile.c - medians, quantiles and the scatter around them. */
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------------- integers */
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return TL_COMPARE(*x, *y);
+}
+
+void tl_ns_sort(int64_t *values, size_t n)
+{
+    if (n > 1)
+        qsort(values, n, sizeof *values, by_value);
+}
+
+int64_t tl_median(int64_t *values, size_t n)
+{
+    tl_ns_sort(values, n);
+    return tl_mean_of_two(values[tl_lower_middle(n)], values[tl_upper_middle(n)]);
+}
+
+int64_t tl_lower_median(int64_t *values, size_t n)
+{
+    tl_ns_sort(values, n);
+    return values[tl_lower_middle(n)];
+}
+
+/* In each round all that may be in the middle are counted in 64 drawers of equal width, and those in the drawer that
+ * holds it are kept; so no order of v makes it slow. */
+int64_t tl_median_up(int64_t *v, size_t n)
+{
+    int64_t least = v[0], most = v[0];
+    for (size_t i = 1; i < n; i++) {
+        least = tl_ns_min(least, v[i]);
+        most = tl_ns_max(most, v[i]);
+    }
+    enum { DRAWER_BITS = 6 };
+    size_t k = tl_lower_middle(n); /* how many of those that are left stand before the lower middle */
+    bool even = n % 2 == 0;
+    int64_t low = least, above = most; /* above: the least of those that were left out above */
+    uint64_t range = (uint64_t)most - (uint64_t)least;
+    int shift = 0;
+
+    while (range >> shift >> DRAWER_BITS != 0)
+        shift++;
+    for (;; shift = shift > DRAWER_BITS ? shift - DRAWER_BITS : 0) {
+        size_t count[1 << DRAWER_BITS] = { 0 }, drawer = 0, kept = 0;
+        for (size_t i = 0; i < n; i++)
+            count[((uint64_t)v[i] - (uint64_t)low) >> shift]++;
+        for (; k >= count[drawer]; drawer++)
+            k -= count[drawer];
+        for (size_t i = 0; i < n; i++) {
+            uint64_t in = ((uint64_t)v[i] - (uint64_t)low) >> shift;
+            if (in == drawer)
+                v[kept++] = v[i];
+            else if (in > drawer && v[i] < above)
+                above = v[i];
+        }
+        n = kept;
+        low += (int64_t)(drawer << shift);
+        if (shift == 0)
+            break;
+    }
+    int64_t b = even && k + 1 >= n ? above : low; /* of equals there may be two in the middle */
+    return low + (b - low) / 2 + (b - low) % 2;
+}
+
+int64_t tl_mad(int64_t *values, size_t n, int64_t middle)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t distance = tl_ns_between(values[i], middle);
+        values[i] = distance < 0 ? -distance : distance;
+    }
+    return tl_median(values, n);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- doubles */
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return TL_COMPARE(*x, *y);
+}
+
+void tl_real_sort(double *x, size_t n)
+{
+    if (n > 1)
+        qsort(x, n, sizeof *x, ascending);
+}
+
+/* Of an even number of numbers, the middle two. */
+static double between(double low, double high)
+{
+    return low + (high - low) / 2;
+}
+
+double tl_real_median(double *x, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    tl_real_sort(x, n);
+    return n % 2 ? x[n / 2] : between(x[n / 2 - 1], x[n / 2]);
+}
+
+/* All but one of numbers that ascend; those before `middle` are not above their median, the others not below it. */
+typedef struct others {
+    const double *all;
+    size_t n, without, middle;
+    double median;
+} others;
+
+static double other(const others *o, size_t i)
+{
+    return o->all[tl_other_place(i, o->without)];
+}
+
+/* The k-th smallest distance from the median.  Distances ascend from the middle both ways: it is where so many of the
+ * left ones and the rest of the right ones are the smallest k. */
+static double distance(const others *o, size_t k)
+{
+    size_t nleft = o->middle, nright = o->n - o->middle;
+    size_t low = k > nright ? k - nright : 0, high = k < nleft ? k : nleft;
+    while (low < high) {
+        size_t left = low + (high - low) / 2; /* is the next left one smaller than the last right one that is taken? */
+        if (o->median - other(o, o->middle - 1 - left) < other(o, o->middle + k - left - 1) - o->median)
+            low = left + 1;
+        else
+            high = left;
+    }
+    double next_left = low < nleft ? o->median - other(o, o->middle - 1 - low) : INFINITY;
+    double next_right = k - low < nright ? other(o, o->middle + k - low) - o->median : INFINITY;
+    return next_left < next_right ? next_left : next_right;
+}
+
+void tl_real_others(const double *all, size_t n, size_t without, double *median, double *mad)
+{
+    others o = { .all = all, .n = n - 1, .without = without, .middle = (n - 1) / 2 };
+    bool odd = o.n % 2 != 0;
+    o.median = odd ? other(&o, o.middle) : between(other(&o, o.middle - 1), other(&o, o.middle));
+    *median = o.median;
+    *mad = odd ? distance(&o, o.n / 2) : between(distance(&o, o.n / 2 - 1), distance(&o, o.n / 2));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- scatter */
+
+double tl_sigma_of_mad(double mad)
+{
+    return 1.4826 * mad;
+}
+
+int64_t tl_sigma_of_mad_ns(int64_t mad_ns)
+{
+    return mad_ns < INT64_MAX / 14826 ? mad_ns * 14826 / 10000 : mad_ns;
+}
+
+double tl_robust_z(double x, double median, double mad)
+{
+    return 0.6745 * (x - median) / mad;
+}

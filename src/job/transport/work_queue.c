@@ -1,0 +1,184 @@
+/* work_queue.c - a proc as it takes traces to read and sends their rows to the writer: its side of work_queue.h. */
+#include "tlmpi/job/transport/work_queue.h"
+#include "writer.h"
+#include "event_tables.h"
+#include "tlmpi/job/transport/messages.h"
+#include "row_sender.h"
+#include "tlmpi/job/call/exit.h"
+#include "tlmpi/par/par.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+void tl_messages_broken(void)
+{
+    fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
+    tl_par_abort(TL_EXIT_FAULT);
+}
+
+void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer)
+{
+    *endpoint = (tl_endpoint){ .writer = writer };
+    if (writer != NULL)
+        tl_writer_unexpected(writer, &endpoint->unexpected);
+}
+
+void tl_endpoint_tick(void *endpoint)
+{
+    tl_endpoint *p = endpoint;
+    if (p->writer != NULL)
+        tl_writer_serve(p->writer);
+}
+
+void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes, size_t n)
+{
+    if (to == 0 && endpoint->writer != NULL)
+        tl_writer_take(endpoint->writer, 0, tag, bytes, n);
+    else
+        tl_par_send(to, tag, bytes, n, tl_endpoint_tick, endpoint);
+}
+
+/* Takes in what has come, on proc 0 through the writer; whether there was anything. */
+static bool collect(tl_endpoint *endpoint)
+{
+    tl_envelope m;
+    bool any = false;
+
+    if (endpoint->writer != NULL)
+        return tl_writer_serve(endpoint->writer);
+    while (tl_par_probe(&m)) {
+        void *bytes = tl_malloc(m.n + 1);
+        if (bytes != NULL)
+            tl_par_take(&m, bytes);
+        if (bytes == NULL || !tl_unexpected_put(&endpoint->unexpected, m.from, m.tag, bytes, m.n))
+            tl_messages_broken();
+        free(bytes);
+        any = true;
+    }
+    return any;
+}
+
+tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag)
+{
+    tl_received message;
+    unsigned spins = 0;
+
+    while (!tl_unexpected_take(&endpoint->unexpected, from, tag, &message)) {
+        if (collect(endpoint))
+            spins = 0;
+        else
+            tl_par_nap(&spins);
+    }
+    return message;
+}
+
+tl_task tl_work_queue_next(tl_endpoint *endpoint)
+{
+    tl_task task = { .item = -1 };
+
+    tl_endpoint_send(endpoint, 0, TL_MESSAGE_NEXT, NULL, 0);
+    tl_received answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_ITEM);
+    if (!tl_message_get(&answer.message, &task, sizeof task))
+        task.item = -1;
+    free(answer.message.v);
+    return task;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- counts */
+
+/* The names that the rows use, in order of first use. */
+typedef struct used_names {
+    uint32_t *place; /* local id -> place in the message, TL_NO_NAME when unused; later -> row in /names */
+    uint32_t *order; /* place -> local id */
+    uint32_t n;
+} used_names;
+
+static bool collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
+{
+    used->place = tl_malloc((names->n + 1) * sizeof *used->place);
+    used->order = tl_malloc((names->n + 1) * sizeof *used->order);
+    if (used->place == NULL || used->order == NULL)
+        return false;
+    for (size_t i = 0; i <= names->n; i++)
+        used->place[i] = TL_NO_NAME;
+    for (size_t t = 0; t < tables->n; t++) {
+        const tl_table *table = &tables->v[t];
+        if (table->schema->scope != TL_SCOPE_EVENT)
+            continue;
+        for (size_t f = 0; f < table->schema->nfields; f++) {
+            const tl_field *field = &table->schema->fields[f];
+            for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
+                uint32_t id;
+                memcpy(&id, (const char *)tl_table_row(table, i) + field->offset, sizeof id);
+                if (id != TL_NO_NAME && used->place[id] == TL_NO_NAME) {
+                    used->order[used->n] = id;
+                    used->place[id] = used->n++;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
+                         const used_names *used, tl_message *out)
+{
+    tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
+    bool ok = tl_message_put(out, &head, sizeof head);
+    for (size_t t = 0; ok && t < ntables; t++) {
+        uint64_t rows = tables[t]->n;
+        ok = tl_message_put(out, &rows, sizeof rows);
+    }
+    for (uint32_t i = 0; ok && i < used->n; i++) {
+        tl_text text = tl_names_text(&result->names, used->order[i]);
+        uint32_t n = (uint32_t)text.n;
+        ok = tl_message_put(out, &n, sizeof n) && tl_message_put(out, text.p, text.n);
+    }
+    return ok;
+}
+
+tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err)
+{
+    const tl_schema *schemas[TL_EVENT_TABLES_MAX];
+    tl_table *tables[TL_EVENT_TABLES_MAX];
+    size_t ntables = tl_event_tables(schemas);
+    used_names used = { 0 };
+    tl_row_buffers room = { 0 };
+    tl_message counts = { 0 };
+    tl_place_head place = { 0 };
+    uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
+
+    for (size_t t = 0; t < ntables; t++)
+        tables[t] = tl_tables_get(&result->tables, schemas[t]);
+    /* Whatever can fail does so before the rows are announced: the writer counts on them. */
+    bool ok = tl_row_buffers_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
+              write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
+    if (!ok) {
+        /* The writer waits for this trace's turn: it must hear of it, if only that it has no rows. */
+        tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
+        char message[sizeof none + sizeof first] = { 0 };
+        memcpy(message, &none, sizeof none);
+        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, message, sizeof none + ntables * sizeof *first);
+    } else {
+        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
+    }
+    tl_message answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
+    bool understood = tl_message_get(&answer, &place, sizeof place) &&
+                      tl_message_get(&answer, first, ntables * sizeof *first) &&
+                      answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
+    if (ok && understood && place.wanted) {
+        for (uint32_t i = 0; i < used.n; i++)
+            memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
+        for (size_t t = 0; t < ntables; t++) {
+            const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns, used.place };
+            tl_rows_send(endpoint, tables[t], &target, &room);
+        }
+    }
+    for (size_t t = 0; t < ntables; t++)
+        tl_table_free(tables[t]);
+    free(used.place);
+    free(used.order);
+    tl_row_buffers_free(&room);
+    free(counts.v);
+    free(answer.v);
+    return ok && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
+}

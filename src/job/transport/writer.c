@@ -1,0 +1,297 @@
+/* writer.c - proc 0 as it hands out traces and writes rows: its side of work_queue.h. */
+#include "writer.h"
+#include "event_tables.h"
+#include "tlmpi/job/transport/messages.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/report/format/terminal.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+struct tl_writer {
+    const tl_plan *plan;
+    tl_store *store;
+    const tl_schema *tables[TL_EVENT_TABLES_MAX];
+    size_t ntables;
+    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* placed so far */
+    int64_t next;                        /* trace to hand out ... */
+    int32_t next_piece, leader;          /* ... this piece of it; who has its piece 0 */
+    int64_t placed;                      /* traces before this one have their place */
+    struct waiting {
+        tl_message counts;
+        int from;
+        bool here;
+    } * waiting; /* for each trace: its COUNTS, until its turn */
+    int64_t epoch_ns;
+    bool has_epoch;
+    tl_names names;
+    int done;                  /* procs that have been told there is no more */
+    tl_unexpected *unexpected; /* of proc 0 itself */
+    bool in_order;
+    uint64_t outstanding; /* rows that have a place and are not yet in */
+    bool progress;
+    time_t shown; /* when progress was last shown */
+    tl_status status;
+    tl_error error;
+};
+
+tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress)
+{
+    tl_writer *w = tl_calloc(1, sizeof *w);
+    if (w == NULL)
+        return NULL;
+    w->plan = plan;
+    w->store = store;
+    w->in_order = in_order;
+    w->progress = progress;
+    w->ntables = tl_event_tables(w->tables);
+    w->waiting = tl_calloc(plan->n + 1, sizeof *w->waiting);
+    if (w->waiting == NULL) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void tl_writer_close(tl_writer *w)
+{
+    if (w == NULL)
+        return;
+    for (size_t i = 0; i < w->plan->n; i++)
+        free(w->waiting[i].counts.v);
+    free(w->waiting);
+    tl_names_free(&w->names);
+    free(w);
+}
+
+tl_status tl_writer_status(const tl_writer *w, tl_error *err)
+{
+    return w->status == TL_OK ? TL_OK : tl_fail(err, w->status, "%s", w->error.text);
+}
+
+int64_t tl_writer_epoch(const tl_writer *w)
+{
+    return w->epoch_ns;
+}
+
+const tl_names *tl_writer_names(const tl_writer *w)
+{
+    return &w->names;
+}
+
+/* The first failure ends the writing; reading goes on only as far as it has been handed out. */
+static void note_failure(tl_writer *w, tl_status status)
+{
+    if (w->status == TL_OK)
+        w->status = status;
+}
+
+static void reply(tl_writer *w, int to, int tag, const void *bytes, size_t n)
+{
+    if (to != 0)
+        tl_par_send(to, tag, bytes, n, NULL, NULL);
+    else if (!tl_unexpected_put(w->unexpected, 0, tag, bytes, n))
+        tl_messages_broken();
+}
+
+/* -------------------------------------------------------------------------------------------------------- progress */
+
+static void show_progress(tl_writer *w)
+{
+    time_t now = time(NULL);
+    bool terminal = tl_is_terminal(stderr);
+    if (!w->progress || now < w->shown + (terminal ? 1 : 30))
+        return;
+    if (w->shown != 0)
+        fprintf(stderr, terminal ? "\r%" PRId64 " of %zu traces read" : "%" PRId64 " of %zu traces read\n", w->placed,
+                w->plan->n);
+    w->shown = now;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- places */
+
+/* Takes the names of a COUNTS message into the dictionary; ids[i] is the row of its i-th name. */
+static bool place_names(tl_writer *w, tl_message *counts, uint32_t nnames, uint32_t *ids)
+{
+    for (uint32_t i = 0; i < nnames; i++) {
+        uint32_t n;
+        if (!tl_message_get(counts, &n, sizeof n) || n > counts->n - counts->at)
+            return false;
+        ids[i] = tl_names_intern(&w->names, counts->v + counts->at, n);
+        counts->at += n;
+        if (ids[i] == TL_NO_NAME)
+            return false;
+    }
+    return true;
+}
+
+/* Gives one trace its place; its turn has come. */
+static bool place(tl_writer *w, struct waiting *turn)
+{
+    tl_counts_head head;
+    tl_message out = { 0 };
+    uint64_t rows[TL_EVENT_TABLES_MAX] = { 0 };
+
+    if (!tl_message_get(&turn->counts, &head, sizeof head) || head.ntables != w->ntables ||
+        !tl_message_get(&turn->counts, rows, w->ntables * sizeof *rows))
+        return false;
+    if (!w->has_epoch && head.first_ns != TL_TIME_UNKNOWN) {
+        int64_t into_second = head.first_ns % NS_PER_S;
+        w->epoch_ns = head.first_ns - (into_second < 0 ? into_second + NS_PER_S : into_second);
+        w->has_epoch = true;
+    }
+    uint32_t *ids = tl_malloc(((size_t)head.nnames + 1) * sizeof *ids);
+    bool ok = ids != NULL && place_names(w, &turn->counts, head.nnames, ids);
+    if (!ok)
+        note_failure(w, tl_fail_memory(&w->error, "the names"));
+
+    for (size_t t = 0; ok && t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
+        note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
+
+    tl_place_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
+    ok = tl_message_put(&out, &answer, sizeof answer) &&
+         tl_message_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
+         (ids == NULL || tl_message_put(&out, ids, head.nnames * sizeof *ids));
+    for (size_t t = 0; t < w->ntables; t++) {
+        w->nrows[t] += rows[t];
+        w->outstanding += answer.wanted ? rows[t] : 0;
+    }
+    if (ok)
+        reply(w, turn->from, TL_MESSAGE_PLACE, out.v, out.n);
+    free(ids);
+    free(out.v);
+    return ok;
+}
+
+/* Gives a place to every trace whose turn has come. */
+static bool place_ready(tl_writer *w)
+{
+    while ((size_t)w->placed < w->plan->n && w->waiting[w->placed].here && !(w->in_order && w->outstanding > 0)) {
+        struct waiting *turn = &w->waiting[w->placed];
+        if (!place(w, turn))
+            return false;
+        free(turn->counts.v);
+        turn->counts = (tl_message){ 0 };
+        w->placed++;
+    }
+    return true;
+}
+
+static bool take_counts(tl_writer *w, int from, const void *bytes, size_t n)
+{
+    tl_counts_head head;
+    if (n < sizeof head)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    if (head.item < 0 || (size_t)head.item >= w->plan->n)
+        return false;
+    struct waiting *turn = &w->waiting[head.item];
+    turn->from = from;
+    turn->here = tl_message_put(&turn->counts, bytes, n);
+    show_progress(w);
+    return turn->here && place_ready(w);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ rows */
+
+static bool take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
+{
+    tl_rows_head head;
+    if (n < sizeof head)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    if (head.table >= w->ntables || head.n > w->outstanding)
+        return false;
+    w->outstanding -= head.n;
+    const tl_schema *schema = w->tables[head.table];
+    bytes += sizeof head;
+    n -= sizeof head;
+    if (w->status == TL_OK && tag == TL_MESSAGE_CHUNK)
+        note_failure(w, tl_store_chunk(w->store, schema, head.first, bytes, n, &w->error));
+    else if (w->status == TL_OK)
+        note_failure(w, tl_store_rows(w->store, schema, head.first, bytes, (size_t)head.n, &w->error));
+    return place_ready(w);
+}
+
+/* The next trace, or the next piece of the trace at hand: a team that has begun gets all its members. */
+static void hand_out(tl_writer *w, int to)
+{
+    tl_task task = { -1, 0, to };
+
+    if (w->next_piece > 0 || ((size_t)w->next < w->plan->n && w->status == TL_OK)) {
+        w->leader = w->next_piece == 0 ? to : w->leader;
+        task = (tl_task){ w->next, w->next_piece, w->leader };
+        w->next_piece++;
+        if (w->next_piece == w->plan->items[w->next].npieces) {
+            w->next_piece = 0;
+            w->next++;
+        }
+    }
+    w->done += task.item < 0;
+    reply(w, to, TL_MESSAGE_ITEM, &task, sizeof task);
+}
+
+void tl_writer_take(tl_writer *w, int from, int tag, const void *bytes, size_t n)
+{
+    bool fine = true;
+    switch (tag) {
+    case TL_MESSAGE_NEXT:
+        hand_out(w, from);
+        break;
+    case TL_MESSAGE_COUNTS:
+        fine = take_counts(w, from, bytes, n);
+        break;
+    case TL_MESSAGE_CHUNK:
+    case TL_MESSAGE_ROWS:
+        fine = take_rows(w, tag, bytes, n);
+        break;
+    case TL_MESSAGE_READY:
+    case TL_MESSAGE_GO:
+    case TL_MESSAGE_PIECE:
+        fine = tl_unexpected_put(w->unexpected, from, tag, bytes, n);
+        break;
+    default:
+        fine = false;
+    }
+    if (!fine)
+        tl_messages_broken();
+}
+
+/* --------------------------------------------------------------------------------------------------------- serving */
+
+bool tl_writer_serve(tl_writer *w)
+{
+    tl_envelope m;
+    bool any = false;
+    while (tl_par_probe(&m)) {
+        void *bytes = tl_malloc(m.n + 1);
+        if (bytes == NULL)
+            tl_messages_broken();
+        tl_par_take(&m, bytes);
+        tl_writer_take(w, m.from, m.tag, bytes, m.n);
+        free(bytes);
+        any = true;
+    }
+    return any;
+}
+
+void tl_writer_serve_out(tl_writer *w)
+{
+    unsigned spins = 0;
+    while (w->done < tl_par_nprocs()) {
+        if (tl_writer_serve(w))
+            spins = 0;
+        else
+            tl_par_nap(&spins);
+    }
+    if (w->progress && w->shown != 0 && tl_is_terminal(stderr))
+        fprintf(stderr, "\r\033[K");
+}
+
+void tl_writer_unexpected(tl_writer *w, tl_unexpected *queue)
+{
+    w->unexpected = queue;
+}
