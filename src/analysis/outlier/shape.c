@@ -10,7 +10,7 @@
  */
 #include "tlmpi/analysis/outlier.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/robust.h"
+#include "tlmpi/base/quantile.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,9 +172,9 @@ bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma
             rest[u * nsteps + s] = fabs(x[u * nsteps + s] - middle);
     }
     if (ok)
-        *sigma = nsteps > 1 && nunits > 0
-                     ? 1.4826 * tl_real_median(rest, nunits * nsteps) * sqrt((double)nsteps / (double)(nsteps - 1))
-                     : 0;
+        *sigma = nsteps > 1 && nunits > 0 ? tl_sigma_of_mad(tl_real_median(rest, nunits * nsteps)) *
+                                                sqrt((double)nsteps / (double)(nsteps - 1))
+                                          : 0;
     free(rest);
     free(own);
     return ok;
