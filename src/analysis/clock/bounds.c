@@ -48,7 +48,7 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
     const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
     bool ok = true;
 
-    *out = (tl_clock_bounds){ .parts = parts, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .most_ns = INT64_MAX };
+    *out = (tl_clock_bounds){ .parts = parts, .first_ns = INT64_MAX, .last_ns = -INT64_MAX, .most_ns = INT64_MAX };
     out->place = tl_malloc((n + 1) * sizeof *out->place);
     if (out->place == NULL)
         return false;
@@ -167,6 +167,14 @@ static int64_t transfer_us(const tl_participant *p, uint32_t n)
     return tl_ns_max(least_ns, TL_CLOCK_ERROR_NS) / 1000;
 }
 
+/* No ends of one collective lie further apart, and sums of them stay far from overflow. */
+#define ENDS_MOST_US INT64_C(10000000)
+
+static int64_t within(int64_t x, int64_t most)
+{
+    return x > most ? most : x < -most ? -most : x;
+}
+
 /* How long after the mean end of a meeting its members end. */
 static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_clock_bound *bound,
                    const int64_t *offset, tl_clock_say *says)
@@ -175,7 +183,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
     tl_clock_say *say = says + at;
     const tl_participant *p = &b->parts[bound->first];
     const uint32_t *place = &b->place[bound->first];
-    int64_t last_ns, left_ns, sum_ns = 0, took_us = transfer_us(p, bound->n);
+    int64_t last_ns, left_ns, sum_ns = 0, took_us = within(transfer_us(p, bound->n), ENDS_MOST_US);
     double reach = 1e6 / (double)took_us;
     int64_t weight = (int64_t)(reach * reach / 1e3) + 1;
 
@@ -189,7 +197,8 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
                 sum_ns = tl_ns_sum(sum_ns, ns);
                 continue;
             }
-            say[clock].late = tl_ns_sum(say[clock].late, (ns - sum_ns / bound->n) / 1000 * weight);
+            int64_t late_us = within(tl_ns_between(ns, sum_ns / bound->n) / 1000, ENDS_MOST_US);
+            say[clock].late = tl_ns_sum(say[clock].late, late_us * weight);
             say[clock].took = tl_ns_sum(say[clock].took, took_us * weight);
             say[clock].weight = tl_ns_sum(say[clock].weight, weight);
         }

@@ -106,7 +106,8 @@ static int64_t place_of(const tl_clock_search *s, size_t i)
     double ends_us = (double)s->offset[i] / 1e3 + (double)say->late / (double)say->weight;
     double took_us = (double)say->took / (double)say->weight, half_us = (double)s->half[i] / 1e3;
     double share = took_us * took_us / (took_us * took_us + half_us * half_us);
-    return llround(share * (double)s->middle[i] + (1 - share) * 1e3 * ends_us);
+    double place = share * (double)s->middle[i] + (1 - share) * 1e3 * ends_us, far = (double)TL_CLOCK_FAR;
+    return llround(fmax(-far, fmin(far, place)));
 }
 
 tl_status tl_clock_agree_ends(tl_clock_search *s, size_t nwindows, tl_error *err)
