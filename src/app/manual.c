@@ -117,12 +117,13 @@ static const char *const clock_notes[] = {
     "barrier a rank cannot leave before the last has come, and no message is received before it is sent. Each of "
     "these bounds how far two clocks may be apart.",
     "Where the clocks as recorded break none of the bounds, nothing is shifted. Else one offset a host is tried, "
-    "then one a rank, then with drifts; the first that breaks none is taken, in the middle of what is left open. "
+    "then one a rank, then with drifts; the first that breaks none is taken, between the middle of what is left open "
+    "and "
+    "where ends of collectives agree, each weighed by how sure it is. "
     "Where each breaks some, the one that breaks least is taken, if it breaks fewer than the clocks as recorded.",
     "That the ends of a collective differ is no evidence of an offset: transfers differ, too. That they agree is "
     "evidence that there is none.",
-    "--clock none shifts nothing. --clock force shifts all clocks to the middle of their bounds, also those that "
-    "are possible as recorded.",
+    "--clock none shifts nothing. --clock force shifts also clocks that are possible as recorded.",
     NULL,
 };
 

@@ -13,9 +13,11 @@
  *     an offset a rank      where hosts are unknown, or their ranks disagree
  *     ... and a drift       where no offset is feasible over all the time
  *
- * The first of these that breaks nothing is taken, in the middle of what is feasible; else the one that breaks least, if it
- * breaks fewer than the clocks as recorded.  That ends of a collective differ is no evidence of an offset: members differ
- * in their own transfers.  That they agree is evidence of none: what they differ by bounds what is left in doubt.
+ * The first of these that breaks nothing is taken; else the one that breaks least, if it breaks fewer than the clocks as
+ * recorded.  That ends of a collective differ is no evidence that a clock is off: members differ in their own transfers.  That
+ * they agree is evidence that none is: what they differ by bounds what is left in doubt.  Where a clock is known to be off it
+ * lies between the middle of what is feasible and where ends agree, each weighed by how sure it is: half the width of what is
+ * feasible, and the transfer in which members may differ.
  *
  * Who uses it: the job, once collectives are matched; it brings all times to the corrected clocks.  May use: match.
  */
