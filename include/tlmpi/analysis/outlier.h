@@ -7,6 +7,7 @@
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,9 +121,6 @@ double tl_student_tail(double t, size_t freedom);
  * plus noise of scale sigma.  What it costs is another matter: what is late in every step may cost its time in one alone,
  * because the next absorbs it.
  */
-
-/* Late in this share of the steps is late in all of them. */
-#define TL_PERSISTENT_SHARE 0.8
 
 typedef struct tl_shape {
     tl_pattern pattern;      /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */

@@ -21,4 +21,7 @@
 /* Statistical: of fewer steps nobody can say in which a rank is late: three are the least to speak of a spread. */
 #define TL_LATENESS_LEAST_STEPS 3
 
+/* As specified, of all steps: who is late in this share of them is late persistently. */
+#define TL_PERSISTENT_SHARE 0.8
+
 #endif
