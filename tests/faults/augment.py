@@ -236,7 +236,7 @@ def damaged(checks, program, folder):
         while whole_ones < len(entries) and entries[whole_ones] in plain[:cut].decode():
             whole_ones += 1
         checks.that(own == entries[:whole_ones], "cut at %d: every whole event" % cut, len(own), whole_ones)
-        checks.that(complete or "ends behind what is whole" in run.stderr, "cut at %d: it is said" % cut, run.stderr)
+        checks.that(complete or "ends after what is complete" in run.stderr, "cut at %d: it is said" % cut, run.stderr)
     for i in range(80):
         data = bytearray(packed if i % 2 else plain)
         if i % 4 < 2:
