@@ -30,6 +30,12 @@ static inline int64_t tl_ns_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* x, but no further from 0 than most >= 0. */
+static inline int64_t tl_ns_within(int64_t x, int64_t most)
+{
+    return tl_ns_max(-most, tl_ns_min(x, most));
+}
+
 /* x * part / whole, without overflow; 0 for nothing. */
 static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
 {

@@ -170,11 +170,6 @@ static int64_t transfer_us(const tl_participant *p, uint32_t n)
 /* No ends of one collective lie further apart, and sums of them stay far from overflow. */
 #define ENDS_MOST_US INT64_C(10000000)
 
-static int64_t within(int64_t x, int64_t most)
-{
-    return x > most ? most : x < -most ? -most : x;
-}
-
 /* How long after the mean end of a meeting its members end. */
 static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_clock_bound *bound,
                    const int64_t *offset, tl_clock_say *says)
@@ -183,7 +178,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
     tl_clock_say *say = says + at;
     const tl_participant *p = &b->parts[bound->first];
     const uint32_t *place = &b->place[bound->first];
-    int64_t last_ns, left_ns, sum_ns = 0, took_us = within(transfer_us(p, bound->n), ENDS_MOST_US);
+    int64_t last_ns, left_ns, sum_ns = 0, took_us = tl_ns_within(transfer_us(p, bound->n), ENDS_MOST_US);
     double reach = 1e6 / (double)took_us;
     int64_t weight = (int64_t)(reach * reach / 1e3) + 1;
 
@@ -197,7 +192,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
                 sum_ns = tl_ns_sum(sum_ns, ns);
                 continue;
             }
-            int64_t late_us = within(tl_ns_between(ns, sum_ns / bound->n) / 1000, ENDS_MOST_US);
+            int64_t late_us = tl_ns_within(tl_ns_between(ns, sum_ns / bound->n) / 1000, ENDS_MOST_US);
             say[clock].late = tl_ns_sum(say[clock].late, late_us * weight);
             say[clock].took = tl_ns_sum(say[clock].took, took_us * weight);
             say[clock].weight = tl_ns_sum(say[clock].weight, weight);

@@ -8,11 +8,6 @@
 /* Drifts are refined so often, and windows given more error so often. */
 enum { REFININGS = 3, DOUBLINGS = 10 };
 
-static int64_t within(int64_t x, int64_t most)
-{
-    return x > most ? most : x < -most ? -most : x;
-}
-
 /* The median slope of all pairs of windows in which something tells of a clock, ppb. */
 static int64_t slope_of(const tl_clock_search *s, size_t clock, int64_t window_ns)
 {
@@ -57,7 +52,7 @@ tl_status tl_clock_find_drifts(tl_clock_search *s, tl_error *err)
     for (int k = 0; st == TL_OK && k < REFININGS; k++) {
         st = take_windows(s, err);
         for (size_t c = 0; st == TL_OK && c < s->nclocks; c++)
-            s->drift[c] = within(tl_ns_sum(s->drift[c], slope_of(s, c, t.window_ns)), TL_CLOCK_MOST_DRIFT_PPB);
+            s->drift[c] = tl_ns_within(tl_ns_sum(s->drift[c], slope_of(s, c, t.window_ns)), TL_CLOCK_MOST_DRIFT_PPB);
     }
     return st;
 }

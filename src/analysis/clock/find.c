@@ -176,7 +176,7 @@ static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode
         least++;
     if (st == TL_OK && least > 0)
         st = try_one(s, b, mode, true, true, &least, err);
-    if (st == TL_OK && least > 0)
+    if (st == TL_OK && least > 0 && s->nclocks < s->nplaces) /* else each rank has had a clock of its own */
         st = try_one(s, b, mode, false, true, &least, err);
     return st;
 }
