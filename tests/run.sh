@@ -151,11 +151,14 @@ product()
     stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
     stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
+    stage foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check
     stage clocks /usr/bin/python3 tests/golden/clocks.py build/tlmpi-serial
     stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
     stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
     stage agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace
     stage repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
+    stage replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
+    stage exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
@@ -178,10 +181,12 @@ instruments()
     stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
     stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
     stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
+    stage asan-graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
 }
 
 stage scripts scripts
 stage layers sh tests/layers.sh
+stage numbers sh tests/numbers.sh
 stage units units build
 stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
 stage tidy tidy

@@ -6,6 +6,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/report/format/wrap.h"
 
@@ -192,7 +193,7 @@ static void explain_words(FILE *out)
 typedef struct entry {
     char name[64];
     const char *title;
-    enum { IS_LIST, IS_TABLE, IS_PAGE } is;
+    enum { IS_LIST, IS_TABLE, IS_PAGE, IS_PARAMETERS } is;
     tl_schema table;
     const char *const *lines; /* of a page */
 } entry;
@@ -219,7 +220,7 @@ static entry *list_entries(size_t *n)
     size_t ntables, npages;
     const tl_schema *const *schemas = tl_all_schemas(&ntables);
     const tl_manual_page *pages = tl_manual_pages(&npages);
-    entry *v = tl_calloc(1 + 2 * ntables + npages, sizeof *v);
+    entry *v = tl_calloc(2 + 2 * ntables + npages, sizeof *v);
 
     *n = 0;
     if (v == NULL)
@@ -230,12 +231,32 @@ static entry *list_entries(size_t *n)
         if (schemas[i]->scope == TL_SCOPE_EVENT)
             add_table(v, n, &tl_row_index_schema, schemas[i]->name, "_index");
     }
+    add(v, n, "parameters", "", "the numbers that decide")->is = IS_PARAMETERS;
     for (size_t i = 0; i < npages; i++) {
         entry *e = add(v, n, pages[i].name, "", pages[i].title);
         e->is = IS_PAGE;
         e->lines = pages[i].lines;
     }
     return v;
+}
+
+/* Each with its value, and why it is that. */
+static void describe_parameters(FILE *out)
+{
+    const tl_schema *const schemas[] = { &tl_parameter_schema };
+    tl_tables tables = { 0 };
+    bool ok = tl_tables_init(&tables, schemas, 1) &&
+              tl_parameters_list(&tables.v[0], TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
+    for (size_t i = 0; ok && i < tables.v[0].n; i++) {
+        const tl_parameter *row = tl_table_row(&tables.v[0], i);
+        char doc[sizeof row->reason + 128];
+        bool part = strcmp(row->unit, "1 in") == 0;
+        snprintf(doc, sizeof doc, "%s%g%s%s (%s) - %s", part ? "1 in " : "", row->value,
+                 !part && row->unit[0] != '\0' ? " " : "", part ? "" : row->unit, tl_parameter_labels[row->kind],
+                 row->reason);
+        explain(out, row->name, doc);
+    }
+    tl_tables_free(&tables);
 }
 
 static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
@@ -247,6 +268,8 @@ static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
         return;
     }
     fprintf(out, "%s - %s\n", e->name, e->title);
+    if (e->is == IS_PARAMETERS)
+        describe_parameters(out);
     for (size_t i = 0; e->is == IS_PAGE && e->lines[i] != NULL; i++)
         say_line(out, e->lines[i]);
     for (size_t i = 0; e->is == IS_LIST && i < n; i++)

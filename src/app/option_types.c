@@ -42,6 +42,29 @@ static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
     return true;
 }
 
+/* A share of 1: 0 < share < 1, or as a percentage with "%" behind it. */
+static bool store_share(const char *text, void *at)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || errno != 0)
+        return false;
+    if (*end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (*end != '\0' || !(value > 0 && value < 1))
+        return false;
+    *(double *)at = value;
+    return true;
+}
+
+static void recall_share(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%g", *(const double *)at);
+}
+
 static bool store_count(const char *text, void *at)
 {
     return read_int(text, 0, INT64_MAX, at);
@@ -131,6 +154,20 @@ static void recall_clock(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", clock_words[*(const int *)at]);
 }
 
+/* In the order of tl_verdict_method. */
+static const char *const verdict_words[] = { "programs", "graph" };
+
+static bool store_verdict(const char *text, void *at)
+{
+    *(int *)at = strcmp(text, verdict_words[1]) == 0;
+    return *(int *)at != 0 || strcmp(text, verdict_words[0]) == 0;
+}
+
+static void recall_verdict(const void *at, char *out, size_t n)
+{
+    snprintf(out, n, "%s", verdict_words[*(const int *)at]);
+}
+
 static bool store_parser(const char *text, void *at)
 {
     *(bool *)at = strcmp(text, "yajl") == 0;
@@ -195,4 +232,6 @@ const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or 
 const tl_option_type tl_option_idle = { store_idle, recall_idle,
                                         "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force" };
+const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%" };
+const tl_option_type tl_option_verdict = { store_verdict, recall_verdict, "programs or graph" };
 const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };

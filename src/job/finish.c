@@ -4,6 +4,7 @@
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/job/run.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/terminal.h"
 #include <stdio.h>
@@ -18,7 +19,10 @@ double tl_now_s(void)
 
 static tl_status reduce(tl_job *j, tl_error *err)
 {
-    tl_status st = TL_OK;
+    const tl_verdict_options *judge = &j->options->judge;
+    tl_table *parameters = tl_tables_get(&j->tables, &tl_parameter_schema);
+    tl_status st = tl_parameters_list(parameters, judge->alpha, judge->least_cost) ? TL_OK
+                                                                                  : tl_fail_memory(err, "the parameters");
     for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
         if ((*a)->reduce != NULL)
             st = (*a)->reduce(&j->tables, err);

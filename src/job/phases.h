@@ -19,6 +19,7 @@ typedef struct tl_job {
     tl_exposures exposures;       /* likewise */
     tl_details details;
     tl_programs programs;
+    tl_rank_graphs graphs;
     tl_late_rows late;
     tl_writer *writer; /* proc 0 alone, as all below */
     tl_store *store;

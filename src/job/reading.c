@@ -36,6 +36,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
                                   .exposures = &j->exposures,
                                   .details = &j->details,
                                   .programs = &j->programs,
+                                  .graphs = analyse && j->options->verdict == TL_VERDICT_BY_GRAPH ? &j->graphs : NULL,
                                   .read = tl_team_read,
                                   .read_arg = &endpoint,
                                   .tick = tl_is_first() ? tl_endpoint_tick : NULL,

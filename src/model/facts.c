@@ -147,9 +147,10 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
     out->trust.model_error = NAN;
     for (size_t i = 0; i < whatif->n; i++) {
         const tl_whatif_row *row = tl_table_row(whatif, i);
-        out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL;
+        out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL || row->model_error == 0;
         if (row->scenario == TL_SCENARIO_UNCHANGED) {
             unchanged_ns = row->time_ns;
+            out->unexplained_ns = row->unexplained_ns;
             out->trust.model_error = row->model_error;
         }
         if (row->scenario == TL_SCENARIO_SUSPECTS)

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 
-TLMPI = os.path.abspath(sys.argv[1])
 TRACES = os.path.join(os.environ.get("TLMPI_CORPUS", ""), "traces")
 MOST_NS, TIMES = 2000000, 20
 counts = collections.Counter()
@@ -43,12 +42,12 @@ def shifted(text, ns):
     return text[:at] + f'"baseTimeNanoseconds": {10 ** 15 + ns}, ' + text[at:]
 
 
-def answer(folder):
+def answer(tlmpi, folder):
     """(rank, first step, last step, gain in s) of who is named, most gain first."""
     out = folder + ".h5"
-    got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
+    got = subprocess.run([tlmpi, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
     check(f"{folder}: the run works", got.returncode == 0, got.stderr[-300:])
-    rows = csv.DictReader(io.StringIO(subprocess.run([TLMPI, "show", out, "straggler", "--format", "csv"],
+    rows = csv.DictReader(io.StringIO(subprocess.run([tlmpi, "show", out, "straggler", "--format", "csv"],
                                                      capture_output=True, text=True).stdout))
     named = [(int(r["rank"]), int(r["first_step"]), int(r["last_step"]), int(r["gain_ns"]) / 1e9)
              for r in rows if r["verdict"] == "straggler"]
@@ -66,20 +65,32 @@ def judge(name, named, truth):
               f"{named[0][3]}, not {truth['gain_s']}")
 
 
-def compare(work, job, times):
+def texts_of(job):
+    """The traces of a job, by the names of their files."""
     paths = sorted(glob.glob(os.path.join(TRACES, job, "*.json*")))
-    paths = [p for p in paths if not p.endswith("truth.json")]
-    texts, folder = {os.path.basename(p).removesuffix(".gz"): text_of(p) for p in paths}, os.path.join(work, job)
+    return {os.path.basename(p).removesuffix(".gz"): text_of(p) for p in paths if not p.endswith("truth.json")}
+
+
+def truth_of(job):
     with open(os.path.join(TRACES, job, "truth.json")) as f:
-        truth = json.load(f)
+        return json.load(f)
+
+
+def write_shifted(folder, job, texts, k):
+    """Writes the traces with the clocks set wrong at random; as they are where k is 0."""
+    rng = random.Random(f"{job} {k}")
+    for name, text in texts.items():
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(shifted(text, rng.randint(-MOST_NS, MOST_NS) if k > 0 else 0))
+
+
+def compare(tlmpi, work, job, times):
+    texts, truth, folder = texts_of(job), truth_of(job), os.path.join(work, job)
     os.mkdir(folder)
     first = None
     for k in range(times + 1):
-        rng = random.Random(f"{job} {k}")
-        for name, text in texts.items():
-            with open(os.path.join(folder, name), "w") as f:
-                f.write(shifted(text, rng.randint(-MOST_NS, MOST_NS) if k > 0 else 0))
-        named = answer(folder)
+        write_shifted(folder, job, texts, k)
+        named = answer(tlmpi, folder)
         judge(f"{job}, set wrong for the {k}th time" if k > 0 else job, named, truth)
         first = named if k == 0 else first
         same = len(named) == len(first) and all(a[:3] == b[:3] and abs(a[3] - b[3]) <= 0.001 * b[3]
@@ -87,17 +98,22 @@ def compare(work, job, times):
         check(f"{job}, {k}: the answer is that of the clocks as they are", same, f"{named}, not {first}")
 
 
-def main():
-    jobs = [j for j in ("production_st", "production_st_x1.2", "production_ar", "production_ar_x1.3")
+def jobs_there():
+    return [j for j in ("production_st", "production_st_x1.2", "production_ar", "production_ar_x1.3")
             if os.path.isdir(os.path.join(TRACES, j))]
+
+
+def main():
+    tlmpi, jobs = os.path.abspath(sys.argv[1]), jobs_there()
     if not jobs:
         counts["skipped"] += 1
         print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/production_*")
     with tempfile.TemporaryDirectory() as work:
         for job in jobs:
-            compare(work, job, TIMES)
+            compare(tlmpi, work, job, TIMES)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

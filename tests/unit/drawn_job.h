@@ -14,8 +14,8 @@
 #define TLMPI_TESTS_DRAWN_JOB_H
 
 #include "draw.h"
-#include "src/analysis/replay/critical.h"
-#include "tlmpi/analysis/replay.h"
+#include "src/analysis/whatif/critical.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>

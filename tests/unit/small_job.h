@@ -8,7 +8,7 @@
 #define TLMPI_TESTS_SMALL_JOB_H
 
 #include "draw.h"
-#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -308,7 +308,7 @@ static inline void small_free(small_job *j)
 
 /* --------------------------------------------------------------------------------------------------- what it shows */
 
-/* Everything that replay.h wants, made of the views. */
+/* Everything that whatif.h wants, made of the views. */
 typedef struct small_model {
     tl_program programs[SMALL_RANKS];
     int32_t roles[SMALL_RANKS];

@@ -15,7 +15,7 @@
 #ifndef TLMPI_ANALYSIS_ABSENT_H
 #define TLMPI_ANALYSIS_ABSENT_H
 
-#include "tlmpi/analysis/graph/graph.h"
+#include "tlmpi/analysis/program/graph.h"
 #include "tlmpi/model/table.h"
 
 /* One collective, as those that have a trace saw it; times on the job's clock. */

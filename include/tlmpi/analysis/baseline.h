@@ -1,33 +1,137 @@
-/* baseline.h - what should a piece of a step have taken?
+/* baseline.h - what do others need for the same work in the same steps?
  *
- * From the graph of the job: what the other ranks of a role need for the same piece; where nobody is of the role, what its own
- * other steps took, or stages that run the same kernels.  For transfers what those like them take.  Work counts without
- * what kernels take longer because communication runs beside them.  May use the graph.
+ *     role    ranks that do the same: they share a group of collectives (a group smaller than the job, if there is any; groups of
+ *             nothing but sends and receives do not count), and talk to ranks on the same sides of them
+ *     class   work that is compared: on the device, kernels and copies of one name; of the host, what lies between two collectives
+ *             of the step, where all ranks of the role have as many in it, else the step as a whole
+ *     cell    the work of one rank in one class and step
+ *
+ * The baseline of a rank in some steps is the median over its role of the sums over these steps; of two ranks the lesser, for one of
+ * them shows that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step heavier for
+ * all is heavier in the baseline as well.  A role of one has nothing to be compared with.
+ *
+ * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
+ * role (tl_baseline_add_links).
+ *
+ * A step that some rank's recording lacks was cut, and so is what lies before all steps or behind them.  Such steps are replayed,
+ * and never are evidence.
+ *
+ * May use graph.
  */
 #ifndef TLMPI_ANALYSIS_BASELINE_H
 #define TLMPI_ANALYSIS_BASELINE_H
 
-#include "tlmpi/analysis/graph/graph.h"
+#include "tlmpi/analysis/graph.h"
+#include "tlmpi/model/table.h"
 
-/* Fills cells, steps and medians, which need collective_of.  False when memory is out. */
-bool tl_whatif_compare(tl_whatif *w);
+/* What is compared: of ranks what their device and their host do, of links what data take. */
+typedef enum tl_family { TL_FAMILY_DEVICE, TL_FAMILY_HOST, TL_NFAMILIES, TL_FAMILY_TRANSFER = TL_NFAMILIES } tl_family;
 
-/* The parts of one cell. */
-void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum);
+enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 
-/* Fills like_ns and tail_ns, which need took_ns and transfer_ns.  False when memory is out. */
-bool tl_whatif_compare_links(tl_whatif *w);
-bool tl_whatif_find_tails(tl_whatif *w);
+/* Ranks that do the same, or links of a sort: members[first .. first + n), their indices, ascending. */
+typedef struct tl_role_ranks {
+    uint32_t first, n;
+} tl_role_ranks;
 
-/* Sets work_less and host_less for ranks that are repaired together. */
-void tl_whatif_look_outside(tl_whatif *w, const uint8_t *repaired);
+/* Ranks between which data move: those of a group; of sends and receives the two, for both ways. */
+typedef struct tl_link_ranks {
+    int32_t group;        /* row of table group; -1: unknown */
+    uint32_t role, place; /* its sort, and its place there */
+    uint32_t first, n;    /* its ranks: link_members[first .. first + n), indices, ascending */
+    bool pair;
+} tl_link_ranks;
 
-/* Sets beside_part.  What kernels that ran so long beside communication would not have taken without it.
- * After the unchanged replay: from now on replays reckon with it.  In one, when the end of a comm is known.  False when memory
- * is out. */
-bool tl_whatif_find_contention(tl_whatif *w);
-int64_t tl_whatif_contended(const tl_whatif *w, int64_t beside_ns);
-bool tl_whatif_keep_lengths(tl_whatif *w);
-void tl_whatif_give_back(tl_whatif *w, uint32_t comm);
+typedef struct tl_work_class {
+    uint64_t key;    /* DEVICE: content key of the name; HOST: number of the segment, UINT32_MAX: the whole step; TRANSFER:
+                      * tl_transfer_key */
+    uint32_t role;
+    uint8_t family;  /* tl_family */
+    int64_t *ns;     /* [members of the role * nsteps], a member's steps together */
+    uint32_t *pieces; /* likewise: how many there are */
+    int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; else NULL */
+} tl_work_class;
+
+typedef struct tl_baseline {
+    const tl_graph *graph;
+    size_t nroles, nsteps, nclasses, nsorts, nlinks;
+    tl_role_ranks *roles; /* [nroles + nsorts] */
+    uint32_t *members;
+    uint32_t *role_of;  /* [nranks] */
+    uint32_t *place_of; /* [nranks]: of each in its role */
+    uint8_t *talks;     /* [nranks] TL_TALKS_UP, TL_TALKS_DOWN: to ranks above it, below it; the first, the last and the inner
+                         * stages of a pipeline do unlike work */
+    int32_t *steps;     /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_BEHIND: behind the last */
+    bool *cut;          /* [nsteps] */
+    tl_work_class *classes;
+    uint32_t *class_of; /* [nodes]: TL_NONE: none */
+    uint32_t *step_of;  /* [nodes]: index of the step */
+    uint32_t *segment_of; /* [nodes]: the same stretch of the step on all ranks of the role; UINT32_MAX: they differ */
+    tl_link_ranks *links; /* [nlinks] */
+    uint32_t *link_members;
+    uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
+    uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
+    int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
+    int64_t *usual_ns;  /* [nodes]: of LAUNCHes, what the same piece of host work takes the role; else 0 */
+} tl_baseline;
+
+/* The graph stays the caller's, and has to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
+tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl_late_row *rows, size_t nrows,
+                           tl_baseline *out, tl_error *err);
+void tl_baseline_free(tl_baseline *baseline);
+
+/* Links, their sorts and what data took there.  Once, after tl_baseline_make, with the same ranks and rows.
+ *
+ *     link     what moves its data in one collective: the ranks of a group; of sends and receives, the two
+ *     sort     links of as many ranks, of groups of one description (without one: as many ranks as far apart), within a host or
+ *              not, where that is known; of sends and receives, between the same roles; of groups, of ranks that talk to the
+ *              same sides (unlike stages are not compared); never two of the same ranks
+ *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much
+ *
+ * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or that are suspect,
+ * are no evidence.  TL_ENOMEM. */
+typedef struct tl_link_input {
+    const int32_t *ranks;    /* of the graph */
+    const tl_late_row *rows;
+    size_t nrows;
+    const tl_table *groups;  /* tables group and rank */
+    const tl_table *hosts;
+} tl_link_input;
+
+tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input, tl_error *err);
+
+/* By how much a link exceeds its baseline in the steps that are `on`, as far as no clock can be at fault: where two are apart,
+ * transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
+int64_t tl_sure_lateness(const tl_baseline *baseline, uint32_t link, const bool *on, int64_t *scratch);
+
+/* The kind and size of a class of transfers. */
+static inline uint64_t tl_transfer_key(uint8_t kind, int64_t bytes)
+{
+    return (uint64_t)kind << 56 | ((uint64_t)bytes & (UINT64_MAX >> 8));
+}
+
+static inline uint8_t tl_transfer_kind(uint64_t key)
+{
+    return (uint8_t)(key >> 56);
+}
+
+/* -1: unknown. */
+static inline int64_t tl_transfer_bytes(uint64_t key)
+{
+    uint64_t bytes = key & (UINT64_MAX >> 8);
+    return bytes == UINT64_MAX >> 8 ? -1 : (int64_t)bytes;
+}
+
+/* What is usual of n > 0 values: the median, of two the lesser.  Puts them in order. */
+int64_t tl_usual(int64_t *values, size_t n);
+
+/* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.  scratch: room for
+ * the members of the role, and for all steps. */
+int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
+                       int64_t *scratch);
+
+/* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
+ * the median over the ranks of the role; of two ranks that of the other one.  scratch: likewise.  False when memory is out. */
+bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 #endif

@@ -25,6 +25,11 @@ typedef struct tl_delay_cost_input {
 /* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.  TL_ENOMEM. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
+/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), [ranks * steps], from table blame in order
+ * of its keys: rank-seconds; and as wall time: what one of those who waited for it waited, each weighted by its wait. */
+void tl_charges_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
+                        int64_t *charge_ns, double *wall_ns);
+
 /* --------------------------------------------------------------------------------------------------------- suspects */
 
 /* Whose delay costs are worth a question. */

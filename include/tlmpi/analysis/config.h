@@ -10,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a verdict rests on: each rank's program (analysis/program), or the graph of all their work (analysis/graph.h). */
+typedef enum tl_verdict_method { TL_VERDICT_BY_PROGRAMS, TL_VERDICT_BY_GRAPH } tl_verdict_method;
+
+/* What the user may choose. */
+typedef struct tl_verdict_options {
+    double alpha;      /* chance of one wrong name in a job */
+    double least_cost; /* of the steps in which a unit is late */
+} tl_verdict_options;
+
 typedef struct tl_idle_config {
     int64_t noise_ns;      /* a shorter gap is noise, and not classified */
     int64_t launch_ns;     /* what a launch takes until its work starts; queued: it ended longer before the gap */

@@ -6,7 +6,7 @@
 #ifndef TLMPI_ANALYSIS_GAIN_H
 #define TLMPI_ANALYSIS_GAIN_H
 
-#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/analysis/link.h"
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/analysis/wait.h"

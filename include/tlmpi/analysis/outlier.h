@@ -16,7 +16,7 @@
 
 /* Is a rank late always, for a while, now and then, or once; and could it be chance?
  *
- * Looks at what each rank of a role cost the others, step by step: its charge as wall time, as verdict.h has it, or the
+ * Looks at what each rank of a role cost the others, step by step: its charge as wall time, as judging.h has it, or the
  * surplus of a slow link.  A pure function of these numbers; the same in any order of ranks but for their indices.
  */
 

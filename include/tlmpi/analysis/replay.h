@@ -1,90 +1,72 @@
-/* replay.h - what the job would have taken if some of it had been otherwise: all ranks' programs, replayed together.
+/* replay.h - what would the job have taken, had some work taken what it takes others?
  *
- *     rank 0   [work]---.[ collective ][work]            a collective begins for each rank when its program has come there;
- *     rank 1   [  work  ][ collective ][work]            its transfer begins when the last has begun, and takes what it took
+ *     done = max over edges (done there + lag) + work + rest        in one pass over the graph, work being changed
  *
- * First everything is replayed unchanged.  That must give the time that was measured; what it does not is the error of the
- * model, and beyond 5 % there is no answer.  Then with changes:
+ * Unchanged that is what was measured, to the nanosecond.  A repair takes from a rank, in some steps, what its work of a family
+ * exceeds the baseline by, class by class:
  *
- *     repaired    a rank's own work and host take no longer than the median of the other ranks of its role, segment by
- *                 segment, its host waits for its device no more often, and it stays in an all-to-all no longer than
- *                 the others; all of it, or what one part (tl_part) has too much of, in some steps or all;
- *                 a wait that others do not ask for is of the part of its call: SYNC, of a copy to the device H2D, of
- *                 cudaFree ALLOCATOR; ranks that are repaired together take no longer than the median of those that
- *                 are not, where their role has two of these
- *     links       transfers take no longer than transfers like them usually do
- *     ideal       work, host and transfers of everybody take what the median takes, longer or shorter
+ *     device    each piece of a class times baseline / own: what is systematic goes, the rank's own noise stays
+ *     host      the excess, from the pieces that are longer than those of peers at the same place, in proportion to that; from
+ *               all, where these do not suffice.  A host with less than the baseline stays: as a rule its peers waited, untold.
+ *               Where it waits for its device more often than they do between the same collectives, the longest of these waits
+ *               go
  *
- * gain of a repair = time unchanged - time repaired: wall time, unlike blame, which is rank-seconds.  Waiting in a pipeline
- * is nobody's surplus, so no repair removes it.
+ *     transfer  each transfer, and how much later than the first its members are done, likewise
  *
- * Ranks of a role are compared between collectives that somebody else takes part in too, by their number in the step.  A
- * rank that did not do in a step what most of its role did is compared by its sums between what they share (`by_sums`); a rank
- * alone in its role with its own other steps (`by_steps`), and by the sums of the step with other roles that compute the
- * same.  A stage as a whole is compared with others by the kernels that they run equally often.
- *
- * Kernels take longer while communication runs beside them (baseline/contention.c).  What a rank takes longer for that is no
- * surplus, and where communication lasts for less time, because a late rank is repaired or a link, kernels take less.
- *
- * A rank without a trace takes part with the program of one that does the same, repaired; it comes when that program has
- * come there, unless the end of a collective tells that it came earlier or later.  It is in no scenario, and its own end is
- * not the job's.
+ * Where a rank has more pieces of a class than its peers, they are additional: then each stretch between two collectives is
+ * repaired by itself, so that it is where they are that time goes.
  *
  * May use graph and baseline.
  */
 #ifndef TLMPI_ANALYSIS_REPLAY_H
 #define TLMPI_ANALYSIS_REPLAY_H
 
-#include "tlmpi/analysis/graph/graph.h"
-#include "tlmpi/model/table.h"
+#include "tlmpi/analysis/baseline.h"
+#include "tlmpi/model/parts.h"
 
-/* What is changed.  { 0 } changes nothing. */
-typedef struct tl_scenario {
-    const uint8_t *repaired; /* [nranks], not 0: repaired; NULL: nobody */
-    uint32_t parts;          /* bits 1 << tl_part of what is repaired; 0: all */
-    bool in_steps;           /* only from first_step to last_step */
-    int32_t first_step, last_step;
-    const uint8_t *links;    /* [ncollectives], not 0: its transfer is repaired; NULL: none */
-    const int64_t *cuts_ns;  /* [ncollectives], taken off its transfer, in place of `links`; NULL: nothing */
-    bool ideal;              /* everything, but for the ranks marked in `own` */
-    const uint8_t *own;      /* [nranks], with `ideal`: keeps its own times; NULL: nobody */
-} tl_scenario;
+/* What is changed: the work of nodes, and the least times of edges. */
+typedef struct tl_changes {
+    int64_t *work_ns; /* [nodes] */
+    int64_t *lag_ns;  /* [edges]; TL_NO_EDGE: nothing is waited for there */
+} tl_changes;
 
-/* Programs, put together.  TL_ENOMEM, TL_EINTERNAL (the input names what is not there); *out is then NULL. */
-tl_status tl_whatif_new(const tl_whatif_input *input, tl_whatif **out, tl_error *err);
-void tl_whatif_free(tl_whatif *whatif);
+#define TL_NO_EDGE (INT64_MIN / 2)
 
-const tl_whatif_facts *tl_whatif_facts_of(const tl_whatif *whatif);
+/* Unchanged, until tl_changes_free.  False when memory is out. */
+bool tl_changes_new(const tl_graph *graph, tl_changes *out);
+void tl_changes_free(tl_changes *scenario);
 
-/* The job's time under a scenario.  step_ns[nsteps], if not NULL: the time each step takes, from the last end of the step before
- * it to its own; they are not less than 0, and sum to the job's time without what precedes the first.  O(entries). */
-int64_t tl_whatif_run(tl_whatif *whatif, const tl_scenario *scenario, int64_t *step_ns);
+/* When every node would be done; scenario NULL: unchanged.  done_ns[nodes].  The last of them is the job's end, and is
+ * returned. */
+int64_t tl_replay(const tl_graph *graph, const tl_changes *scenario, int64_t *done_ns);
 
-/* gain_ns, and by step if not NULL: unchanged - scenario. */
-int64_t tl_whatif_gain(tl_whatif *whatif, const tl_scenario *scenario, int64_t *step_gain_ns);
+/* The last end of each of the baseline's steps, and no earlier than of the one before: end_ns[nsteps]. */
+void tl_replay_step_ends(const tl_baseline *baseline, const int64_t *done_ns, int64_t *end_ns);
 
-/* What each step has of a gain: 0 where it gets longer, and where steps are longer for what earlier ones are shorter, each
- * in proportion, so that they are no more than the job's gain together. */
-void tl_gains_to_steps(int64_t *step_gain_ns, size_t nsteps, int64_t gain_ns);
+/* What is repaired. */
+typedef struct tl_repair {
+    uint32_t rank; /* index; of TRANSFER that of a link */
+    uint8_t family;
+    bool drifts;    /* each step alone */
+    const bool *on; /* [nsteps] */
+} tl_repair;
 
-/* One step of a rank by its parts: what it took beyond its peers, where it did; 0 in the other parts.  For choosing whom to
- * repair.  `step` is an index. */
-void tl_whatif_surplus(const tl_whatif *whatif, uint32_t rank, size_t step, tl_parts *sum);
-
-/* step_ns[nsteps]: all that a rank took beyond its peers, work and host, in each step; `repaired`: what the last scenario,
- * which repairs it, took off.  O(segments of the rank). */
-void tl_whatif_step_surplus(const tl_whatif *whatif, uint32_t rank, bool repaired, int64_t *step_ns);
-
-/* All of it, in all of its time. */
-int64_t tl_whatif_all_surplus(const tl_whatif *whatif, uint32_t rank);
+/* Takes the excess off an unchanged scenario, in what is the rank's own.  False when memory is out. */
+bool tl_repair_apply(const tl_baseline *baseline, const tl_repair *repair, tl_changes *scenario);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
-/* The critical path of a job as rows of its table. */
+/* The chain of nodes that decided when the job ended: from its last end, at every node to what was waited for last. */
+typedef struct tl_path {
+    tl_parts sum;        /* the path by what it goes through; COMM: transfers, DEVICE: latency */
+    tl_parts *by_rank;   /* [nranks] a transfer is of the rank by whose end the path leaves it */
+    tl_parts *own;       /* [nranks] what each has in all, on the path or not; of latency not known */
+    int64_t before_ns;   /* from the job's first instant to the first node of the path */
+    int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
+} tl_path;
 
-/* Appends the path of the unchanged job to table critical_path, in key order: a row for each activity of all ranks, and of
- * each rank that has any of it.  ranks[nranks] are the numbers of the replay's ranks, with those that have no trace.
- * TL_ENOMEM; TL_EINPUT where the job cannot be replayed. */
-tl_status tl_path_find(tl_whatif *whatif, const int32_t *ranks, size_t nranks, tl_table *table, tl_error *err);
+/* Of the unchanged graph; the sums of `sum` and before_ns are the job's time since start_ns.  False when memory is out. */
+bool tl_path_of(const tl_graph *graph, int64_t start_ns, tl_path *out);
+void tl_path_end(tl_path *path);
 
 #endif

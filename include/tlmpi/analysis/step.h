@@ -5,7 +5,7 @@
 #ifndef TLMPI_ANALYSIS_STEP_H
 #define TLMPI_ANALYSIS_STEP_H
 
-#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/table.h"
 

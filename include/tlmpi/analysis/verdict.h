@@ -1,36 +1,77 @@
 /* verdict.h - who holds the job up?
  *
- * From what ranks were late for in collectives, and what their repair gains: a verdict on each rank, with its reason, on ranks
- * of a host together, and on those at a slow link; withheld where clocks do not carry it.  Fills straggler and blame_step.
- * May use all that gain may, and outlier, cause and gain.
+ *     late          its work exceeds what its peers need for the same work in the same steps         (baseline.h)
+ *     significant   chance does not explain that
+ *     costs         the job would be so much faster were that excess absent                          (replay.h)
+ *     straggler     who is significantly late, and costs at least the least cost
+ *
+ * Lateness tells who and when, cost how much.  A delay that repeats in every step may cost its time in one of them alone, because the
+ * next absorbs it.
+ *
+ * A unit is one rank's work of one family in the steps in which it is late.  Test: the sum of its lateness there over the scale of
+ * noise of its role, against Student's t, times the number of units that could have been found (Bonferroni).  Choice: all
+ * significant units are repaired together; whose repair can then be left out for less than the least cost is dropped, least
+ * first; who is left is needed.  So equals that hide each other are all found, and who is late at no cost is not.
+ *
+ * Links are judged like ranks: a unit is what data take on one of them.  One that nothing is like is compared with itself, and
+ * cannot be slow in all steps.
+ *
+ * May use graph, baseline, replay, blame and outlier.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
-#include "tlmpi/analysis/graph/programs.h"
-#include "tlmpi/analysis/role.h"
-#include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/status.h"
+#include "tlmpi/analysis/baseline.h"
+#include "tlmpi/analysis/config.h"
+#include "tlmpi/analysis/outlier.h"
 #include "tlmpi/model/table.h"
 
-/* Who has been judged.  Zero-initialise; tl_judged_free ends it. */
-typedef struct tl_judged {
-    int32_t *ranks; /* ascending */
+typedef struct tl_unit {
+    uint32_t rank; /* index; TL_NONE: of a link */
+    uint32_t link; /* index; TL_NONE: of a rank */
+    uint32_t role;
+    uint8_t family;      /* tl_family */
+    bool needed;         /* chosen */
+    uint32_t with;       /* the unit of the other of two ranks between which data move slowly; TL_NONE */
+    tl_shape shape;      /* its first and last are indices of steps */
+    bool *on;            /* [nsteps] steps in which it is late */
+    double z, p;         /* p: of all units together */
+    int64_t late_ns;     /* its lateness in these steps, together */
+    int64_t alone_ns;    /* what its repair gains with nothing else repaired */
+    int64_t needed_ns;   /* what the repair of all that are chosen would gain less without its */
+} tl_unit;
+
+/* Zero-initialise; tl_findings_free ends it. */
+typedef struct tl_findings {
+    TL_VEC(tl_unit) units;   /* significant ones; by rank, then family; then by link */
+    size_t nsteps;
+    int64_t start_ns, time_ns; /* of the job; from then to its last end, unchanged */
+    int64_t error_ns;          /* by how much the unchanged replay misses the measured time of any node: 0 */
+    int64_t together_ns;       /* what the repair of all that are chosen gains */
+    int64_t links_ns;          /* what that of all links that are chosen gains */
+    int64_t *step_ns;          /* [nsteps] how long each took */
+    double *z;                 /* [ranks * nsteps] lateness over the scale of its role, of the family that is later; NAN: none */
+    int64_t *late_ns;          /* [ranks * nsteps] lateness of all families */
+    int64_t *rank_ns;          /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
+    int64_t *rank_step_ns;     /* [ranks * nsteps] ... by step */
+} tl_findings;
+
+/* On one proc.  TL_ENOMEM. */
+tl_status tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out, tl_error *err);
+void tl_findings_free(tl_findings *findings);
+
+/* What rows need besides the findings. */
+typedef struct tl_verdict_ranks {
+    const int32_t *ranks;       /* [nranks] of the graph, ascending */
+    const int64_t *late_counts; /* [nranks] */
     size_t nranks;
-    tl_job_roles roles;
-} tl_judged;
+} tl_verdict_ranks;
 
-/* rows: of all collectives of the job, in order; programs: of all ranks; where ranks mark no steps, both get numbers of
- * steps.  `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
- * TL_ENOMEM; TL_EINPUT. */
-tl_status tl_job_judge(tl_late_row *rows, size_t nrows, tl_programs *programs, tl_tables *tables, tl_judged *out,
-                       tl_error *err);
-void tl_judged_free(tl_judged *judged);
+/* The rows of blame_step, straggler, link and whatif; blame is there.  TL_ENOMEM. */
+tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                          tl_tables *tables, tl_error *err);
 
-/* Then: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no verdict is made. */
-void tl_verdict_sum_all(const tl_table *blame, tl_table *straggler);
-
-/* Last: ranks whose trace shows no device work get a row in straggler each, of which nothing is known.  TL_ENOMEM. */
-tl_status tl_verdict_add_workless(tl_tables *tables, tl_error *err);
+/* How likely Student's t with so many degrees of freedom, which need not be whole, is larger than t. */
+double tl_student_tail_of(double t, double degrees);
 
 #endif

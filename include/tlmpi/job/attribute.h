@@ -10,14 +10,22 @@
 #define TLMPI_JOB_ATTRIBUTE_H
 
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/graph.h"
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/model/table.h"
 
-/* Collective.  rows: of this proc's collectives, in order; freed.  programs and details: of the ranks that this proc
- * has read.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status
- * and message on every proc. */
-tl_status tl_attribute(tl_late_rows *rows, tl_programs *programs, const tl_details *details, tl_tables *tables,
-                       tl_error *err);
+/* What this proc has of the job. */
+typedef struct tl_attribution {
+    tl_late_rows *rows;      /* of its collectives, in order; used up */
+    tl_programs *programs;   /* of the ranks that it has read; used up */
+    tl_rank_graphs *graphs;  /* likewise; NULL: the verdict rests on programs */
+    const tl_details *details;
+    tl_verdict_options judge;
+} tl_attribution;
+
+/* Collective.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status and
+ * message on every proc. */
+tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err);
 
 #endif

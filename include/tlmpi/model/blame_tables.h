@@ -169,7 +169,10 @@ extern const char *const tl_scenario_labels[];
       "unchanged: unchanged / ideal; else none")                                                                       \
     F(T, F64, model_error, MEASURE, "",                                                                                \
       "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where " \
-      "that is beyond 0.05; beyond 0.05 there are no other rows")
+      "that is beyond 0.05; beyond 0.05 there are no other rows")                                                      \
+    F(T, I64, unexplained_ns, MEASURE, "ns",                                                                           \
+      "of unchanged: of the critical path, what no work, transfer or known wait explains, and what came before its "   \
+      "recording; a gain below it is uncertain; else 0")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
 /* The first row of a scenario and rank in table whatif; rank -1: of all.  NULL: it was not simulated. */

@@ -37,6 +37,7 @@ typedef enum tl_doubt {
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_UNNAMED,      /* nobody is named, though the repair of who is waited for most gains 5 % of the wall time */
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
+    TL_DOUBT_UNEXPLAINED,  /* it gains less than what of the critical path nothing explains */
     TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,      /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,     /* no kernel, operator or annotation stands out */

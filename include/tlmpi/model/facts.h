@@ -41,6 +41,7 @@ typedef struct tl_facts {
     int64_t wall_ns;              /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;              /* rank-seconds that all waited in matched collectives */
     int64_t path_ns;              /* the critical path across ranks; 0: not known */
+    int64_t unexplained_ns;       /* what of it nothing explains */
     int64_t together_gain_ns;     /* gain if all suspects were repaired; -1: not known */
     const tl_straggler *left_out; /* that with the largest left_out_ns; NULL */
 } tl_facts;

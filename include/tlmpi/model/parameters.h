@@ -1,27 +1,92 @@
-/* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and where it comes from. */
+/* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
+ *
+ * A number that decides anything in clocks, graph, baseline, replay and verdict stands here, or is not there (tests/numbers.sh).
+ * Three kinds of numbers may decide:
+ *
+ *     physical      what clocks, calls and time stamps are measured to do
+ *     statistical   what a test needs to keep its rate of error
+ *     user          what somebody may choose: an option
+ *
+ * `tlmpi describe parameters` prints them; table `parameter` of a result has those that it was made with.
+ */
 #ifndef TLMPI_MODEL_PARAMETERS_H
 #define TLMPI_MODEL_PARAMETERS_H
 
+#include "tlmpi/model/table.h"
 #include <stdint.h>
 
-/* Physical, ns: so far two times may disagree though nothing is wrong, those of host and device or of two devices of a
- * host.  Measured: kernels begin up to 13 us before their launch, a rank leaves an all-to-all 6 us before its last member
- * seems to begin. */
-#define TL_CLOCK_ERROR_NS INT64_C(20000)
+/* P(C type, name, value, unit, kind, reason) of each. */
+#define TL_PARAMETERS(P)                                                                                               \
+    P(int64_t, CLOCK_ERROR_NS, 20000, "ns", PHYSICAL,                                                                  \
+      "two times may disagree so far though nothing is wrong, of host and device or two devices of a host; measured: " \
+      "a rank leaves an all-to-all 6 us before its last member seems to begin, kernels begin 13 us before their "      \
+      "launch")                                                                                                        \
+    P(int64_t, CLOCK_MOST_LAG_NS, 200000, "ns", PHYSICAL,                                                              \
+      "a device's clock is no further behind its host's; measured: up to 81 us. Kernels that begin longer before "     \
+      "their launch are an error of the trace")                                                                        \
+    P(int64_t, CLOCK_MOST_DRIFT_PPB, 1000000, "ppb", PHYSICAL,                                                         \
+      "clocks run right to a thousandth: oscillators are 100 ppm apart at most, NTP slews by 500")                     \
+    P(int64_t, CLOCK_WRONG_MATCHES, 100, "1 in", STATISTICAL,                                                          \
+      "of so many collectives one may be matched wrongly, and say of clocks what is not so")                           \
+    P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL, "times are written in microseconds, some rounded to whole ones")     \
+    P(int64_t, WAKE_NS, 500000, "ns", PHYSICAL,                                                                        \
+      "a host goes on so soon after what released it: the longest wake-up of a recorded wait")                         \
+    P(int64_t, WAKE_SPREAD_NS, 50000, "ns", PHYSICAL,                                                                  \
+      "hosts see the end of device work so unequally late; measured: 16 to 90 us between ranks, 10 us within one")     \
+    P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL, "what a synchronising call takes that need not wait")               \
+    P(int64_t, UNTOLD_NS, 500000, "ns", PHYSICAL, "shorter waits that no call tells of do not matter")                 \
+    P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
+      "a host that waited goes on so soon: three times what hosts differ by; work that ended earlier released nobody") \
+    P(int64_t, UNTOLD_LEAST, 3, "", STATISTICAL, "three waits are the least to speak of a spread")                     \
+    P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL, "untold waits hold most of the time of pauses of their kind")    \
+    P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL, "chance makes so many pauses end alike less often than that")     \
+    P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
+      "the latency of a launch is what so few launches of the rank keep below: those into an empty queue")             \
+    P(int64_t, RESIDUAL_PART, 200, "1 in", PHYSICAL,                                                                   \
+      "what starts late, unexplained, may have waited for what ended by this part of that before: 125 us of 25 ms; a " \
+      "tenth changed no verdict")                                                                                      \
+    P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
+      "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
+    P(int64_t, LATENESS_LEAST_STEPS, 3, "", STATISTICAL, "three steps are the least to speak of a spread")             \
+    P(int64_t, RAMP_LEAST_STEPS, 5, "", STATISTICAL, "of fewer steps a ramp is not told from a level")                 \
+    P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently") \
+    P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
+      "as specified: what explains so much of a delay is its cause; two delays are alike if one is so much of the "    \
+      "other")                                                                                                         \
+    P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
+      "durations have heavy tails: one is judged as Student's t of 6 degrees (the least with a finite kurtosis is 5), " \
+      "a sum of n as one of 4 + 2 n, which has the same excess kurtosis")                                              \
+    P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
+      "data now and then take far longer than usual: a transfer is judged as t of 3 degrees, the lightest tail whose " \
+      "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \
+    P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
+      "of more late units than this the half that is needed least is dropped at once, where it costs too little")     \
+    P(double, VERDICT_ALPHA, 0.01, "", USER, "--alpha: chance of one wrong name in a job, all tests together")         \
+    P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
+      "--least-cost: of the steps in which a rank is late, what is worth acting upon")
 
-/* Physical, ppb: clocks run right to a thousandth; oscillators are 100 ppm apart at most, and NTP slews by 500. */
-#define TL_CLOCK_MOST_DRIFT_PPB INT64_C(1000000)
+#define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
+TL_PARAMETERS(TL_PARAMETER_CONSTANT)
+#undef TL_PARAMETER_CONSTANT
 
-/* Statistical: of so many collectives one may have been matched wrongly, and say of clocks what is not so. */
-#define TL_CLOCK_WRONG_MATCHES 100
+typedef enum tl_parameter_kind { TL_PARAMETER_PHYSICAL, TL_PARAMETER_STATISTICAL, TL_PARAMETER_USER } tl_parameter_kind;
+extern const char *const tl_parameter_labels[]; /* "physical", "statistical", "user", NULL */
+#define TL_CELL_PARAMETER(name) uint8_t name
+#define TL_TYPE_OF_PARAMETER    TL_TYPE_ENUM
+#define TL_LABELS_OF_PARAMETER  tl_parameter_labels
 
-/* Physical, of the median step: lateness is told apart by no less.  Times are of 1 us, and nobody can act on less. */
-#define TL_LATENESS_LEAST_SCALE 0.001
+/* The numbers that a result was made with. */
+#define TL_PARAMETER_FIELDS(F, T)                                                                                      \
+    F(T, TEXT64, name, KEY, "", "parameter")                                                                           \
+    F(T, F64, value, MEASURE, "", "its value")                                                                         \
+    F(T, TEXT64, unit, LABEL, "", "of the value; step: a share of a step")                                             \
+    F(T, PARAMETER, kind, LABEL, "",                                                                                   \
+      "physical: what clocks, calls and time stamps are measured to do; statistical: what a test needs to keep its "   \
+      "rate of error; user: what somebody may choose")                                                                 \
+    F(T, TEXT256, reason, LABEL, "", "why it is that, and how it was measured")
+TL_TABLE(parameter, TL_PARAMETER_FIELDS);
 
-/* Statistical: of fewer steps nobody can say in which a rank is late: three are the least to speak of a spread. */
-#define TL_LATENESS_LEAST_STEPS 3
-
-/* As specified, of all steps: who is late in this share of them is late persistently. */
-#define TL_PERSISTENT_SHARE 0.8
+/* Appends a row for each.  False when memory is out. */
+bool tl_parameters_list(tl_table *table, double alpha, double least_cost);
 
 #endif

@@ -45,6 +45,7 @@ typedef struct tl_sync {
     uint32_t name, uid;
     int32_t device, stream;             /* -1 when absent */
     int32_t wait_on_stream;             /* of a wait for a recorded event: the stream that recorded it; -1 when absent */
+    int64_t wait_on_correlation;        /* ... and the correlation of the call that did; -1 when absent */
     int32_t step;
 } tl_sync;
 

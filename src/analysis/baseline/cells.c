@@ -1,178 +1,139 @@
-/* cells.c - the steps of all ranks, cut by the collectives that they share.
- *
- *     rank 0   |  c0  |a|  c1  |b| c2 |      a, b: collectives that others take part in too.  c0, c1, c2: cells.
- */
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include "peers.h"
+/* cells.c - every piece of work to its class, and the sums of each class by rank and step. */
+#include "parts.h"
+#include "tlmpi/base/hash.h"
 #include <stdlib.h>
-#include <string.h>
 
-static bool shared(const tl_whatif *w, uint32_t comm)
+/* How the host of one rank is cut in one step. */
+typedef struct cut {
+    uint32_t first, n; /* the segment in which the step begins, collectives launched in it */
+} cut;
+
+typedef struct filling {
+    tl_baseline *out;
+    cut *cuts;         /* [nranks * nsteps] */
+    bool *alike;       /* [nroles * nsteps]: all of the role launch as many collectives */
+    tl_classes classes;
+} filling;
+
+/* ---------------------------------------------------------------------------------------------------------- segments */
+
+static void find_cuts(filling *f)
 {
-    uint32_t c = w->collective_of[comm];
-    return c < w->in.ncollectives && w->in.collectives[c].n >= 2;
+    const tl_baseline *b = f->out;
+    const tl_graph *g = b->graph;
+    for (size_t r = 0; r < g->nranks; r++)
+        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
+            cut *c = &f->cuts[r * b->nsteps + b->step_of[v]];
+            if (g->nodes[v].kind != TL_NODE_ARRIVAL)
+                continue;
+            c->first = c->n == 0 || g->nodes[v].segment < c->first ? g->nodes[v].segment : c->first;
+            c->n++;
+        }
+    for (size_t q = 0; q < b->nroles; q++)
+        for (size_t s = 0; s < b->nsteps; s++) {
+            const uint32_t *members = b->members + b->roles[q].first;
+            bool alike = true;
+            for (size_t i = 1; i < b->roles[q].n; i++)
+                alike = alike && f->cuts[members[i] * b->nsteps + s].n == f->cuts[members[0] * b->nsteps + s].n;
+            f->alike[q * b->nsteps + s] = alike;
+        }
 }
 
-/* The numbers of all steps, each once. */
-static bool collect_steps(tl_whatif *w)
+static uint32_t segment_at(const filling *f, size_t rank, uint32_t step, uint32_t segment)
 {
-    size_t n = 0, kept = 0, room = 1;
+    const cut *c = &f->cuts[rank * f->out->nsteps + step];
+    if (!f->alike[f->out->role_of[rank] * f->out->nsteps + step] || c->n == 0)
+        return UINT32_MAX;
+    uint32_t at = segment < c->first ? 0 : segment - c->first;
+    return at < c->n ? at : c->n;
+}
 
-    for (size_t r = 0; r < w->in.nranks; r++)
-        for (size_t s = 0; s < w->in.programs[r].nsegments; s++)
-            room += s == 0 || w->in.programs[r].segments[s].step != w->in.programs[r].segments[s - 1].step;
-    int32_t *steps = tl_malloc(room * sizeof *steps);
-    if (steps == NULL)
-        return false;
-    for (size_t r = 0; r < w->in.nranks; r++) {
-        const tl_segment *v = w->in.programs[r].segments;
-        for (size_t s = 0; s < w->in.programs[r].nsegments; s++)
-            if (v[s].step >= 0 && (s == 0 || v[s].step != v[s - 1].step))
-                steps[n++] = v[s].step;
+/* ----------------------------------------------------------------------------------------------------------- classes */
+
+static bool is_host_work(const tl_node *node)
+{
+    return node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
+}
+
+static bool class_init(const tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
+{
+    size_t cells = b->roles[role].n * b->nsteps + 1;
+    bool transfer = family == TL_FAMILY_TRANSFER;
+    *out = (tl_work_class){ .key = key,
+                            .role = role,
+                            .family = (uint8_t)family,
+                            .ns = tl_calloc(cells, sizeof *out->ns),
+                            .pieces = tl_calloc(cells, sizeof *out->pieces),
+                            .sure_ns = transfer ? tl_calloc(cells, sizeof *out->sure_ns) : NULL };
+    return out->ns != NULL && out->pieces != NULL && (out->sure_ns != NULL || !transfer);
+}
+
+void tl_class_free(tl_work_class *class)
+{
+    free(class->ns);
+    free(class->pieces);
+    free(class->sure_ns);
+}
+
+uint32_t tl_class_at(tl_baseline *b, tl_classes *classes, tl_family family, uint32_t role, uint64_t key)
+{
+    uint64_t all = tl_hash_mix(tl_hash_mix((uint64_t)family + 1, role), key);
+    uint32_t number = tl_map_get(&classes->number_of, all);
+    if (number != TL_MAP_NONE)
+        return number;
+    if (!tl_grow((void **)&b->classes, &classes->room, b->nclasses + 1, sizeof *b->classes))
+        return TL_NONE;
+    tl_work_class class;
+    number = (uint32_t)b->nclasses;
+    if (!class_init(b, family, role, key, &class) || tl_map_put(&classes->number_of, all, number) != 0) {
+        tl_class_free(&class);
+        return TL_NONE;
     }
-    tl_int_sort(steps, n);
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || steps[i] != steps[kept - 1])
-            steps[kept++] = steps[i];
-    w->facts.steps = w->steps = steps;
-    w->facts.nsteps = kept;
+    b->classes[b->nclasses++] = class;
+    return number;
+}
+
+static bool fill(filling *f)
+{
+    tl_baseline *b = f->out;
+    const tl_graph *g = b->graph;
+
+    for (size_t r = 0; r < g->nranks; r++)
+        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
+            const tl_node *node = &g->nodes[v];
+            bool host = is_host_work(node);
+            b->segment_of[v] = segment_at(f, r, b->step_of[v], node->segment);
+            if (node->work_ns <= 0 || !(host || node->key != 0))
+                continue;
+            uint64_t key = host ? b->segment_of[v] : node->key;
+            uint32_t class = tl_class_at(b, &f->classes, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, b->role_of[r], key);
+            if (class == TL_NONE)
+                return false;
+            b->class_of[v] = class;
+            size_t cell = b->place_of[r] * b->nsteps + b->step_of[v];
+            b->classes[class].ns[cell] += node->work_ns;
+            b->classes[class].pieces[cell]++;
+        }
     return true;
 }
 
-/* Index + 1 of the step of this number; 0 where no rank has it. */
-static uint32_t step_index(const tl_whatif *w, int64_t number)
+bool tl_baseline_cells(tl_baseline *out)
 {
-    if (number < 0 || number > INT32_MAX)
-        return 0;
-    size_t at = tl_index_of(w->facts.steps, w->facts.nsteps, (int32_t)number);
-    return at < w->facts.nsteps ? (uint32_t)at + 1 : 0;
-}
+    const tl_graph *g = out->graph;
+    filling f = { .out = out,
+                  .cuts = tl_calloc(g->nranks * out->nsteps + 1, sizeof *f.cuts),
+                  .alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *f.alike) };
+    out->class_of = tl_malloc((g->nnodes + 1) * sizeof *out->class_of);
+    out->segment_of = tl_malloc((g->nnodes + 1) * sizeof *out->segment_of);
+    bool ok = f.cuts != NULL && f.alike != NULL && out->class_of != NULL && out->segment_of != NULL;
 
-/* FNV-1a, a byte at a time. */
-static uint64_t hash(uint64_t h, uint8_t byte)
-{
-    return (h ^ byte) * UINT64_C(1099511628211);
-}
-
-/* The number of a block's step, whose first segment is s: see tl_block. */
-static int64_t number_of(const tl_program *p, uint32_t s)
-{
-    if (p->segments[s].step >= 0)
-        return p->segments[s].step;
-    for (uint32_t i = s; i < p->nsegments; i++)
-        if (p->segments[i].step >= 0)
-            return (int64_t)p->segments[i].step - 1;
-    return s > 0 ? (int64_t)p->segments[s - 1].step + 1 : INT64_MIN;
-}
-
-/* The cells and blocks of one rank; `comm_of` by segment: the shared comm that ends it. */
-static void cut_rank(tl_whatif *w, uint32_t rank, const uint32_t *comm_of, tl_block *blocks, size_t *nblocks)
-{
-    const tl_program *p = &w->in.programs[rank];
-    bool new_cell = true;
-
-    for (uint32_t s = 0; s < p->nsegments; s++) {
-        const tl_segment *segment = &p->segments[s];
-        if (s == 0 || segment->step != p->segments[s - 1].step) {
-            blocks[(*nblocks)++] = (tl_block){ .role = w->in.roles[rank],
-                                               .rank = rank,
-                                               .step = number_of(p, s),
-                                               .no_front = s == 0 && segment->step < 0,
-                                               .structure = UINT64_C(14695981039346656037),
-                                               .first = w->ncells };
-            new_cell = true;
-        }
-        tl_block *b = &blocks[*nblocks - 1];
-        if (new_cell) {
-            w->cells[w->ncells++] = (tl_cell){ .first_segment = s,
-                                               .medians = TL_NONE,
-                                               .collective = TL_NONE,
-                                               .step = step_index(w, b->step),
-                                               .kind = TL_NCOLLECTIVES };
-            b->n++;
-        }
-        tl_cell *cell = &w->cells[w->ncells - 1];
-        int64_t contended = tl_ns_min(tl_whatif_contended(w, segment->beside_ns), segment->work_ns);
-        cell->contended_ns += contended;
-        cell->work_ns += segment->work_ns - contended;
-        cell->host_ns += segment->host_ns;
-        b->work_ns += segment->work_ns - contended;
-        b->host_ns += segment->host_ns;
-        b->does += segment->does;
-        w->cell_of[rank][s] = (uint32_t)(w->ncells - 1);
-        new_cell = comm_of[s] != TL_NONE;
-        if (new_cell) {
-            cell->kind = p->comms[comm_of[s]].kind;
-            cell->collective = w->collective_of[w->comm_base[rank] + comm_of[s]];
-            b->structure = hash(b->structure, cell->kind);
-        }
-    }
-    if (p->nsegments > 0) {
-        blocks[*nblocks - 1].last = true;
-        blocks[*nblocks - 1].no_back = p->segments[p->nsegments - 1].step < 0;
-    }
-}
-
-void tl_whatif_add_contended(tl_whatif *w)
-{
-    for (size_t i = 0; i < w->ncells; i++) {
-        tl_cell *cell = &w->cells[i];
-        cell->work_ns += cell->contended_ns;
-        cell->work_peer_ns += cell->contended_ns;
-        cell->work_mid_ns += cell->contended_ns;
-    }
-}
-
-/* Rooms for as many cells and blocks as there are segments, filled rank by rank. */
-bool tl_whatif_cut(tl_whatif *w, tl_block **blocks, size_t *nblocks)
-{
-    size_t nsegments = 0, most = 0;
-
-    for (size_t r = 0; r < w->in.nranks; r++) {
-        nsegments += w->in.programs[r].nsegments;
-        most = w->in.programs[r].nsegments > most ? w->in.programs[r].nsegments : most;
-    }
-    *nblocks = 0;
-    *blocks = tl_malloc((nsegments + 1) * sizeof **blocks);
-    uint32_t *comm_of = tl_malloc((most + 1) * sizeof *comm_of);
-    w->cells = tl_malloc((nsegments + 1) * sizeof *w->cells);
-    bool whole = comm_of != NULL && w->cells != NULL && *blocks != NULL && collect_steps(w);
-    for (uint32_t r = 0; whole && r < w->in.nranks; r++) {
-        const tl_program *p = &w->in.programs[r];
-        w->cell_base[r] = w->ncells;
-        w->cell_of[r] = tl_malloc((p->nsegments + 1) * sizeof **w->cell_of);
-        whole = w->cell_of[r] != NULL;
-        memset(comm_of, 0xff, (most + 1) * sizeof *comm_of); /* TL_NONE */
-        for (uint32_t i = 0; i < p->ncomms; i++)
-            if (shared(w, (uint32_t)(w->comm_base[r] + i)))
-                comm_of[p->comms[i].segment] = i;
-        if (whole)
-            cut_rank(w, r, comm_of, *blocks, nblocks);
-    }
-    w->cell_base[w->in.nranks] = w->ncells;
-    free(comm_of);
-    for (size_t r = 0; whole && r < w->in.nranks; r++)
-        for (size_t i = 0; i < w->in.programs[r].nentries; i++) {
-            const tl_entry *e = &w->in.programs[r].entries[i];
-            if (e->wait - 1U < TL_ASKED_WAITS)
-                w->cells[w->cell_of[r][e->segment]].waits[e->wait - 1U]++;
-        }
-    for (size_t i = 0; whole && i < w->ncells; i++) {
-        tl_cell *cell = &w->cells[i];
-        memcpy(cell->waits_mid, cell->waits, sizeof cell->waits);
-        cell->work_peer_ns = cell->work_mid_ns = cell->work_ns;
-        cell->host_peer_ns = cell->host_mid_ns = cell->host_ns;
-    }
-    return whole;
-}
-
-void tl_whatif_cell_parts(const tl_whatif *w, uint32_t rank, const tl_cell *cell, tl_parts *sum)
-{
-    const tl_program *p = &w->in.programs[rank];
-    size_t at = (size_t)(cell - w->cells) + 1;
-    uint32_t end = at < w->cell_base[rank + 1] ? w->cells[at].first_segment : (uint32_t)p->nsegments;
-    for (uint32_t s = cell->first_segment; s < end; s++)
-        tl_program_parts(p, s, sum);
+    for (size_t v = 0; ok && v < g->nnodes; v++)
+        out->class_of[v] = out->segment_of[v] = TL_NONE;
+    if (ok)
+        find_cuts(&f);
+    ok = ok && fill(&f);
+    free(f.cuts);
+    free(f.alike);
+    tl_map_free(&f.classes.number_of);
+    return ok;
 }

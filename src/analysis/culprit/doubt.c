@@ -193,6 +193,7 @@ tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
     unsigned gain = c->gain_ns < 0                                            ? BIT(TL_DOUBT_NOT_REPLAYED)
                     : c->rank != NULL && c->gain_ns < tl_waited_for(j, c) / 2 ? BIT(TL_DOUBT_GAIN)
                                                                               : 0;
+    gain |= c->gain_ns >= 0 && c->gain_ns < j->facts.unexplained_ns ? BIT(TL_DOUBT_UNEXPLAINED) : 0;
     steps |= c->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
     return (tl_doubts){
         .who = steps | data | gain | (c->rank != NULL && waits_are_hidden(&j->facts) ? BIT(TL_DOUBT_HIDDEN) : hidden),

@@ -1,7 +1,7 @@
 /* gains.c - what repairs of all of the recording gain: the rows of table whatif. */
 #include "tlmpi/analysis/gain.h"
 #include "parts.h"
-#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/analysis/role.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/base/mem.h"
@@ -166,6 +166,18 @@ bool tl_gains_known(const tl_gains *g)
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
+
+/* What of the path is no work, transfer or known wait. */
+static void tell_unexplained(const tl_gains *g)
+{
+    const tl_table *path = tl_tables_get(g->tables, &tl_path_row_schema);
+    tl_whatif_row *row = tl_whatif_row_of(tl_tables_get(g->tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
+    for (size_t i = 0; row != NULL && i < path->n; i++) {
+        const tl_path_row *of = tl_table_row(path, i);
+        if (of->rank < 0 && (of->activity == TL_PART_DEVICE || of->activity == TL_NPARTS))
+            row->unexplained_ns += of->path_ns;
+    }
+}
 static tl_status find_path(const tl_gains *g, tl_error *err)
 {
     size_t nranks = g->in->nranks, nabsent = g->job.absent.n;
@@ -177,6 +189,8 @@ static tl_status find_path(const tl_gains *g, tl_error *err)
         memcpy(ranks + nranks, g->job.absent.ranks, nabsent * sizeof *ranks);
     tl_status st = tl_path_find(g->whatif, ranks, nranks + nabsent, tl_tables_get(g->tables, &tl_path_row_schema), err);
     free(ranks);
+    if (st == TL_OK)
+        tell_unexplained(g);
     return st;
 }
 

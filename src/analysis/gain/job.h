@@ -4,7 +4,7 @@
 
 #include "tlmpi/analysis/gain.h"
 #include "tlmpi/analysis/absent.h"
-#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/whatif.h"
 
 /* Zero-initialise; tl_gain_job_free ends it. */
 typedef struct tl_gain_job {

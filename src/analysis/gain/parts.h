@@ -4,7 +4,7 @@
 
 #include "job.h"
 #include "tlmpi/analysis/gain.h"
-#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
 #include <math.h>

@@ -1,116 +1,155 @@
-/* build.h - a program in the making: where everything stands (place.c, beside.c, behind.c,
- * waits.c), before it is strung into chains (program.c). */
+/* build.h - the graph of one rank in the making: what is known of each kernel, and the nodes and edges so far. */
 #ifndef ANALYSIS_GRAPH_BUILD_H
 #define ANALYSIS_GRAPH_BUILD_H
 
-#include "tlmpi/analysis/graph/program.h"
+#include "tlmpi/analysis/graph.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/parameters.h"
 
-/* Times are written in microseconds, some rounded to whole ones: what started as soon as something ended may seem to have
- * started so much before. */
-#define TL_ROUNDING_NS INT64_C(1000)
+/* Of a recording that spans more, or work that adds up to more, no graph is made: 19 hours, 36 years.  Sums of times then never
+ * overflow. */
+#define TL_GRAPH_MAX_NS      (INT64_C(1) << 46)
+#define TL_GRAPH_MAX_WORK_NS (INT64_C(1) << 60)
 
-/* No recording is longer: sums over ranks and chains of anything shorter stay far from overflow. */
-#define TL_PROGRAM_MAX_NS (INT64_C(1) << 46)
+/* -------------------------------------------------------------------------------------- from the host's columns */
 
-/* Where one comm stands among the rank's own work. */
-typedef struct tl_comm_place {
-    int64_t launch_ns; /* where its launch is not in the trace: that of the work before it */
-    uint32_t at;       /* pieces of local work that come before it, by the order of launches */
-    uint32_t behind;   /* it waits for the last of so many pieces of local work; 0: for none */
-    uint32_t previous; /* comm before it on its stream, TL_NONE */
-    bool launched;
-} tl_comm_place;
+typedef enum tl_call_wait {
+    TL_CALL_WAITS_STREAM, /* for what was launched on a stream, or before an event */
+    TL_CALL_WAITS_DEVICE,
+    TL_CALL_FREES,
+    TL_CALL_PAUSE /* between two calls: it may have waited */
+} tl_call_wait;
 
-/* Where one segment ends and the next begins. */
-typedef struct tl_boundary {
-    int64_t host_ns;
-    uint32_t at;   /* pieces of local work before it */
-    uint32_t comm; /* TL_NONE: a step begins, or the last one ends */
-    int32_t step;  /* of what follows */
-} tl_boundary;
-
-/* One wait of the host, and what ended it. */
-typedef struct tl_release {
-    tl_host_wait wait;
-    int64_t gate_ns; /* from the end of that to the end of the wait */
-    uint32_t behind; /* the last of so many pieces of local work, 0: none */
-    uint32_t comm;   /* TL_NONE */
-} tl_release;
-
-typedef struct tl_building {
-    const tl_rank_view *view;
+/* A call that waits, or may; on a thread that launches. */
+typedef struct tl_waiting_call {
     int64_t start_ns, end_ns;
-    int64_t skew_ns;     /* taken off the times of the host, whose clock is so much ahead of the device's */
-    int64_t latency_ns;  /* from a launch to the start of a kernel that nothing else keeps waiting */
-    uint32_t *local;     /* the rank's own work by start: indices of kernels */
-    uint32_t *comm;      /* communication in the order of the view */
-    uint32_t *ended;     /* the same by end: indices into comm */
-    uint32_t *comm_of;   /* by kernel: its place in `comm` or, for local work, in `local` */
-    uint32_t *same;      /* by kernel: the comm right before it on its stream, TL_NONE */
-    int64_t *busy_until; /* by local work: the end of all that came so far, but for copies beside it */
-    size_t nlocal, ncomm;
-    tl_comm_place *place; /* by comm */
-    tl_boundary *boundaries;
-    tl_release *releases;
-    size_t nboundaries, nreleases;
-    bool *cut;    /* by local work: an entry must end with it */
-    bool *beside; /* by local work: a copy that holds up nothing but what waits for its end */
-} tl_building;
+    uint64_t calls; /* of a pause: the calls before and after it */
+    uint32_t track;
+    int32_t device, stream; /* -1: all, or unknown */
+    uint8_t kind;           /* tl_call_wait */
+} tl_waiting_call;
 
-/* Clocks of host and device are no further apart. */
-#define TL_SKEW_MAX_NS INT64_C(200000)
+/* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what had been
+ * launched on `on_stream` before record_ns. */
+typedef struct tl_event_wait {
+    int64_t wait_ns, record_ns;
+    int32_t device, stream, on_stream;
+} tl_event_wait;
 
-/* waits.c: fills the releases, of all waits that the device ended.  False when memory is out. */
-bool tl_building_find_releases(tl_building *b, const tl_host_waits *waits);
+struct tl_host_calls {
+    TL_VEC(tl_waiting_call) waits;
+    TL_VEC(tl_event_wait) events;
+};
 
-/* beside.c: fills `beside`, once work is in order.  False when memory is out. */
-bool tl_building_find_beside(tl_building *b, const tl_host_waits *waits);
+/* ------------------------------------------------------------------------------------------------------ the draft */
 
-/* behind.c: fills the place of each comm, once work and comms are in order.  False when memory is out. */
-bool tl_building_place_comms(tl_building *b);
+/* An edge before it has its place. */
+typedef struct tl_draft_edge {
+    int64_t lag_ns;
+    uint64_t vote;
+    uint32_t from, to;
+} tl_draft_edge;
 
-/* Fills the building from the view; false when memory is out.  nlocal + ncomm is 0 for a view that has no program. */
-bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits);
-void tl_building_free(tl_building *b);
+/* What is known of one kernel. */
+typedef struct tl_placed {
+    int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
+    uint64_t place;    /* its place in the program of its step */
+    uint32_t turn;     /* its place in the order of launches */
+    uint32_t segment;
+    int32_t step;
+    uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
+    uint32_t end;   /* the node of its end: WORK or END */
+} tl_placed;
 
-/* How many comms, in the order of `ended`, had ended at an instant. */
-size_t tl_comms_ended_at(const tl_building *b, int64_t at_ns);
+/* The kernels of one stream: [first, end) of the view's. */
+typedef struct tl_stream_range {
+    size_t first, end;
+} tl_stream_range;
 
-/* kinds.c: what a kernel computes: the same for the same name and grid on every rank, 0 where it computes nothing. */
-uint64_t tl_kernel_does(const tl_rank_view *view, const tl_kernel *k);
+typedef struct tl_graph_build {
+    const tl_rank_view *view;
+    const tl_host_calls *calls;
+    int64_t lag_ns;      /* taken off the times of the host: its clock is so much ahead of the device's */
+    int64_t latency_ns;  /* from a launch into an empty queue to the start */
+    tl_placed *placed;   /* by kernel */
+    uint32_t *by_end;    /* kernels in order of ends */
+    uint32_t *by_turn;   /* ... of launches */
+    int64_t *handed_ns;  /* by launch: when work is handed over; INT64_MAX: it launches nothing */
+    uint32_t *blocking;  /* by launch: the copy that it waits for, TL_NONE */
+    bool *held;          /* by launch: it found the queue full, and came back when there was room */
+    uint32_t *launched;  /* by launch: its node */
+    int64_t *latest_ns;  /* by turn: the latest launch so far */
+    tl_stream_range *streams;
+    size_t nstreams;
+    TL_VEC(tl_node) nodes;
+    TL_VEC(tl_draft_edge) edges;
+    TL_VEC(tl_node_comm) comms;
+    TL_VEC(tl_pause) pauses;
+    TL_VEC(tl_pause_release) releases;
+    TL_VEC(uint64_t) false_votes;
+    bool failed; /* memory is out */
+} tl_graph_build;
 
-/* kinds.c: whether the rank sends to another or receives. */
-bool tl_is_stage(const tl_rank_view *view);
+/* A new node, and its number; TL_NONE when memory is out, and `failed`. */
+uint32_t tl_graph_node(tl_graph_build *b, tl_node node);
+void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote);
 
-/* A time of the host on the clock of the device. */
-static inline int64_t tl_on_device(const tl_building *b, int64_t host_ns)
+/* place.c: all of the above up to `streams`, and the rest of `placed` but its nodes.  False when memory is out. */
+bool tl_graph_place(tl_graph_build *b);
+
+/* held.c: fills `held`, once kernels are in order. */
+void tl_graph_find_held(tl_graph_build *b);
+
+/* work.c: the nodes of kernels, and the edges from their launches and the work before them.  Launches have their nodes. */
+void tl_graph_work(tl_graph_build *b);
+
+/* depend.c: the edges between streams. */
+bool tl_graph_depend(tl_graph_build *b);
+
+/* host.c: the nodes of the host, with the edges between them; and those that release waits, once work has nodes.  The calls
+ * are made in this order: host, work, released. */
+typedef struct tl_graph_hosts tl_graph_hosts;
+tl_graph_hosts *tl_graph_host(tl_graph_build *b);
+void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
+void tl_graph_hosts_free(tl_graph_hosts *hosts);
+
+/* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device; TL_NONE. */
+uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *call, int64_t start_ns, int64_t end_ns);
+
+/* release.c: whether anything launched before start_ns runs over end_ns. */
+bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns);
+
+/* pause.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
+void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
+
+/* Kernels in order of ends that end no later than an instant. */
+size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);
+
+/* work.c: that of a copy, by which copies from pageable and from pinned memory are the same. */
+uint64_t tl_graph_copy_name(const tl_rank_view *view, const tl_kernel *copy);
+
+/* The content key of a kernel's name without addresses. */
+static inline uint64_t tl_graph_name(const tl_rank_view *view, const tl_kernel *k)
 {
-    return host_ns < INT64_MIN + b->skew_ns ? INT64_MIN : host_ns - b->skew_ns;
+    if (k->kind == TL_MEMCPY && k->name != TL_NO_NAME)
+        return tl_graph_copy_name(view, k);
+    return k->name != TL_NO_NAME ? view->names->v[tl_name_key(view, k->name)].key : 0;
 }
 
-/* When the kernel's launch was done, on the clock of the device and no later than its own start; TL_TIME_UNKNOWN.  That is
- * when the call returns: a call that takes long is a host that is late.  Calls that launch many, and those that may wait for
- * a copy, last for other reasons: of them it is the start. */
-static inline int64_t tl_launch_of(const tl_building *b, const tl_kernel *k)
+/* The step of an instant of the host: -1 before the first, TL_STEP_BEHIND when the last has ended. */
+static inline int32_t tl_graph_step(const tl_rank_view *view, int64_t host_ns)
 {
-    int64_t launch = k->launch_ns;
-    if (launch == TL_TIME_UNKNOWN)
-        return launch;
-    if (k->launch != TL_NONE && b->view->launches[k->launch].nkernels == 1 &&
-        (k->kind == TL_COMPUTE || k->kind == TL_COMM))
-        launch = b->view->launches[k->launch].end_ns;
-    launch = tl_on_device(b, launch);
-    return launch > k->start_ns ? k->start_ns : launch;
+    size_t low = 0;
+    TL_BISECT(low, view->nsteps, mid, view->steps[mid].start_ns <= host_ns);
+    if (low == 0)
+        return -1;
+    return host_ns < view->steps[low - 1].end_ns || low < view->nsteps ? view->steps[low - 1].number : TL_STEP_BEHIND;
 }
 
-/* When the kernel could have started as far as the host is concerned: TL_TIME_UNKNOWN (which is before everything)
- * without a launch. */
-static inline int64_t tl_arrival_of(const tl_building *b, const tl_kernel *k)
+static inline int64_t tl_graph_host_time(const tl_graph_build *b, int64_t host_ns)
 {
-    int64_t launch = tl_launch_of(b, k);
-    if (launch == TL_TIME_UNKNOWN)
-        return launch;
-    return k->start_ns - launch < b->latency_ns ? k->start_ns : launch + b->latency_ns;
+    return host_ns - b->lag_ns;
 }
 
 #endif

@@ -1,236 +1,183 @@
-/* place.c - the order of a rank's work, and its segments. */
+/* place.c - where each kernel stands: when it was handed over, in the order of launches, in the program of its step. */
 #include "build.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/robust.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+#include <string.h>
 
-#define US INT64_C(1000)
-#define USUAL_LATENCY_NS (5 * US) /* where no kernel shows it */
-#define LATENCY_MAX_NS (50 * US)
+/* ------------------------------------------------------------------------------------------------- clocks, launches */
 
-/* ----------------------------------------------------------------------------------------------------------- order */
-
-/* How much the clock of the host is ahead: kernels that seem to start before their launches tell.  Beyond TL_SKEW_MAX_NS it is
- * not the clock. */
-static void find_skew(tl_building *b)
+/* How far kernels seem to begin before their launches, at most: so much the device's clock is behind. */
+static int64_t lag_of(const tl_rank_view *view)
 {
-    for (size_t i = 0; i < b->view->nkernels; i++) {
-        const tl_kernel *k = &b->view->kernels[i];
-        int64_t ahead;
-        if (k->launch_ns != TL_TIME_UNKNOWN && !__builtin_sub_overflow(k->launch_ns, k->start_ns, &ahead) &&
-            ahead > b->skew_ns && ahead <= TL_SKEW_MAX_NS)
-            b->skew_ns = ahead;
+    int64_t lag = 0;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        int64_t before = k->launch != TL_NONE ? tl_ns_between(view->launches[k->launch].start_ns, k->start_ns) : 0;
+        lag = before < TL_CLOCK_MOST_LAG_NS ? tl_ns_max(lag, before) : lag;
     }
+    return lag;
 }
 
-/* The extent of the recording; false when there is none that can be worked on. */
-static bool find_extent(tl_building *b)
+/* Handed over as the call returns, or right before it starts; not before the call begins. */
+static void hand_over(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
-    int64_t length;
-
-    find_skew(b);
-    b->start_ns = INT64_MAX;
-    b->end_ns = INT64_MIN;
+    for (size_t l = 0; l < view->nlaunches; l++) {
+        b->handed_ns[l] = INT64_MAX;
+        b->blocking[l] = TL_NONE;
+        b->launched[l] = TL_NONE;
+    }
     for (size_t i = 0; i < view->nkernels; i++) {
-        int64_t launch = tl_launch_of(b, &view->kernels[i]);
-        b->start_ns = tl_ns_min(b->start_ns, launch != TL_TIME_UNKNOWN ? launch : view->kernels[i].start_ns);
-        b->end_ns = tl_ns_max(b->end_ns, view->kernels[i].end_ns);
-    }
-    if (view->nkernels == 0)
-        return false;
-    if (view->nsteps > 0)
-        b->start_ns = tl_ns_min(b->start_ns, tl_on_device(b, view->steps[0].start_ns));
-    return !__builtin_sub_overflow(b->end_ns, b->start_ns, &length) && length <= TL_PROGRAM_MAX_NS;
-}
-
-static int by_start(const void *kernels, uint32_t x, uint32_t y)
-{
-    const tl_kernel *k = kernels;
-    if (k[x].start_ns != k[y].start_ns)
-        return k[x].start_ns < k[y].start_ns ? -1 : 1;
-    if (k[x].end_ns != k[y].end_ns)
-        return k[x].end_ns < k[y].end_ns ? -1 : 1;
-    return TL_COMPARE(x, y);
-}
-
-static int by_end(const void *building, uint32_t x, uint32_t y)
-{
-    const tl_building *b = building;
-    int64_t p = b->view->kernels[b->comm[x]].end_ns, q = b->view->kernels[b->comm[y]].end_ns;
-    return TL_COMPARE(p, q);
-}
-
-/* Splits the view into local work and communication, each in its order. */
-static bool put_in_order(tl_building *b)
-{
-    const tl_kernel *k = b->view->kernels;
-    size_t n = b->view->nkernels, ncomm = 0;
-
-    for (size_t i = 0; i < n; i++)
-        ncomm += k[i].kind == TL_COMM;
-    b->local = tl_malloc((n - ncomm) * sizeof *b->local);
-    b->comm = tl_malloc(ncomm * sizeof *b->comm);
-    b->ended = tl_malloc(ncomm * sizeof *b->ended);
-    b->comm_of = tl_malloc(n * sizeof *b->comm_of);
-    b->same = tl_malloc(n * sizeof *b->same);
-    b->busy_until = tl_malloc((n - ncomm) * sizeof *b->busy_until);
-    b->cut = tl_calloc(n - ncomm, sizeof *b->cut);
-    b->place = tl_calloc(ncomm, sizeof *b->place);
-    if (b->local == NULL || b->comm == NULL || b->ended == NULL || b->comm_of == NULL || b->same == NULL ||
-        b->busy_until == NULL || b->cut == NULL || b->place == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        bool follows = i > 0 && tl_same_stream(&k[i - 1], &k[i]) && k[i - 1].kind == TL_COMM;
-        b->same[i] = follows ? b->comm_of[i - 1] : TL_NONE;
-        if (k[i].kind == TL_COMM) {
-            b->comm_of[i] = (uint32_t)b->ncomm;
-            b->ended[b->ncomm] = (uint32_t)b->ncomm;
-            b->comm[b->ncomm++] = (uint32_t)i;
-        } else {
-            b->local[b->nlocal++] = (uint32_t)i;
-        }
-    }
-    if (!tl_sort_index(b->local, b->nlocal, by_start, k) || !tl_sort_index(b->ended, b->ncomm, by_end, b))
-        return false;
-    for (size_t i = 0; i < b->nlocal; i++)
-        b->comm_of[b->local[i]] = (uint32_t)i;
-    return true;
-}
-
-static void find_ends(tl_building *b)
-{
-    int64_t until = b->start_ns;
-    for (size_t i = 0; i < b->nlocal; i++) {
-        if (!b->beside[i])
-            until = tl_ns_max(until, b->view->kernels[b->local[i]].end_ns);
-        b->busy_until[i] = until;
+        const tl_kernel *k = &view->kernels[i];
+        b->placed[i] = (tl_placed){ .launch_ns = TL_TIME_UNKNOWN,
+                                    .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
+                                    .start = TL_NONE,
+                                    .end = TL_NONE };
+        if (k->launch == TL_NONE)
+            continue;
+        const tl_launch *l = &view->launches[k->launch];
+        b->placed[i].step = tl_graph_step(view, l->start_ns);
+        int64_t start = tl_graph_host_time(b, l->start_ns), end = tl_graph_host_time(b, l->end_ns);
+        int64_t handed = tl_ns_min(end, tl_ns_max(start, k->start_ns - TL_ROUNDING_NS));
+        b->placed[i].launch_ns = start;
+        b->handed_ns[k->launch] = tl_ns_min(b->handed_ns[k->launch], handed);
+        /* A copy whose call comes back when it is done. */
+        if (k->kind == TL_MEMCPY && l->nkernels == 1 && k->end_ns > start && k->end_ns <= end + TL_CLOCK_ERROR_NS)
+            b->blocking[k->launch] = (uint32_t)i;
     }
 }
 
-/* The lower quartile of what passed between launch and start where the device had nothing of its own left to do: the
- * kernels above it also waited for something else. */
-static bool find_latency(tl_building *b)
+/* What few launches keep below: they found the device waiting. */
+static bool find_latency(tl_graph_build *b)
 {
-    enum { SAMPLES = 4096 };
-    double *ns = tl_malloc(SAMPLES * sizeof *ns);
+    int64_t *late = tl_malloc((b->view->nkernels + 1) * sizeof *late);
     size_t n = 0;
 
-    if (ns == NULL)
-        return false;
-    for (size_t i = 1; i < b->nlocal && n < SAMPLES; i++) {
-        const tl_kernel *k = &b->view->kernels[b->local[i]];
-        int64_t launch = tl_launch_of(b, k);
-        if (launch != TL_TIME_UNKNOWN && !b->beside[i] && launch >= b->busy_until[i - 1])
-            ns[n++] = (double)(k->start_ns - launch);
+    for (size_t i = 0; late != NULL && i < b->view->nkernels; i++) {
+        const tl_kernel *k = &b->view->kernels[i];
+        if (k->launch != TL_NONE)
+            late[n++] = tl_ns_between(k->start_ns, b->handed_ns[k->launch]);
     }
-    b->latency_ns = USUAL_LATENCY_NS;
     if (n > 0) {
-        tl_real_median(ns, n); /* puts them in order */
-        b->latency_ns = tl_ns_min((int64_t)ns[n / 4], LATENCY_MAX_NS);
+        tl_ns_sort(late, n);
+        b->latency_ns = tl_ns_max(0, tl_ns_min(late[(size_t)(TL_LATENCY_SHARE * (double)(n - 1))], TL_CLOCK_ERROR_NS));
     }
-    free(ns);
+    free(late);
+    return late != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ orders */
+
+static int by_end(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_kernel *k = context;
+    return k[x].end_ns != k[y].end_ns ? TL_COMPARE(k[x].end_ns, k[y].end_ns) : TL_COMPARE(x, y);
+}
+
+static int by_turn(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_graph_build *b = context;
+    const tl_kernel *k = b->view->kernels;
+    int64_t a = b->placed[x].launch_ns, c = b->placed[y].launch_ns;
+    a = a != TL_TIME_UNKNOWN ? a : k[x].start_ns;
+    c = c != TL_TIME_UNKNOWN ? c : k[y].start_ns;
+    if (a != c)
+        return TL_COMPARE(a, c);
+    return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
+}
+
+static bool put_in_order(tl_graph_build *b)
+{
+    size_t n = b->view->nkernels;
+    for (uint32_t i = 0; i < n; i++)
+        b->by_end[i] = b->by_turn[i] = i;
+    if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || !tl_sort_index(b->by_turn, n, by_turn, b))
+        return false;
+    uint32_t segment = 0;
+    int64_t latest = INT64_MIN;
+    for (uint32_t turn = 0; turn < n; turn++) {
+        tl_placed *p = &b->placed[b->by_turn[turn]];
+        p->turn = turn;
+        p->segment = segment;
+        segment += b->view->kernels[b->by_turn[turn]].kind == TL_COMM;
+        latest = p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(latest, p->launch_ns) : latest;
+        b->latest_ns[turn] = latest;
+    }
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------- segments */
-
-static int by_launch(const void *building, uint32_t x, uint32_t y)
+static void list_streams(tl_graph_build *b)
 {
-    const tl_building *b = building;
-    const tl_comm_place *p = &b->place[x], *q = &b->place[y];
-    if (p->launch_ns != q->launch_ns)
-        return p->launch_ns < q->launch_ns ? -1 : 1;
-    return by_start(b->view->kernels, b->comm[x], b->comm[y]);
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        if (i == 0 || !tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]))
+            b->streams[b->nstreams++].first = i;
+        b->streams[b->nstreams - 1].end = i + 1;
+    }
 }
 
-static void add_boundary(tl_building *b, int64_t host_ns, uint32_t at, uint32_t comm, int32_t step)
-{
-    tl_boundary *last = b->nboundaries > 0 ? &b->boundaries[b->nboundaries - 1] : NULL;
-    if (b->boundaries == NULL)
-        return;
-    if (last != NULL)
-        at = at > last->at ? at : last->at;
-    b->boundaries[b->nboundaries++] = (tl_boundary){ host_ns, at, comm, step };
-}
+/* ---------------------------------------------------------------------------------------------------------- programs */
 
-/* Launches of collectives and beginnings of steps, in the order of the host; work goes with its launch. */
-static bool find_boundaries(tl_building *b)
+typedef struct step_program {
+    uint64_t does; /* streams and names of its work in the order of launches */
+    uint32_t n;
+} step_program;
+
+/* A step's program is what it launches, in order; a place in it is the same on every rank that launches the same. */
+static bool find_programs(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
-    size_t ntimes = view->nsteps > 0 ? view->nsteps + 1 : 0, next = 0, at = 0;
-    uint32_t *order = tl_malloc((b->ncomm + 1) * sizeof *order);
-    int64_t launched = INT64_MIN;
-    int32_t step = -1;
-    bool any = false; /* launches are recorded at all */
+    TL_VEC(step_program) programs = { 0 };
+    tl_map number_of = { 0 }; /* by step + 1 */
+    uint32_t *program_of = tl_malloc((view->nkernels + 1) * sizeof *program_of);
+    bool ok = program_of != NULL && tl_vec_room(&programs);
 
-    for (size_t i = 0; !any && i < b->nlocal; i++)
-        any = tl_launch_of(b, &view->kernels[b->local[i]]) != TL_TIME_UNKNOWN;
-
-    b->boundaries = tl_malloc((b->ncomm + ntimes + 1) * sizeof *b->boundaries);
-    for (size_t i = 0; order != NULL && i < b->ncomm; i++)
-        order[i] = (uint32_t)i;
-    if (order == NULL || b->boundaries == NULL || !tl_sort_index(order, b->ncomm, by_launch, b)) {
-        free(order);
-        return false;
-    }
-    for (size_t i = 0; i <= b->ncomm; i++) {
-        int64_t comm_ns = i < b->ncomm ? b->place[order[i]].launch_ns : INT64_MAX;
-        for (; next < ntimes; next++) {
-            int64_t time = next < view->nsteps ? view->steps[next].start_ns : view->steps[next - 1].end_ns;
-            time = tl_on_device(b, time);
-            if (time > comm_ns || time > b->end_ns)
+    for (size_t turn = 0; ok && turn < view->nkernels; turn++) {
+        const tl_kernel *k = &view->kernels[b->by_turn[turn]];
+        int32_t step = b->placed[b->by_turn[turn]].step;
+        uint32_t number = tl_map_get(&number_of, (uint64_t)((int64_t)step + 1));
+        if (number == TL_MAP_NONE) {
+            number = (uint32_t)programs.n;
+            ok = tl_vec_room(&programs) && tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number) == 0;
+            if (!ok)
                 break;
-            step = next < view->nsteps ? view->steps[next].number : -1;
-            if (time < b->start_ns)
-                continue;
-            while (at < b->nlocal) {
-                const tl_kernel *k = &view->kernels[b->local[at]];
-                int64_t launch = tl_launch_of(b, k);
-                /* It was launched before the recording, or is the next step's batch, copied while this one's work waits. */
-                if ((launch != TL_TIME_UNKNOWN || !any) && !b->beside[at])
-                    launched = tl_ns_max(launched, launch != TL_TIME_UNKNOWN ? launch : k->start_ns);
-                if (launched >= time)
-                    break;
-                at++;
-            }
-            add_boundary(b, time, (uint32_t)at, TL_NONE, step);
+            programs.v[programs.n++] = (step_program){ 0 };
         }
-        if (i < b->ncomm)
-            add_boundary(b, comm_ns, b->place[order[i]].at, order[i], step);
+        step_program *p = &programs.v[number];
+        p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), tl_graph_name(view, k));
+        program_of[turn] = number;
+        b->placed[b->by_turn[turn]].place = p->n++;
     }
-    for (size_t i = 0; i < b->nboundaries; i++)
-        if (b->boundaries[i].at > 0)
-            b->cut[b->boundaries[i].at - 1] = true;
-    free(order);
-    return true;
+    for (size_t turn = 0; ok && programs.v != NULL && turn < view->nkernels; turn++) {
+        tl_placed *p = &b->placed[b->by_turn[turn]];
+        p->place = tl_hash_mix(programs.v[program_of[turn]].does, p->place);
+    }
+    free(programs.v);
+    free(program_of);
+    tl_map_free(&number_of);
+    return ok;
 }
 
-bool tl_building_place(tl_building *b, const tl_rank_view *view, const tl_host_waits *waits)
+bool tl_graph_place(tl_graph_build *b)
 {
-    *b = (tl_building){ .view = view };
-    if (!find_extent(b))
-        return true;
-    if (!put_in_order(b) || !tl_building_find_beside(b, waits))
+    size_t n = b->view->nkernels, nlaunches = b->view->nlaunches;
+    b->placed = tl_malloc((n + 1) * sizeof *b->placed);
+    b->by_end = tl_malloc((n + 1) * sizeof *b->by_end);
+    b->by_turn = tl_malloc((n + 1) * sizeof *b->by_turn);
+    b->latest_ns = tl_malloc((n + 1) * sizeof *b->latest_ns);
+    b->streams = tl_malloc((n + 1) * sizeof *b->streams);
+    b->handed_ns = tl_malloc((nlaunches + 1) * sizeof *b->handed_ns);
+    b->blocking = tl_malloc((nlaunches + 1) * sizeof *b->blocking);
+    b->held = tl_calloc(nlaunches + 1, sizeof *b->held);
+    b->launched = tl_malloc((nlaunches + 1) * sizeof *b->launched);
+    if (b->placed == NULL || b->by_end == NULL || b->by_turn == NULL || b->latest_ns == NULL || b->streams == NULL ||
+        b->handed_ns == NULL || b->blocking == NULL || b->held == NULL || b->launched == NULL)
         return false;
-    find_ends(b);
-    return find_latency(b) && tl_building_place_comms(b) && find_boundaries(b) && tl_building_find_releases(b, waits);
-}
-
-void tl_building_free(tl_building *b)
-{
-    free(b->local);
-    free(b->comm);
-    free(b->ended);
-    free(b->comm_of);
-    free(b->same);
-    free(b->busy_until);
-    free(b->place);
-    free(b->boundaries);
-    free(b->releases);
-    free(b->cut);
-    free(b->beside);
-    *b = (tl_building){ 0 };
+    b->lag_ns = lag_of(b->view);
+    hand_over(b);
+    list_streams(b);
+    if (!find_latency(b) || !put_in_order(b) || !find_programs(b))
+        return false;
+    tl_graph_find_held(b);
+    return true;
 }

@@ -18,8 +18,8 @@
 /* A level is refitted so often at most; it hardly ever takes more than three. */
 enum { REFITS = 8 };
 
-/* Below so many steps a ramp is not told from a level. */
-enum { RAMP_LEAST = 5 };
+
+
 
 /* Of n steps; room for all that is tried. */
 typedef struct fit {
@@ -144,7 +144,7 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
 
     if (ok) {
         double levels = two_levels(&f);
-        bool drifts = n >= RAMP_LEAST && levels > 0 && ramp(&f, &begin) > levels;
+        bool drifts = n >= (size_t)TL_RAMP_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
         *out = (tl_shape){ .first = n };
         for (size_t s = 0; s < n; s++) {
             up[s] = drifts ? s >= begin : f.best[s];

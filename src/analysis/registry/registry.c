@@ -9,6 +9,7 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 
 const tl_analysis *const tl_analyses[] = {
@@ -42,6 +43,7 @@ static const tl_schema *const schemas[] = {
     &tl_bandwidth_schema,
     &tl_clock_schema,
     &tl_quality_schema,
+    &tl_parameter_schema,
     &tl_idle_schema,
     &tl_idle_overview_schema,
     &tl_idle_summary_schema,

@@ -1,34 +1,18 @@
-/* parts.h - what the files of the replay share. */
+/* parts.h - repairs of what a rank has more of than its peers, and of links. */
 #ifndef ANALYSIS_REPLAY_PARTS_H
 #define ANALYSIS_REPLAY_PARTS_H
 
-#include "tlmpi/analysis/graph/graph.h"
+#include "tlmpi/analysis/replay.h"
 
-/* Replays with the cuts as they are. */
-int64_t tl_whatif_replay(tl_whatif *w);
+/* additional.c, both in the steps that are `on`; false when memory is out. */
 
-/* whatif.c: how long work stood idle for each entry of a host in the last replay; what repairing one cell takes off work and
- * host. */
-void tl_whatif_find_lateness(tl_whatif *w);
-void tl_whatif_surplus_of(const tl_whatif *w, uint32_t rank, size_t cell, uint32_t parts, int64_t *work_ns,
-                          int64_t *host_ns);
+/* Each stretch between two collectives takes of each class with which[class] what it takes the rank's role. */
+bool tl_repair_segments(const tl_baseline *baseline, uint32_t rank, const bool *on, const bool *which, tl_changes *scenario);
 
-/* When a comm may start in the replay, but for its lag: the latest of what it waits for.  Of equals the later named in
- * program.h; *entry and *other say which it was, TL_NONE for neither. */
-int64_t tl_whatif_ready(const tl_whatif *w, uint32_t comm, uint32_t *entry, uint32_t *other);
+/* Of waits for the device beyond those of peers in the same stretch the longest wait for nothing. */
+bool tl_repair_waits(const tl_baseline *baseline, uint32_t rank, const bool *on, tl_changes *scenario);
 
-/* When the first of them starts. */
-int64_t tl_whatif_first_start(const tl_whatif *w);
-
-/* From ends of steps to their times. */
-void tl_whatif_step_times(const tl_whatif *w, int64_t *step_ns);
-
-/* absent.c: cells for ranks without a trace, those of who stands for them; then how long these are repaired, and when
- * they come to their collectives.  False when memory is out. */
-bool tl_whatif_give_cells(tl_whatif *w);
-bool tl_whatif_settle(tl_whatif *w);
-
-/* absent.c, while it finds that: seats the comms of a stage that belong to ranks without a trace; the others are. */
-void tl_whatif_seat_absent(tl_whatif *w, const tl_stage *stage);
+/* links.c: likewise, what the transfers of a link take longer than those like them. */
+bool tl_repair_link(const tl_baseline *baseline, uint32_t link, const bool *on, tl_changes *scenario);
 
 #endif

@@ -1,49 +1,103 @@
-/* path.c - the critical path of a job as rows of its table. */
+/* path.c - the critical path of the job as it was.
+ *
+ *     done = since + work + rest        since: the latest of what is waited for, with its least time (lag)
+ *
+ * A node on the path adds its work to what that work is; its lag and rest are latency, but for members of a collective: what one
+ * is done later than the first is transfer, too.
+ */
 #include "tlmpi/analysis/replay.h"
-#include "critical.h"
-#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
 
-static bool add_row(tl_table *table, int64_t whole_ns, tl_path_row row)
+typedef struct walking {
+    const tl_graph *g;
+    tl_path *out;
+    size_t rank; /* that the path is on */
+} walking;
+
+/* What was waited for last; TL_NONE for what waits for nothing. */
+static uint32_t last_edge(const tl_graph *g, uint32_t v)
 {
-    if (row.path_ns == 0 && row.own_ns == 0)
-        return true;
-    row.share = whole_ns > 0 ? (double)row.path_ns / (double)whole_ns : 0;
-    return tl_table_append(table, &row, 1);
+    uint32_t last = TL_NONE;
+    int64_t since = INT64_MIN;
+    for (uint32_t e = g->nodes[v].first_edge; e < g->nodes[v + 1].first_edge; e++) {
+        int64_t at = g->nodes[g->from[e]].done_ns + g->lag_ns[e];
+        if (last == TL_NONE || at > since) {
+            last = e;
+            since = at;
+        }
+    }
+    return last;
 }
 
-static bool add_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table)
+static void add(walking *w, tl_part part, int64_t ns)
 {
-    int64_t whole_ns = path->before_ns;
-    bool added = true;
-
-    for (int part = 0; part < TL_NPARTS; part++)
-        whole_ns += path->sum.ns[part];
-    for (int part = 0; added && part < TL_NPARTS; part++)
-        added = add_row(table, whole_ns,
-                        (tl_path_row){ .rank = -1,
-                                       .activity = (uint8_t)part,
-                                       .path_ns = path->sum.ns[part],
-                                       .own_ns = path->mean.ns[part],
-                                       .imbalance_ns = tl_path_imbalance(path, (tl_part)part) });
-    added = added &&
-            add_row(table, whole_ns, (tl_path_row){ .rank = -1, .activity = TL_NPARTS, .path_ns = path->before_ns });
-    for (size_t r = 0; r < nranks; r++)
-        for (int part = 0; added && part < TL_NPARTS; part++)
-            added = add_row(table, whole_ns,
-                            (tl_path_row){ .rank = ranks[r],
-                                           .activity = (uint8_t)part,
-                                           .path_ns = path->by_rank[r].ns[part],
-                                           .own_ns = path->own[r].ns[part] });
-    return added;
+    w->out->sum.ns[part] += ns;
+    if (w->rank < w->g->nranks)
+        w->out->by_rank[w->rank].ns[part] += ns;
 }
 
-tl_status tl_path_find(tl_whatif *whatif, const int32_t *ranks, size_t nranks, tl_table *table, tl_error *err)
+static void step_over(walking *w, uint32_t v, uint32_t edge)
 {
-    tl_path path = { 0 };
-    tl_status st = tl_critical_path(whatif, &path, err);
+    const tl_node *node = &w->g->nodes[v];
+    int64_t rest = w->g->rest_ns[v], late = w->g->lag_ns[edge] + rest;
 
-    if (st == TL_OK && path.n > 0 && !(add_rows(&path, ranks, nranks, table) && tl_table_sort(table)))
-        st = tl_fail_memory(err, "the critical path");
-    tl_path_free(&path);
-    return st;
+    add(w, (tl_part)node->part, node->work_ns);
+    add(w, node->kind == TL_NODE_END ? TL_PART_COMM : TL_PART_DEVICE, late);
+    if (node->kind != TL_NODE_END && rest > 2 * TL_ROUNDING_NS)
+        w->out->unexplained_ns += rest;
+}
+
+static void walk(walking *w, int64_t start_ns)
+{
+    const tl_graph *g = w->g;
+    uint32_t v = 0;
+    for (uint32_t i = 1; i < g->nnodes; i++)
+        v = g->nodes[i].done_ns > g->nodes[v].done_ns ? i : v;
+    for (uint32_t edge;; v = g->from[edge]) {
+        size_t rank = tl_graph_rank_of(g, v);
+        w->rank = rank < g->nranks ? rank : w->rank;
+        edge = last_edge(g, v);
+        if (edge == TL_NONE)
+            break;
+        step_over(w, v, edge);
+    }
+    w->out->before_ns = g->nodes[v].done_ns - start_ns;
+    w->out->unexplained_ns += w->out->before_ns;
+}
+
+/* Transfers of a member: from the last arrival to its own end. */
+static void sum_own(const tl_graph *g, tl_path *out)
+{
+    for (size_t r = 0; r < g->nranks; r++)
+        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
+            const tl_node *node = &g->nodes[v];
+            out->own[r].ns[node->part] += node->work_ns;
+            if (node->kind != TL_NODE_END || node->first_edge == g->nodes[v + 1].first_edge)
+                continue;
+            uint32_t from = g->from[node->first_edge];
+            if (g->nodes[from].kind == TL_NODE_MEETING)
+                out->own[r].ns[TL_PART_COMM] += node->done_ns - g->nodes[from].done_ns + g->nodes[from].work_ns - node->work_ns;
+        }
+}
+
+bool tl_path_of(const tl_graph *g, int64_t start_ns, tl_path *out)
+{
+    *out = (tl_path){ .by_rank = tl_calloc(g->nranks + 1, sizeof *out->by_rank),
+                      .own = tl_calloc(g->nranks + 1, sizeof *out->own) };
+    walking w = { .g = g, .out = out, .rank = g->nranks };
+    if (out->by_rank == NULL || out->own == NULL)
+        return false;
+    if (g->nnodes > 0)
+        walk(&w, start_ns);
+    sum_own(g, out);
+    return true;
+}
+
+void tl_path_end(tl_path *path)
+{
+    free(path->by_rank);
+    free(path->own);
+    *path = (tl_path){ 0 };
 }

@@ -1,78 +1,211 @@
-/* links.c - see links.h: whom a slow link names. */
-#include "links.h"
+/* links.c - links on which data are slow, as rows, and the ranks at their ends. */
+#include "parts.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
-#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/participant.h"
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static const char *name_of(const tl_table *groups, int32_t group)
+typedef struct writing {
+    const tl_findings *j;
+    const tl_baseline *b;
+    const tl_verdict_ranks *in;
+    tl_link_ends ends;
+    int64_t *scratch;
+} writing;
+
+static int32_t number_of(const writing *w, size_t step)
 {
-    for (size_t i = 0; i < groups->n; i++) {
-        const tl_group_row *row = tl_table_row(groups, i);
-        if (row->group == group)
-            return row->description[0] != 0 ? row->description : row->name[0] != 0 ? row->name : "group";
-    }
-    return "group";
+    return w->b->steps[step] == TL_STEP_BEHIND ? -1 : w->b->steps[step];
 }
 
-static void name_rank(const tl_slow_link_row *link, const char *group, int64_t unchanged_ns, tl_straggler *row)
+/* -------------------------------------------------------------------------------------------------------------- link */
+
+/* The kind and size with the largest surplus: what one of them takes, and would take. */
+static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row *row)
 {
+    const tl_baseline *b = w->b;
+    const tl_link_ranks *link = &b->links[unit->link];
+    int64_t most = INT64_MIN;
+
+    for (size_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        if (class->family != TL_FAMILY_TRANSFER || class->role != unit->role)
+            continue;
+        int64_t own_ns, usual_ns = tl_baseline_of(b, class, link->place, unit->on, &own_ns, w->scratch), pieces = 0;
+        for (size_t s = 0; s < b->nsteps; s++)
+            pieces += unit->on[s] ? class->pieces[link->place * b->nsteps + s] : 0;
+        if (pieces == 0 || own_ns - usual_ns <= most)
+            continue;
+        bool like = false;
+        for (size_t i = 0; i < b->roles[class->role].n * b->nsteps; i++)
+            like = like || (i / b->nsteps != link->place && unit->on[i % b->nsteps] && class->pieces[i] > 0);
+        most = own_ns - usual_ns;
+        row->kind = tl_transfer_kind(class->key);
+        row->bytes = tl_transfer_bytes(class->key);
+        row->transfer_ns = own_ns / pieces;
+        row->elsewhere_ns = usual_ns / pieces;
+        row->ratio = usual_ns > 0 ? (double)own_ns / (double)usual_ns : NAN;
+        row->evidence = like ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
+    }
+}
+
+/* The ends of the link, as far as they are known. */
+static void put_ends(const writing *w, size_t unit, tl_slow_link_row *row)
+{
+    const tl_link_ranks *link = &w->b->links[w->j->units.v[unit].link];
+    int32_t ranks[2] = { -1, -1 };
+    size_t n = 0;
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t member = w->b->link_members[link->first + i];
+        if (link->n > 2 && w->ends.unit_of[member] == TL_NONE)
+            continue;
+        ranks[n > 0] = w->in->ranks[member];
+        n++;
+    }
+    row->rank = ranks[0];
+    row->peer = ranks[1];
+}
+
+static bool add_link(const writing *w, size_t unit, int32_t number, tl_slow_link_row *row, int32_t *ranks)
+{
+    const tl_unit *u = &w->j->units.v[unit];
+    const tl_link_ranks *link = &w->b->links[u->link];
+    *row = (tl_slow_link_row){ .link = number,
+                               .group = link->group,
+                               .surplus_ns = u->late_ns,
+                               .z = u->z,
+                               .pattern = (uint8_t)u->shape.pattern,
+                               .first_step = number_of(w, u->shape.first),
+                               .last_step = number_of(w, u->shape.last),
+                               .p_value = u->p,
+                               .gain_ns = u->alone_ns };
+    for (uint32_t i = 0; i < link->n; i++)
+        ranks[i] = w->in->ranks[w->b->link_members[link->first + i]];
+    tl_ranks_text(ranks, link->n, row->ranks, sizeof row->ranks);
+    put_transfer(w, u, row);
+    put_ends(w, unit, row);
+    return true;
+}
+
+/* Two ranks that are held up alike in exchanges. */
+static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, int32_t number, tl_slow_link_row *row)
+{
+    const int32_t ranks[2] = { w->in->ranks[x->rank], w->in->ranks[y->rank] };
+    tl_stay a = tl_stay_of(w->b, x, w->scratch), b = tl_stay_of(w->b, y, w->scratch);
+    size_t link = tl_link_of_both(w->b, x->rank, y->rank);
+    *row = (tl_slow_link_row){ .link = number,
+                               .group = link < w->b->nlinks ? w->b->links[link].group : -1,
+                               .rank = ranks[0],
+                               .peer = ranks[1],
+                               .evidence = TL_LINK_BY_GROUPS,
+                               .kind = a.kind,
+                               .bytes = -1,
+                               .transfer_ns = a.pieces > 0 ? a.own_ns / a.pieces : 0,
+                               .elsewhere_ns = a.pieces > 0 ? a.usual_ns / a.pieces : 0,
+                               .ratio = a.usual_ns > 0 ? (double)a.own_ns / (double)a.usual_ns : NAN,
+                               .surplus_ns = a.own_ns - a.usual_ns + b.own_ns - b.usual_ns,
+                               .z = fmin(x->z, y->z),
+                               .pattern = (uint8_t)x->shape.pattern,
+                               .first_step = number_of(w, x->shape.first),
+                               .last_step = number_of(w, x->shape.last),
+                               .p_value = fmax(x->p, y->p),
+                               .gain_ns = w->j->rank_ns[x->rank] };
+    tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ranks */
+
+static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
+{
+    return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
+}
+
+static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
+{
+    row->cause = TL_CAUSE_SLOW_LINK;
+    row->cause_share = 1;
+    snprintf(row->reason, sizeof row->reason, "%s holds up %d and %d alike, and nobody else (p %.1e)",
+             tl_collective_labels[link->kind], link->rank, link->peer, link->p_value);
+}
+
+static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_unit *unit, tl_straggler *row)
+{
+    size_t nup = 0, nfull = 0;
+    int64_t gain_ns = w->ends.common ? w->j->links_ns : unit->alone_ns;
+    if (row->verdict == TL_VERDICT_STRAGGLER && row->gain_ns >= gain_ns / 2)
+        return;
+    for (size_t s = 0; s < w->b->nsteps; s++) {
+        nup += unit->on[s];
+        nfull += !w->b->cut[s];
+    }
     row->verdict = TL_VERDICT_STRAGGLER;
     row->cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
     row->pattern = link->pattern;
     row->first_step = link->first_step;
     row->last_step = link->last_step;
-    row->gain_ns = link->gain_ns;
-    row->slowdown = unchanged_ns > link->gain_ns ? (double)unchanged_ns / (double)(unchanged_ns - link->gain_ns) : 1;
-    snprintf(row->place, sizeof row->place, "%.80s %d,%d", group, link->rank, link->peer);
-    snprintf(row->reason, sizeof row->reason, "%s between %d and %d takes %.1f times as long as %s", /* */
-             tl_collective_labels[link->kind], link->rank, link->peer, link->ratio,
-             link->evidence == TL_LINK_BY_GROUPS  ? "between others"
-             : link->evidence == TL_LINK_BY_STEPS ? "in other steps"
-             : link->evidence == TL_LINK_BY_LAST  ? "its ring would without the wires of their host"
-                                                  : "its ring would without it");
+    row->share_steps = nfull > 0 ? (double)nup / (double)nfull : NAN;
+    row->z = unit->z;
+    row->p_value = unit->p;
+    row->gain_ns = gain_ns;
+    row->slowdown = gain_ns < w->j->time_ns ? (double)w->j->time_ns / (double)(w->j->time_ns - gain_ns) : NAN;
+    snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s%s (p %.1e)",
+             tl_collective_labels[link->kind], link->ranks, link->ratio,
+             link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps",
+             w->ends.common ? ", as on all links here" : "", unit->p);
 }
 
-/* Its charge is nothing that it did itself. */
-static bool is_carried(const tl_straggler *row)
+static bool write(const writing *w, tl_tables *tables)
 {
-    return row->cause == TL_CAUSE_OTHER_GROUP || row->cause == TL_CAUSE_MIXED || row->cause == TL_CAUSE_UNKNOWN;
-}
-
-static bool in_window(const tl_straggler *row, const tl_slow_link_row *link)
-{
-    return row->first_step <= link->last_step && link->first_step <= row->last_step;
-}
-
-void tl_job_links_judge(const tl_verdict_input *job, bool simulated, tl_tables *tables)
-{
-    const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema),
-                   *groups = tl_tables_get(tables, &tl_group_row_schema);
+    tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema);
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-    const tl_whatif_row *unchanged =
-        tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
-    int64_t unchanged_ns = unchanged != NULL ? unchanged->time_ns : 0;
+    tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    int32_t *ranks = tl_malloc((w->b->graph->nranks + 1) * sizeof *ranks), number = 0;
+    bool ok = ranks != NULL;
 
-    for (size_t i = 0; i < stragglers->n; i++) {
-        tl_straggler *row = tl_table_row(stragglers, i);
-        const tl_slow_link_row *own = NULL, *other = NULL;
-        bool straggler = row->verdict == TL_VERDICT_STRAGGLER;
-        for (size_t k = 0; k < links->n; k++) {
-            const tl_slow_link_row *link = tl_table_row(links, k);
-            if (simulated && !tl_gain_matters(job, link->first_step, link->last_step, link->gain_ns))
-                continue;
-            if ((link->rank == row->rank || link->peer == row->rank) &&
-                (own == NULL || link->surplus_ns > own->surplus_ns))
-                own = link;
-            if (link->rank >= 0 && in_window(row, link) && (other == NULL || link->surplus_ns > other->surplus_ns))
-                other = link;
-        }
-        if (own != NULL && (!straggler || is_carried(row) || row->gain_ns < own->surplus_ns / 2)) {
-            name_rank(own, name_of(groups, own->group), unchanged_ns, row);
-        } else if (straggler && other != NULL && is_carried(row) && row->gain_ns < other->surplus_ns / 2) {
-            row->verdict = TL_VERDICT_OK;
-            snprintf(row->reason, sizeof row->reason, "late elsewhere, by the slow link between %d and %d", other->rank,
-                     other->peer);
-        }
+    for (uint32_t u = 0; ok && u < w->j->units.n; u++) {
+        tl_slow_link_row row;
+        if (!w->j->units.v[u].needed || w->j->units.v[u].link == TL_NONE)
+            continue;
+        ok = add_link(w, u, number++, &row, ranks) && tl_table_append(links, &row, 1);
+        for (size_t r = 0; ok && r < w->in->nranks; r++)
+            if (w->ends.unit_of[r] == u)
+                name_rank(w, &row, &w->j->units.v[u], row_of(w, stragglers, r));
     }
+    for (uint32_t u = 0; ok && u < w->j->units.n; u++) {
+        const tl_unit *x = &w->j->units.v[u];
+        tl_slow_link_row row;
+        if (x->with == TL_NONE || x->with < u)
+            continue;
+        const tl_unit *y = &w->j->units.v[x->with];
+        put_exchange(w, x, y, number++, &row);
+        ok = tl_table_append(links, &row, 1);
+        name_exchange(row_of(w, stragglers, x->rank), &row);
+        name_exchange(row_of(w, stragglers, y->rank), &row);
+    }
+    free(ranks);
+    if (!ok || number == 0)
+        return ok;
+    const tl_whatif_row row = { .scenario = TL_SCENARIO_LINKS,
+                                .rank = -1,
+                                .cause = TL_NPARTS,
+                                .group = -1,
+                                .time_ns = w->j->time_ns - w->j->links_ns,
+                                .gain_ns = w->j->links_ns,
+                                .share = NAN,
+                                .slowdown = NAN,
+                                .model_error = NAN };
+    return tl_table_append(whatif, &row, 1) && tl_table_sort(whatif);
+}
+
+bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
+{
+    writing w = { .j = j, .b = b, .in = in, .scratch = tl_malloc((b->nlinks + b->graph->nranks + b->nsteps + 1) * sizeof *w.scratch) };
+    bool ok = w.scratch != NULL && tl_link_ends_find(j, b, &w.ends) && write(&w, tables);
+    free(w.scratch);
+    free(w.ends.unit_of);
+    return ok;
 }

@@ -1,31 +1,62 @@
-/* parts.h - what the tests of steps and the verdicts that rest on them share. */
+/* parts.h - the steps of a verdict, in order. */
 #ifndef ANALYSIS_VERDICT_PARTS_H
 #define ANALYSIS_VERDICT_PARTS_H
 
-#include "judging.h"
-#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/verdict.h"
 
-/* In so few steps no test of steps tells anything. */
-enum { TL_TOO_FEW_STEPS = 2 };
+/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
+bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
-/* What a rank's flagged steps took, others waited for it in them, and a repair would gain; what it is charged for them,
- * of that for communication that nobody matched, and what all are. */
-typedef struct tl_explaining {
-    double steps_ns, waited_ns, gain_ns, blame_ns, comm_ns, all_ns;
-    bool waits_known; /* as in judging.h */
-} tl_explaining;
+/* cost.c: what repairs gain. */
+typedef struct tl_costing tl_costing;
 
-/* Most of all waiting was for it, not just by chance, and a repair explains next to nothing of that: others without a
- * trace may pass its delay on.  Where all have one, waits that cost nothing are nobody's fault: what waits has time, as in
- * a job whose hosts set the pace.  Nor is what it spent in communication that nobody matched a delay of its own: there it
- * waited for others, as the first stage of a pipeline does whose sends and receives tell nothing. */
-bool tl_is_unexplained(const tl_explaining *e, tl_pattern pattern, double p);
+/* *out costs repairs of the units; NULL when memory is out. */
+tl_costing *tl_costing_new(const tl_baseline *baseline, const tl_findings *findings);
+void tl_costing_free(tl_costing *costing);
 
-/* Of what the rank is charged in flagged[nsteps] steps, what it is for communication that nobody matched. */
-double tl_charged_for_comm(const tl_verdict_input *input, size_t rank, const bool *flagged);
+/* What the repair of all units with chosen[unit] gains. */
+int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
-/* What a share is of the step itself, in percent: shares are of the step without the cost, but of half a step at least
- * (outlier/standing.c). */
-double tl_percent_of_step(double share);
+/* ... by step: differences of step ends, of the last one asked for. */
+void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
+
+/* choose.c: needed, and all gains.  False when memory is out. */
+bool tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);
+
+/* exchange.c: which of the chosen units are two ends of a slow link, `with` each other.  False when memory is out. */
+bool tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
+
+/* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done, in the
+ * steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
+typedef struct tl_stay {
+    int64_t own_ns, usual_ns, pieces;
+    uint8_t kind;
+} tl_stay;
+
+/* The first link of three ranks or more that has both; nlinks: none. */
+size_t tl_link_of_both(const tl_baseline *baseline, uint32_t x, uint32_t y);
+
+tl_stay tl_stay_of(const tl_baseline *baseline, const tl_unit *unit, int64_t *scratch);
+
+/* ends.c: whom slow links have in common. */
+typedef struct tl_link_ends {
+    uint32_t *unit_of; /* [nranks] of each rank the unit whose link ends there, the costliest; TL_NONE: none */
+    bool common;       /* all chosen links end there */
+} tl_link_ends;
+
+/* *out->unit_of is the caller's.  False when memory is out. */
+bool tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
+
+/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual.  False when
+ * memory is out. */
+bool tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
+                      bool *told);
+
+/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there.  False when memory is out. */
+bool tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_tables *tables);
+
+/* path_rows.c: appends the rows of table critical_path.  False when memory is out. */
+bool tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table);
 
 #endif

@@ -1,87 +1,335 @@
-/* units.c - see units.h. */
-#include "units.h"
-#include "alike.h"
-#include "hosts.h"
+/* units.c - who is late, in which steps, and could it be chance?
+ *
+ * The scale of noise is pooled over all ranks and steps of a role: it rests on hundreds of cells, where one rank has five.  With
+ * weights t, 1 where the unit is up or rising with a ramp:
+ *
+ *     z = sum t x / (sigma sqrt(sum t^2)),  n = (sum t)^2 / sum t^2,  p = tries P(T > z)
+ *
+ * T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps are judged with heavy tails, long windows nearly normally.
+ * Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
+ *
+ * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is k times the
+ * other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in as many others.
+ */
+#include "parts.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/model/blame_tables.h"
-#include "tlmpi/model/tables.h"
+#include "tlmpi/base/sort.h"
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Where there are several hosts, and ranks that share them. */
-static tl_status judge_hosts(const tl_verdict_input *job, tl_gains *gains, tl_tables *tables, tl_error *err)
+typedef struct finding {
+    const tl_baseline *b;
+    tl_findings *out;
+    double alpha;
+    size_t nfull;     /* steps that are not cut */
+    double *x;        /* lateness of a role: [members * nsteps] */
+    double *full;     /* the same in full steps */
+    double *column;
+    int64_t *scratch;
+    bool *up;         /* [nsteps] of full steps */
+    bool *taken;      /* [nsteps] likewise: those of units that the member has already */
+    bool *rest_up;    /* [nsteps] of the steps that are not taken */
+    double *rest;     /* [nsteps] lateness in these */
+    double least; /* the least scale */
+    double tries; /* ranks and families, and links, that are looked at */
+} finding;
+
+static double weight(const tl_shape *shape, const bool *up, size_t step)
 {
-    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
-    size_t n;
-    const uint32_t *host_of = tl_gains_hosts(gains, &n);
-    bool several = n > 1 && n < job->nranks;
-    double *gain_ns = tl_calloc((several ? n * job->nsteps : 0) + 1, sizeof *gain_ns);
-    int64_t *surplus_ns = tl_calloc((several ? job->nranks * job->nsteps : 0) + 1, sizeof *surplus_ns);
-    bool whole = surplus_ns != NULL && gain_ns != NULL;
-
-    if (whole && several)
-        whole = tl_gains_by_host(gains, host_of, n, job->steps, job->nsteps, gain_ns, surplus_ns);
-    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the hosts of the job");
-    const tl_host_input input = { job, ranks, host_of, n, gain_ns, surplus_ns };
-    if (st == TL_OK && several)
-        st = tl_hosts_judge(&input, tl_tables_get(tables, &tl_straggler_schema), err);
-    free(surplus_ns);
-    free(gain_ns);
-    return st;
+    if (!up[step])
+        return 0;
+    return shape->pattern == TL_PATTERN_DRIFTING ? (double)(step - shape->first + 1) : 1;
 }
 
-static bool all_named(const tl_table *stragglers, const uint32_t *unit_of)
+/* One step: noise is what ranks differ by. */
+static double scale_of_one(finding *f, size_t n)
 {
-    for (size_t r = 0; r < stragglers->n; r++) {
-        const tl_straggler *row = tl_table_row(stragglers, r);
-        if (unit_of[r] == 0 && row->verdict != TL_VERDICT_STRAGGLER)
+    for (size_t i = 0; i < n; i++)
+        f->column[i] = f->full[i];
+    double middle = tl_real_median(f->column, n);
+    for (size_t i = 0; i < n; i++)
+        f->column[i] = fabs(f->full[i] - middle);
+    return tl_sigma_of_mad(tl_real_median(f->column, n));
+}
+
+/* One link alone: what its steps differ by from one to the next, for as long as its level stays what it is. */
+static double scale_of_steps(finding *f)
+{
+    for (size_t s = 1; s < f->nfull; s++)
+        f->column[s - 1] = fabs(f->full[s] - f->full[s - 1]);
+    return tl_sigma_of_mad(tl_real_median(f->column, f->nfull - 1)) / sqrt(2);
+}
+
+static bool scale_of(finding *f, size_t n, double *sigma)
+{
+    if (f->nfull > 1) {
+        if (!tl_shape_scale(f->full, n, f->nfull, sigma))
+            return false;
+        if (n == 1) /* half of the steps slow: that is no noise */
+            *sigma = fmin(*sigma, scale_of_steps(f));
+    } else {
+        *sigma = scale_of_one(f, n);
+    }
+    *sigma = fmax(*sigma, f->least);
+    return true;
+}
+
+/* The degrees of the tail of a sum of n. */
+static double tail_of(tl_family family, double n)
+{
+    return (family == TL_FAMILY_TRANSFER ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES) - 2 + 2 * n;
+}
+
+static double chance(const finding *f, size_t members, tl_family family, double z, double n)
+{
+    double r = (double)members, s = (double)f->nfull;
+    double tries = f->tries * s * (s + 1) / 2;
+    double others = r > 1 ? r - 1 : 1; /* a link alone has its other steps */
+    double one = tail_of(family, 1);
+    double tail = tail_of(family, n), table = f->nfull > 1 ? others * (s - 1) : others;
+    if (f->nfull == 1)
+        tail = one;
+    return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));
+}
+
+/* A slow link holds all members of its group up, by a share of their number at least; a clock that is off none. */
+static bool is_sure(finding *f, const tl_unit *unit)
+{
+    int64_t sure_ns = tl_sure_lateness(f->b, unit->link, unit->on, f->scratch);
+    return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
+}
+
+/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it usually is. */
+static double worst_of(finding *f, size_t member, const bool *up, size_t most)
+{
+    const double *x = f->full + member * f->nfull;
+    size_t n = 0;
+    for (size_t s = 0; s < f->nfull; s++)
+        f->column[s] = x[s];
+    double usual = tl_real_median(f->column, f->nfull), sum = 0;
+    for (size_t s = 0; s < f->nfull; s++)
+        if (!up[s] && x[s] > usual)
+            f->column[n++] = x[s] - usual;
+    tl_real_sort(f->column, n);
+    for (size_t i = 0; i < n && i < most; i++)
+        sum += f->column[n - 1 - i];
+    return sum;
+}
+
+/* How often the largest of many would stand out so from the others: late_ns in the steps of f->up, of which there are nup. */
+static double chance_to_stand_out(finding *f, size_t members, size_t member, size_t nup, double late_ns, double degrees)
+{
+    double worst = 0;
+    for (size_t i = 0; i < members; i++)
+        if (i != member)
+            worst = fmax(worst, worst_of(f, i, f->up, nup));
+    return worst < late_ns ? pow(worst / late_ns, degrees) : 1;
+}
+
+static bool add_unit(finding *f, tl_unit unit, const double *x)
+{
+    const tl_baseline *b = f->b;
+    unit.on = tl_calloc(b->nsteps + 1, sizeof *unit.on);
+    if (unit.on == NULL || !tl_vec_room(&f->out->units)) {
+        free(unit.on);
+        return false;
+    }
+    bool any = false;
+    for (size_t s = 0, full = 0; s < b->nsteps; s++) {
+        unit.on[s] = !b->cut[s] && f->up[full++];
+        if (!unit.on[s])
+            continue;
+        unit.shape.first = any ? unit.shape.first : s;
+        unit.shape.last = s;
+        any = true;
+    }
+    for (size_t s = 0; s < b->nsteps; s++)
+        unit.late_ns += unit.on[s] ? (int64_t)x[s] : 0;
+    if (unit.link != TL_NONE && !is_sure(f, &unit)) {
+        free(unit.on);
+        return true;
+    }
+    f->out->units.v[f->out->units.n++] = unit;
+    return true;
+}
+
+/* What it is alone in the steps in which it is not up; in how many. */
+static double base_of(const finding *f, const double *x, size_t *n)
+{
+    double sum = 0;
+    *n = 0;
+    for (size_t s = 0; s < f->nfull; s++)
+        if (!f->up[s]) {
+            sum += x[s];
+            ++*n;
+        }
+    return *n > 0 ? sum / (double)*n : 0;
+}
+
+/* The shape of what a member is late by in the steps that are not taken; f->up has those of them that are up. */
+static bool shape_of_rest(finding *f, const double *x, double sigma, tl_shape *shape)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < f->nfull; s++)
+        if (!f->taken[s])
+            f->rest[n++] = x[s];
+    *shape = (tl_shape){ 0 };
+    if (n > 0 && !tl_shape_of(f->rest, n, sigma, shape, f->rest_up))
+        return false;
+    bool any = false;
+    for (size_t s = 0, at = 0; s < f->nfull; s++) {
+        f->up[s] = !f->taken[s] && f->rest_up[at++];
+        if (!f->up[s])
+            continue;
+        shape->first = any ? shape->first : s;
+        shape->last = s;
+        any = true;
+    }
+    return true;
+}
+
+/* One unit of a member, if there is any that chance does not explain; then *found, and its steps are taken. */
+static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, double sigma, bool *found)
+{
+    const tl_baseline *b = f->b;
+    const double *x = f->full + member * f->nfull;
+    uint32_t of = b->members[b->roles[role].first + member];
+    bool link = family == TL_FAMILY_TRANSFER, alone = b->roles[role].n < 2;
+    tl_unit unit = { .rank = link ? TL_NONE : of, .link = link ? of : TL_NONE, .role = role, .family = (uint8_t)family,
+                     .with = TL_NONE };
+    double tx = 0, t1 = 0, t2 = 0, late = 0;
+
+    *found = false;
+    if (!shape_of_rest(f, x, sigma, &unit.shape))
+        return false;
+    for (size_t s = 0; s < f->nfull; s++) {
+        double t = weight(&unit.shape, f->up, s);
+        tx += t * x[s];
+        t1 += t;
+        t2 += t * t;
+        late += f->up[s] ? x[s] : 0;
+    }
+    if (unit.shape.nup == 0 || tx <= 0 || (alone && unit.shape.pattern == TL_PATTERN_PERSISTENT))
+        return true;
+    size_t ndown;
+    double base = alone ? base_of(f, x, &ndown) : 0, n = t1 * t1 / t2;
+    if (alone && ndown > 0) { /* two levels of its own, and both are uncertain */
+        tx -= t1 * base;
+        t2 += t1 * t1 / (double)ndown;
+    }
+    unit.z = tx / (sigma * sqrt(t2));
+    unit.p = chance(f, b->roles[role].n, family, unit.z, n);
+    if (unit.p < f->alpha)
+        unit.p = fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, n)));
+    if (unit.p >= f->alpha)
+        return true;
+    for (size_t s = 0; s < f->nfull; s++)
+        f->taken[s] = f->taken[s] || f->up[s];
+    *found = !alone;
+    return add_unit(f, unit, f->x + member * b->nsteps);
+}
+
+/* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it either. */
+static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
+{
+    bool found = true, ok = true;
+    for (size_t s = 0; s < f->nfull; s++)
+        f->taken[s] = false;
+    while (ok && found)
+        ok = look_at(f, role, member, family, sigma, &found);
+    return ok;
+}
+
+static bool look_at_role(finding *f, uint32_t role, tl_family family)
+{
+    const tl_baseline *b = f->b;
+    size_t n = b->roles[role].n;
+    double sigma;
+
+    if ((n < 2 && family != TL_FAMILY_TRANSFER) || f->nfull == 0)
+        return true;
+    if (!tl_lateness(b, role, family, f->x, f->scratch))
+        return false;
+    for (size_t i = 0, at = 0; i < n; i++)
+        for (size_t s = 0; s < b->nsteps; s++)
+            if (!b->cut[s])
+                f->full[at++] = f->x[i * b->nsteps + s];
+    if (!scale_of(f, n, &sigma))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = b->members[b->roles[role].first + i];
+        for (size_t s = 0; family != TL_FAMILY_TRANSFER && s < b->nsteps; s++) {
+            double *z = &f->out->z[rank * b->nsteps + s];
+            f->out->late_ns[rank * b->nsteps + s] += (int64_t)f->x[i * b->nsteps + s];
+            *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
+        }
+        if (!look_at_all(f, role, i, family, sigma))
             return false;
     }
     return true;
 }
 
-/* The gain of the first unit, all its ranks together, then those of the others, which are known. */
-static bool gains_of_units(const tl_verdict_input *job, tl_gains *gains, const uint32_t *unit_of, double *gain_ns)
+static int by_rank(const void *a, const void *b)
 {
-    size_t nsteps = job->nsteps;
-    if (!tl_gains_by_host(gains, unit_of, 1, job->steps, nsteps, gain_ns, NULL))
-        return false;
-    for (size_t r = 0; r < job->nranks; r++)
-        if (unit_of[r] > 0)
-            memcpy(gain_ns + unit_of[r] * nsteps, job->gain_ns + r * nsteps, nsteps * sizeof *gain_ns);
-    return true;
+    const tl_unit *x = a, *y = b;
+    if (x->rank != y->rank)
+        return TL_COMPARE(x->rank, y->rank);
+    if (x->family != y->family)
+        return TL_COMPARE(x->family, y->family);
+    return x->link != y->link ? TL_COMPARE(x->link, y->link) : TL_COMPARE(x->shape.first, y->shape.first);
 }
 
-static tl_status judge_alike(const tl_verdict_input *job, const int64_t *own_ns, tl_gains *gains, tl_tables *tables,
-                             tl_error *err)
+static double least_scale(finding *f)
 {
-    tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-    uint32_t *unit_of = tl_malloc((job->nranks + 1) * sizeof *unit_of);
-    size_t n = unit_of != NULL ? tl_alike_units(own_ns, job->nranks, unit_of) : 0;
-    double *gain_ns = tl_calloc(n * job->nsteps + 1, sizeof *gain_ns);
-    bool whole = unit_of != NULL && gain_ns != NULL;
-    bool look = whole && n > 0 && stragglers->n == job->nranks && !all_named(stragglers, unit_of);
-
-    if (look)
-        whole = gains_of_units(job, gains, unit_of, gain_ns);
-    tl_status st = whole ? TL_OK : tl_fail_memory(err, "the ranks that are late alike");
-    const tl_host_input input = { job, NULL, unit_of, n, gain_ns, NULL };
-    if (st == TL_OK && look)
-        st = tl_hosts_judge(&input, stragglers, err);
-    free(unit_of);
-    free(gain_ns);
-    return st;
+    size_t n = 0;
+    for (size_t s = 0; s < f->b->nsteps; s++)
+        if (!f->b->cut[s])
+            f->column[n++] = (double)f->out->step_ns[s];
+    f->nfull = n;
+    return n > 0 ? fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f->column, n)) : 1;
 }
 
-tl_status tl_units_judge(const tl_verdict_input *job, const int64_t *own_ns, tl_gains *gains, tl_tables *tables,
-                         tl_error *err)
+bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
 {
-    if (job->gain_ns == NULL)
-        return TL_OK;
-    tl_status st = judge_hosts(job, gains, tables, err);
-    if (st == TL_OK)
-        st = judge_alike(job, own_ns, gains, tables, err);
-    if (st == TL_OK && (!tl_gains_of_named(gains) || !tl_gains_together(gains)))
-        st = tl_fail_memory(err, "what would have been");
-    return st;
+    size_t n = b->nlinks > b->graph->nranks ? b->nlinks : b->graph->nranks, most = n * b->nsteps;
+    finding f = { .b = b,
+                  .out = out,
+                  .alpha = alpha,
+                  .x = tl_malloc((most + 1) * sizeof *f.x),
+                  .full = tl_malloc((most + 1) * sizeof *f.full),
+                  .column = tl_malloc((n + b->nsteps + 1) * sizeof *f.column),
+                  .scratch = tl_malloc((n + b->nsteps + 1) * sizeof *f.scratch),
+                  .up = tl_malloc(b->nsteps + 1),
+                  .taken = tl_malloc(b->nsteps + 1),
+                  .rest_up = tl_malloc(b->nsteps + 1),
+                  .rest = tl_malloc((b->nsteps + 1) * sizeof *f.rest) };
+    bool ok = f.x != NULL && f.full != NULL && f.column != NULL && f.scratch != NULL && f.up != NULL &&
+              f.taken != NULL && f.rest_up != NULL && f.rest != NULL;
+
+    for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++) {
+        out->z[i] = NAN;
+        out->late_ns[i] = 0;
+    }
+    if (ok)
+        f.least = least_scale(&f);
+    for (size_t q = 0; q < b->nroles; q++)
+        f.tries += b->roles[q].n > 1 ? (double)b->roles[q].n * TL_NFAMILIES : 0;
+    f.tries += (double)b->nlinks;
+    for (uint32_t role = 0; ok && role < b->nroles; role++)
+        for (int family = 0; ok && family < TL_NFAMILIES; family++)
+            ok = look_at_role(&f, role, (tl_family)family);
+    for (uint32_t sort = 0; ok && sort < b->nsorts; sort++)
+        ok = look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
+    if (out->units.n > 1)
+        qsort(out->units.v, out->units.n, sizeof *out->units.v, by_rank);
+    free(f.x);
+    free(f.full);
+    free(f.column);
+    free(f.scratch);
+    free(f.up);
+    free(f.taken);
+    free(f.rest_up);
+    free(f.rest);
+    return ok;
 }

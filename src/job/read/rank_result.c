@@ -154,12 +154,14 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
 typedef struct own_work {
     tl_activity activity;
     tl_host_waits waits;
+    tl_host_calls *calls;
 } own_work;
 
 static void own_work_free(own_work *own)
 {
     tl_activity_free(&own->activity);
     tl_host_waits_free(&own->waits);
+    tl_host_calls_free(own->calls);
 }
 
 /* The rank's parts in collectives, what it did between them, and under which names. */
@@ -173,11 +175,20 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     if (st == TL_OK)
         st = tl_host_waits_find(view, &own->waits, err);
     tl_host_waits_sort(&own->waits);
+    if (st == TL_OK && how->graphs != NULL)
+        st = tl_host_calls_find(view, &own->calls, err);
     if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
                          tl_details_collect(view, &own->activity, how->details) &&
                          tl_local_since(view, &own->activity, mine, set->parts.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     return st;
+}
+
+static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const tl_host_calls *calls, tl_error *err)
+{
+    if (!tl_vec_room(&graphs->of))
+        return tl_fail_memory(err, "the graph of a rank");
+    return tl_rank_graph_make(view, calls, &graphs->of.v[graphs->of.n++], err);
 }
 
 /* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the rest
@@ -195,6 +206,8 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);
+    if (st == TL_OK && how->graphs != NULL)
+        st = add_graph(how->graphs, &linked.view, own.calls, err);
     own_work_free(&own);
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
@@ -239,6 +252,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t nprograms = how->analyse ? how->programs->of.n : 0;
+    size_t ngraphs = how->graphs != NULL ? how->graphs->of.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
@@ -249,6 +263,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             how->details->rows.n = ndetails;
             while (how->programs->of.n > nprograms)
                 tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
+            while (how->graphs != NULL && how->graphs->of.n > ngraphs)
+                tl_rank_graph_free(&how->graphs->of.v[--how->graphs->of.n]);
         }
         tl_trace_free(&trace); /* and where memory is out, it may be this that has it */
         tl_tables_free(&out->tables);

@@ -1,4 +1,4 @@
-/* programs.c - the programs of ranks (analysis/graph/program.h), from the procs that have read them to proc 0.  A program
+/* programs.c - the programs of ranks (analysis/program/program.h), from the procs that have read them to proc 0.  A program
  * is five arrays and a head, and travels so. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/messages.h"

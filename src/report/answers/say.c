@@ -187,11 +187,15 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     }
 }
 
-void tl_say_path(tl_wrap *w, const tl_culprit *c)
+void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
     tl_wrap_piece(w, "%s", tl_share_in_words(c->path_share).text);
     tl_wrap_words(w, "of the critical path");
+    if (a->path.ns > 0 && a->path.unexplained_ns > 0) {
+        tl_wrap_piece(w, "(%s", tl_share_in_words((double)a->path.unexplained_ns / (double)a->path.ns).text);
+        tl_wrap_words(w, "of it unexplained)");
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ loss */

@@ -322,6 +322,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                                         a->most->rank, tl_duration(a->most->gain_ns).text);
     case TL_DOUBT_GAIN:
         return phrase("the simulation gains less than half of what the others wait in the mean");
+    case TL_DOUBT_UNEXPLAINED:
+        return phrase("nothing explains %s of the critical path, which is more than it gains",
+                      tl_duration(a->path.unexplained_ns).text);
     case TL_DOUBT_MIXED:
         return phrase("no cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

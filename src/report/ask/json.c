@@ -220,6 +220,7 @@ static void put_path(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "critical_path", '{');
     if (path->ns > 0) {
         tl_put_int(j, "ns", path->ns);
+        tl_put_int(j, "unexplained_ns", path->unexplained_ns);
         tl_put_int(j, "rank", path->rank);
         tl_put_double(j, "rank_share", path->rank_share);
         tl_put_word(j, "activity", path->activity);

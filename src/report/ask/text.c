@@ -106,7 +106,7 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
     if (isnan(c->path_share))
         return;
     w = paragraph(q, "Evidence:");
-    tl_say_path(&w, c);
+    tl_say_path(&w, q->a, c);
     end_with_table(&w, q, "critical_path");
 }
 

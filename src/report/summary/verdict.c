@@ -93,7 +93,7 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
     say_gain(out, a);
     if (!isnan(a->culprits[0].path_share)) {
         w = label(out, "path");
-        tl_say_path(&w, &a->culprits[0]);
+        tl_say_path(&w, a, &a->culprits[0]);
         tl_wrap_end(&w);
     }
     say_next(out, a);

@@ -226,7 +226,8 @@ bool tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
                               .uid = c->uid[i],
                               .device = stream->device,
                               .stream = stream->stream,
-                              .wait_on_stream = args != NULL ? tl_small_int(args->wait_on_stream) : -1 };
+                              .wait_on_stream = args != NULL ? tl_small_int(args->wait_on_stream) : -1,
+                              .wait_on_correlation = args != NULL ? args->wait_on_corr : -1 };
             v[i].step = tl_step_at(out->steps, out->view.nsteps, call != TL_NONE ? v[i].call_ns : v[i].start_ns);
         }
     }

@@ -3,7 +3,8 @@
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 
-#include "tlmpi/analysis/graph/programs.h"
+#include "tlmpi/analysis/graph.h"
+#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"
@@ -43,11 +44,14 @@ tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
 
 /* --------------------------------------------------------------------------------------------------------- programs */
 
-/* The programs of ranks (analysis/graph/programs.h), from the procs that have read them to proc 0. */
+/* The programs of ranks (analysis/program/programs.h), from the procs that have read them to proc 0. */
 
 /* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
  * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
 tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err);
+
+/* Likewise their graphs (analysis/graph.h). */
+tl_status tl_graphs_collect(tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
 

@@ -46,6 +46,7 @@ typedef struct tl_loss {
 
 /* The critical path across ranks.  Shares are of all of it. */
 typedef struct tl_path_facts {
+    int64_t unexplained_ns; /* what of it no work, transfer or known wait explains */
     int64_t ns;   /* 0: not known, and so is the rest */
     int32_t rank; /* with the largest part */
     double rank_share;

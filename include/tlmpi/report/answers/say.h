@@ -22,8 +22,8 @@ void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 /* "3 ranks wait, 9.11 s together: 0-1, 3". */
 void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
 
-/* "it holds 71.0 % of the critical path"; that must be known. */
-void tl_say_path(tl_wrap *wrap, const tl_culprit *culprit);
+/* "it holds 71.0 % of the critical path (0.3 % of it unexplained)"; that must be known. */
+void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* "Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 68.2 %"; behind the
  * words that the caller has said. */

@@ -177,7 +177,8 @@ static void the_critical_path_is_evidence(void)
                      "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     expect(asked(j), "  Evidence: it holds 100.0 % of the critical path\n  (tlmpi show traces.h5 critical_path)\n");
-    expect(print(j, tl_print_answers_json, "x"), "\"critical_path\": {\n    \"ns\": 800000000,\n    \"rank\": 2,\n");
+    expect(print(j, tl_print_answers_json, "x"),
+           "\"critical_path\": {\n    \"ns\": 800000000,\n    \"unexplained_ns\": 0,\n    \"rank\": 2,\n");
     job_free(j);
 }
 
@@ -191,13 +192,15 @@ static void programs_get_numbers(void)
     row->z = 48.5;
     memcpy(row->place, "a\"b\n\x01", 5);
     const char *text = print(j, tl_print_answers_json, "traces.h5");
-    expect(text, "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
-                 "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
-                 "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
-                 "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
-                 "      \"collectives_last\": 15,\n      \"collectives_judged\": 15,\n      \"z\": 48.5,\n      \"p_value\": 0.0625,\n      "
-                 "\"path_share\": null\n    },\n"
-                 "    \"tables\": [\"straggler\"]\n  },\n");
+    expect(text,
+           "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
+           "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
+           "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
+           "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
+           "      \"collectives_last\": 15,\n      \"collectives_judged\": 15,\n      \"z\": 48.5,\n      \"p_value\": "
+           "0.0625,\n      "
+           "\"path_share\": null\n    },\n"
+           "    \"tables\": [\"straggler\"]\n  },\n");
     expect(text, "\"answer\": \"host_late\"");
     expect(text, "\"waited_ns\": {\n        \"host_late\": 720000000\n      }");
     expect(text, "\"place\": \"a\\\"b\\n\\u0001");

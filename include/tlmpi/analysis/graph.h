@@ -1,0 +1,190 @@
+/* graph.h - what waited for what, on one rank, and on all of them together.
+ *
+ *     host       (launch a)-->(launch p)-->(wait begins)- - - - ->(wait ends)-->(launch b)
+ *                    |             |                                  ^              |
+ *                    v             v                                  |              v
+ *     stream 7     (a ends)- - ->( p starts )                         |           (b ends)
+ *                                    |                                |
+ *     all ranks                      +------>(meeting)------>( p ends )
+ *
+ * A node is an instant: something is done.  It has work of its own, which ends then, and edges from what that work waited
+ * for, each with the least time from there to its beginning:
+ *
+ *     node          done when                            own work              waits for (least time)
+ *     BEGIN         the recording's first step begins    0                     nothing: it is where it was
+ *     LAUNCH        work is handed to the device         host time since the   what its thread, and any other that launches,
+ *                                                        later of the two      did last (0)
+ *     WAIT_BEGIN    a synchronising call begins          likewise              likewise
+ *     WAIT_END      ... returns                          0                     its beginning (its own time at most); what
+ *                                                                              released it (as measured)
+ *     WORK          a kernel, copy or set has ended      its duration          the work before it on its stream (0); its
+ *                                                                              launch (latency); other streams (0)
+ *     ARRIVAL       communication has begun on the rank  0                     as work
+ *     MEETING       the first member is done             transfer: since the   all arrivals (0)
+ *                                                        last arrival
+ *     END           a member is done                     0; in an all-to-all   the meeting (0)
+ *                                                        since the meeting
+ *
+ *     done = max over edges (done there + lag) + work + rest
+ *
+ * The rest is what nothing explains: it makes the unchanged graph give the measured times, and stays what it is whatever else is
+ * changed.  Definitions: delay and wait state as in Scalasca; replay as in dPRO.
+ *
+ * When work is handed over: as its call returns, or, where it starts before that, right before its start.  A call that takes
+ * long is work of the host.  A call that frees memory waits if all that was launched before it has ended by its end, and until
+ * then; what follows is work of the host.  Calls that wait for nothing that can be found take the time they took.
+ *
+ * Which work on another stream something waits for, in this order: what recorded waits name; without any such record, of
+ * communication, the computing that was launched last before it; and where something starts later than all that explains,
+ * what ended right before on another stream and was launched no later.  An edge of the first two kinds belongs to the program,
+ * not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
+ *
+ * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).  Ranks without
+ * a trace come from the meeting in which they were last (absent.c).
+ *
+ * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.  May use
+ * time and wait.
+ */
+#ifndef TLMPI_ANALYSIS_GRAPH_H
+#define TLMPI_ANALYSIS_GRAPH_H
+
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/view.h"
+
+/* -------------------------------------------------------------------------------------------------------- one rank */
+
+typedef enum tl_node_kind {
+    TL_NODE_BEGIN,
+    TL_NODE_LAUNCH,
+    TL_NODE_WAIT_BEGIN,
+    TL_NODE_WAIT_END,
+    TL_NODE_WORK,
+    TL_NODE_ARRIVAL,
+    TL_NODE_END,
+    TL_NODE_MEETING /* of the job's graph alone */
+} tl_node_kind;
+
+#define TL_STEP_BEHIND INT32_MAX
+
+typedef struct tl_node {
+    int64_t done_ns;
+    int64_t work_ns;     /* not below 0 */
+    uint64_t key;        /* LAUNCH: the place in the program of its step, equal for ranks that launch the same; WORK: content key of
+                          * its name without addresses, of copies without kinds of memory; else 0 */
+    uint32_t first_edge; /* its edges end where those of the next node begin */
+    uint32_t segment;    /* collectives that the rank had launched before; MEETING: its kind */
+    int32_t step;        /* -1: before all steps, TL_STEP_BEHIND: behind them */
+    uint8_t kind;        /* tl_node_kind */
+    uint8_t part;        /* tl_part of its work */
+} tl_node;
+
+typedef struct tl_edge {
+    int64_t lag_ns;
+    uint64_t vote; /* 0: certain; else the key under which it is impossible everywhere if it is anywhere */
+    uint32_t from;
+} tl_edge;
+
+/* One communication kernel: its ARRIVAL is node `arrival`, its END the one after it. */
+typedef struct tl_node_comm {
+    uint32_t uid; /* of the kernel */
+    uint32_t arrival;
+} tl_node_comm;
+
+/* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it counts as
+ * none its WAIT_END is like a launch: it comes after what any thread did last, and the host worked since. */
+typedef struct tl_pause {
+    uint64_t calls;      /* the same for the same calls before and after */
+    int64_t ns;          /* how long it is */
+    uint32_t begin, end; /* WAIT_BEGIN, WAIT_END */
+    uint32_t first_release; /* its releases end where those of the next pause begin */
+} tl_pause;
+
+/* What may have released it: the last work of a name that ended right before its end. */
+typedef struct tl_pause_release {
+    uint64_t name;
+    int64_t lag_ns;  /* from the end of the work to the end of the pause */
+    uint32_t node;   /* of that work */
+    uint32_t nends;  /* of work of that name in the pause */
+} tl_pause_release;
+
+/* Zero-initialise; tl_rank_graph_free ends it. */
+typedef struct tl_rank_graph {
+    int32_t rank;
+    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse;
+    tl_node *nodes;      /* [nnodes + 1]: the last one ends the edges of the one before */
+    tl_edge *edges;
+    tl_node_comm *comms;
+    tl_pause *pauses;    /* [npauses + 1], likewise */
+    tl_pause_release *releases;
+    uint64_t *false_votes; /* [nfalse] keys of edges that are impossible here; ascending, each once */
+} tl_rank_graph;
+
+/* What the host did that the graph is made of, besides launches: taken from a view that has the host's columns, to be used when
+ * these are gone.  Zero-initialise; tl_host_calls_free ends it. */
+typedef struct tl_host_calls tl_host_calls;
+
+/* *out is the caller's.  TL_ENOMEM. */
+tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err);
+void tl_host_calls_free(tl_host_calls *calls);
+
+/* The graph of the view's rank into *out, which tl_rank_graph_free ends, also after a failure.  A view without device work gives
+ * one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
+tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err);
+void tl_rank_graph_free(tl_rank_graph *graph);
+
+/* Those of several ranks.  Zero-initialise; tl_rank_graphs_free ends it. */
+typedef struct tl_rank_graphs {
+    TL_VEC(tl_rank_graph) of;
+} tl_rank_graphs;
+
+void tl_rank_graphs_free(tl_rank_graphs *graphs);
+
+/* ----------------------------------------------------------------------------------------------------------- a job */
+
+/* Where a node belongs: to a rank, or to all that meet. */
+typedef struct tl_graph {
+    size_t nranks, nnodes, nedges, nmeetings;
+    uint32_t *first_node; /* [nranks + 1]: the nodes of each rank; the last one is the first meeting */
+    tl_node *nodes;       /* [nnodes + 1], on the job's clock; the key of a meeting is its number among the job's collectives,
+                           * its step the last of its members */
+    uint32_t *from;       /* [nedges] */
+    int64_t *lag_ns;      /* [nedges] */
+    int64_t *rest_ns;     /* [nnodes]; of what waits for nothing: when it was done */
+    uint32_t *order;      /* [nnodes]: each comes after all that it waits for */
+    size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, those back in time */
+    size_t npauses, nwaits; /* pauses, and those that were waits */
+} tl_graph;
+
+typedef struct tl_graph_input {
+    const tl_rank_graphs *graphs; /* ascending by rank; those of `ranks` are among them */
+    const int32_t *ranks;         /* [nranks], ascending */
+    size_t nranks;
+    const int32_t *marked;        /* [nmarked], ascending: ranks whose own steps are the job's; those of the others are as
+                                   * their rows have it */
+    size_t nmarked;
+    const tl_late_row *rows; /* of all matched collectives, those of one together; on the job's clock */
+    size_t nrows;
+    const tl_table *groups;  /* table group: who of a collective has no trace; NULL: all have one */
+} tl_graph_input;
+
+/* *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */
+tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *err);
+void tl_graph_free(tl_graph *graph);
+
+/* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
+uint64_t tl_stay_key(uint8_t kind);
+
+/* The index of the rank whose node that is; nranks for a meeting.  O(log ranks). */
+size_t tl_graph_rank_of(const tl_graph *graph, uint32_t node);
+
+/* The meeting that an END waits for; TL_NONE: it is none, or waited for nobody. */
+static inline uint32_t tl_meeting_of(const tl_graph *g, uint32_t node)
+{
+    uint32_t e = g->nodes[node].first_edge;
+    bool met = g->nodes[node].kind == TL_NODE_END && e < g->nodes[node + 1].first_edge && g->from[e] >= g->first_node[g->nranks];
+    return met ? g->from[e] : TL_NONE;
+}
+
+#endif

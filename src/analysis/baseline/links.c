@@ -1,0 +1,227 @@
+/* links.c - between which ranks data move, and which of these links are of one sort. */
+#include "parts.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct listing {
+    tl_baseline *out;
+    const tl_link_input *in;
+    tl_map number_of; /* link by its group, and of a pair its ranks */
+    tl_map group_row; /* by group: its row */
+    TL_VEC(tl_link_ranks) links;
+    TL_VEC(uint32_t) members;
+} listing;
+
+/* Where its ranks are, as far as is known. */
+typedef enum span { SPAN_UNKNOWN, SPAN_HOST, SPAN_HOSTS } span;
+
+static bool list_groups(listing *l)
+{
+    for (size_t i = 0; i < l->in->groups->n; i++) {
+        const tl_group_row *row = tl_table_row(l->in->groups, i);
+        if (tl_map_get(&l->group_row, (uint32_t)row->group) == TL_MAP_NONE &&
+            tl_map_put(&l->group_row, (uint32_t)row->group, (uint32_t)i) != 0)
+            return false;
+    }
+    return true;
+}
+
+static const tl_group_row *group_of(const listing *l, int32_t group)
+{
+    uint32_t row = tl_map_get(&l->group_row, (uint32_t)group);
+    return row != TL_MAP_NONE ? tl_table_row(l->in->groups, row) : NULL;
+}
+
+static bool list_hosts(listing *l)
+{
+    size_t n = l->out->graph->nranks;
+    l->out->host_of = tl_calloc(n + 1, sizeof *l->out->host_of);
+    for (size_t i = 0; l->out->host_of != NULL && i < l->in->hosts->n; i++) {
+        const tl_rank *row = tl_table_row(l->in->hosts, i);
+        size_t r = tl_index_of(l->in->ranks, n, row->rank);
+        if (r < n && row->host[0] != 0)
+            l->out->host_of[r] = tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1;
+    }
+    return l->out->host_of != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- links */
+
+/* Whether all members of the collective have a trace and fit: of a group whose size nobody knows, those that are seen. */
+static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!rows[i].fits || tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank) == l->out->graph->nranks)
+            return false;
+    if (rows[0].pair)
+        return n == 2;
+    const tl_group_row *group = group_of(l, rows[0].group);
+    return group != NULL && n > 1 && n == (size_t)(group->size > 0 ? group->size : group->seen);
+}
+
+static uint64_t key_of(const tl_late_row *rows)
+{
+    uint64_t key = tl_hash_mix(1, (uint64_t)(uint32_t)rows[0].group);
+    if (rows[0].pair) {
+        uint64_t a = (uint32_t)rows[0].rank, b = (uint32_t)rows[1].rank;
+        key = tl_hash_mix(tl_hash_mix(key, 1 + (a < b ? a : b)), a < b ? b : a);
+    }
+    return key;
+}
+
+static bool add_link(listing *l, const tl_late_row *rows, size_t n)
+{
+    tl_link_ranks link = { .group = rows[0].group, .first = (uint32_t)l->members.n, .n = (uint32_t)n, .pair = rows[0].pair };
+    for (size_t i = 0; i < n; i++) {
+        if (!tl_vec_room(&l->members))
+            return false;
+        uint32_t r = (uint32_t)tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank);
+        size_t at = l->members.n++;
+        for (; at > link.first && l->members.v[at - 1] > r; at--)
+            l->members.v[at] = l->members.v[at - 1];
+        l->members.v[at] = r;
+    }
+    if (!tl_vec_room(&l->links))
+        return false;
+    l->links.v[l->links.n++] = link;
+    return true;
+}
+
+/* Meetings are in the order of their collectives' rows. */
+static bool list_links(listing *l)
+{
+    const tl_graph *g = l->out->graph;
+    size_t i = 0;
+
+    for (size_t m = 0; m < g->nmeetings; m++) {
+        uint64_t collective = g->nodes[g->first_node[g->nranks] + m].key;
+        while (i < l->in->nrows && (uint64_t)l->in->rows[i].collective != collective)
+            i++;
+        size_t to = i;
+        while (to < l->in->nrows && (uint64_t)l->in->rows[to].collective == collective)
+            to++;
+        l->out->link_of[m] = TL_NONE;
+        if (to == i || !is_whole(l, l->in->rows + i, to - i))
+            continue;
+        uint64_t key = key_of(l->in->rows + i);
+        uint32_t number = tl_map_get(&l->number_of, key);
+        if (number == TL_MAP_NONE) {
+            number = (uint32_t)l->links.n;
+            if (!add_link(l, l->in->rows + i, to - i) || tl_map_put(&l->number_of, key, number) != 0)
+                return false;
+        }
+        l->out->link_of[m] = number;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sorts */
+
+static span span_of(const listing *l, const tl_link_ranks *link)
+{
+    const uint32_t *members = l->members.v + link->first;
+    for (uint32_t i = 0; i < link->n; i++)
+        if (l->out->host_of[members[i]] == 0)
+            return SPAN_UNKNOWN;
+    for (uint32_t i = 1; i < link->n; i++)
+        if (l->out->host_of[members[i]] != l->out->host_of[members[0]])
+            return SPAN_HOSTS;
+    return SPAN_HOST;
+}
+
+static int32_t rank_at(const listing *l, const tl_link_ranks *link, uint32_t i)
+{
+    return l->in->ranks[l->members.v[link->first + i]];
+}
+
+static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
+{
+    const tl_group_row *group = group_of(l, link->group);
+    span where = span_of(l, link);
+    uint64_t sort = tl_hash_mix(tl_hash_mix(tl_hash_mix(2, link->n), link->pair), (uint64_t)where);
+
+    if (group != NULL && group->description[0] != 0)
+        sort = tl_hash_mix(sort, tl_hash_bytes(group->description, strnlen(group->description, sizeof group->description)));
+    else
+        sort = tl_hash_mix(sort, group != NULL ? group->parallelism : TL_PARALLEL_UNKNOWN);
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t member = l->members.v[link->first + i];
+        sort = tl_hash_mix(sort, link->pair ? l->out->role_of[member] : l->out->talks[member]);
+    }
+    if (!link->pair && (where == SPAN_UNKNOWN || group == NULL || group->description[0] == 0))
+        sort = tl_hash_mix(sort, (uint64_t)(uint32_t)(rank_at(l, link, 1) - rank_at(l, link, 0)));
+    return sort;
+}
+
+/* How many links of the same ranks and sort stand before one: groups of the same ranks are there for something else each. */
+static bool turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
+{
+    uint64_t key = tl_hash_mix(sort, link->n);
+    for (uint32_t i = 0; i < link->n; i++)
+        key = tl_hash_mix(key, l->members.v[link->first + i]);
+    uint32_t before = tl_map_get(turns, key);
+    *turn = before == TL_MAP_NONE ? 0 : before;
+    return tl_map_put(turns, key, *turn + 1) == 0;
+}
+
+/* Sorts in the order of their first links. */
+static bool number_sorts(listing *l)
+{
+    tl_baseline *out = l->out;
+    tl_map sort_of_key = { 0 }, turns = { 0 };
+    uint32_t at = (uint32_t)out->graph->nranks;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < l->links.n; i++) {
+        uint32_t turn = 0;
+        uint64_t key = sort_of(l, &l->links.v[i]);
+        ok = turn_of(l, &l->links.v[i], key, &turns, &turn);
+        key = tl_hash_mix(key, turn);
+        uint32_t role = tl_map_get(&sort_of_key, key);
+        if (ok && role == TL_MAP_NONE) {
+            role = (uint32_t)(out->nroles + out->nsorts++);
+            out->roles[role] = (tl_role_ranks){ 0 };
+            ok = tl_map_put(&sort_of_key, key, role) == 0;
+        }
+        if (!ok)
+            break;
+        l->links.v[i].role = role;
+        l->links.v[i].place = out->roles[role].n++;
+    }
+    for (size_t q = out->nroles; ok && q < out->nroles + out->nsorts; q++) {
+        out->roles[q].first = at;
+        at += out->roles[q].n;
+    }
+    for (uint32_t i = 0; ok && i < l->links.n; i++)
+        out->members[out->roles[l->links.v[i].role].first + l->links.v[i].place] = i;
+    tl_map_free(&sort_of_key);
+    tl_map_free(&turns);
+    return ok;
+}
+
+static bool make_room(tl_baseline *out, size_t nlinks)
+{
+    size_t roles = out->nroles, members = out->graph->nranks;
+    return tl_grow((void **)&out->roles, &roles, roles + nlinks + 1, sizeof *out->roles) &&
+           tl_grow((void **)&out->members, &members, members + nlinks + 1, sizeof *out->members);
+}
+
+bool tl_baseline_links(const tl_link_input *input, tl_baseline *out)
+{
+    listing l = { .out = out, .in = input };
+    out->link_of = tl_malloc((out->graph->nmeetings + 1) * sizeof *out->link_of);
+    bool ok = out->link_of != NULL && list_groups(&l) && list_hosts(&l) && list_links(&l) && make_room(out, l.links.n) &&
+              number_sorts(&l);
+
+    out->links = l.links.v;
+    out->nlinks = l.links.n;
+    out->link_members = l.members.v;
+    tl_map_free(&l.group_row);
+    tl_map_free(&l.number_of);
+    return ok;
+}

@@ -1,0 +1,159 @@
+/* roles.c - which ranks do the same. */
+#include "parts.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+/* One rank in one group. */
+typedef struct in_group {
+    int32_t group;
+    uint32_t rank;
+    bool collective; /* in something else than sends and receives */
+} in_group;
+
+typedef struct finding {
+    in_group *v;
+    size_t n;
+    uint8_t *talks; /* by rank; the baseline's */
+    uint32_t *up;   /* by rank: union-find */
+} finding;
+
+static int by_group(const void *a, const void *b)
+{
+    const in_group *x = a, *y = b;
+    return x->group != y->group ? TL_COMPARE(x->group, y->group) : TL_COMPARE(x->rank, y->rank);
+}
+
+/* One without a graph is alike to nobody: it shows nothing of what it did. */
+static bool has_work(const tl_graph *g, size_t rank)
+{
+    return g->first_node[rank + 1] > g->first_node[rank];
+}
+
+static size_t count_working(const tl_graph *g)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < g->nranks; r++)
+        n += has_work(g, r);
+    return n;
+}
+
+/* Each rank once in each of its groups. */
+static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_late_row *rows, size_t nrows)
+{
+    size_t kept = 0, nranks = g->nranks;
+    for (size_t i = 0; i < nrows; i++) {
+        const tl_late_row *row = &rows[i];
+        size_t r = tl_index_of(ranks, nranks, row->rank);
+        if (r == nranks)
+            continue;
+        bool sends = tl_is_point_to_point((tl_collective)row->kind) || row->pair;
+        if (row->peer >= 0 && row->peer != row->rank)
+            f->talks[r] |= row->peer > row->rank ? TL_TALKS_UP : TL_TALKS_DOWN;
+        if (row->group >= 0 && row->fits && has_work(g, r))
+            f->v[f->n++] = (in_group){ row->group, (uint32_t)r, !sends };
+    }
+    if (f->n > 1)
+        qsort(f->v, f->n, sizeof *f->v, by_group);
+    for (size_t i = 0; i < f->n; i++) {
+        if (kept > 0 && f->v[kept - 1].group == f->v[i].group && f->v[kept - 1].rank == f->v[i].rank)
+            f->v[kept - 1].collective = f->v[kept - 1].collective || f->v[i].collective;
+        else
+            f->v[kept++] = f->v[i];
+    }
+    f->n = kept;
+}
+
+static uint32_t root_of(uint32_t *up, uint32_t x)
+{
+    while (up[x] != x)
+        x = up[x] = up[up[x]];
+    return x;
+}
+
+/* Joins the ranks [from, to) that talk to the same sides. */
+static void join(finding *f, size_t from, size_t to)
+{
+    for (int talks = 0; talks <= (TL_TALKS_UP | TL_TALKS_DOWN); talks++) {
+        uint32_t first = TL_NONE;
+        for (size_t i = from; i < to; i++) {
+            if (f->talks[f->v[i].rank] != talks)
+                continue;
+            uint32_t root = root_of(f->up, f->v[i].rank);
+            first = first == TL_NONE ? root : root_of(f->up, first);
+            f->up[root > first ? root : first] = root > first ? first : root;
+        }
+    }
+}
+
+/* Joins the ranks of groups of collectives: of all of them, or of those that are smaller than the job.  Whether there are any. */
+static bool join_groups(finding *f, size_t nranks, bool smaller)
+{
+    bool any = false;
+    for (size_t i = 0, to; i < f->n; i = to) {
+        bool collective = false;
+        for (to = i; to < f->n && f->v[to].group == f->v[i].group; to++)
+            collective = collective || f->v[to].collective;
+        if (!collective || to - i < 2 || (smaller && to - i == nranks))
+            continue;
+        any = true;
+        join(f, i, to);
+    }
+    return any;
+}
+
+static void join_all(finding *f, const tl_graph *g)
+{
+    f->n = 0;
+    for (uint32_t r = 0; r < g->nranks; r++)
+        if (has_work(g, r))
+            f->v[f->n++] = (in_group){ 0, r, true };
+    join(f, 0, f->n);
+}
+
+/* Roles in the order of their lowest ranks. */
+static void number(finding *f, size_t nranks, tl_baseline *out)
+{
+    uint32_t at = 0;
+    for (uint32_t r = 0; r < nranks; r++)
+        if (root_of(f->up, r) == r)
+            out->role_of[r] = (uint32_t)out->nroles++;
+    for (uint32_t r = 0; r < nranks; r++) {
+        out->role_of[r] = out->role_of[root_of(f->up, r)];
+        out->place_of[r] = out->roles[out->role_of[r]].n++;
+    }
+    for (size_t q = 0; q < out->nroles; q++) {
+        out->roles[q].first = at;
+        at += out->roles[q].n;
+    }
+    for (uint32_t r = 0; r < nranks; r++)
+        out->members[out->roles[out->role_of[r]].first + out->place_of[r]] = r;
+}
+
+bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
+{
+    size_t nranks = out->graph->nranks;
+    out->talks = tl_calloc(nranks + 1, sizeof *out->talks);
+    finding f = { .v = tl_malloc((nrows + nranks + 1) * sizeof *f.v),
+                  .talks = out->talks,
+                  .up = tl_malloc((nranks + 1) * sizeof *f.up) };
+    out->roles = tl_calloc(nranks + 1, sizeof *out->roles);
+    out->members = tl_malloc((nranks + 1) * sizeof *out->members);
+    out->role_of = tl_malloc((nranks + 1) * sizeof *out->role_of);
+    out->place_of = tl_malloc((nranks + 1) * sizeof *out->place_of);
+    bool ok = f.v != NULL && f.talks != NULL && f.up != NULL && out->roles != NULL && out->members != NULL &&
+              out->role_of != NULL && out->place_of != NULL;
+
+    for (uint32_t r = 0; ok && r < nranks; r++)
+        f.up[r] = r;
+    if (ok) {
+        list(&f, ranks, out->graph, rows, nrows);
+        size_t nworking = count_working(out->graph);
+        if (!join_groups(&f, nworking, true) && !join_groups(&f, nworking, false))
+            join_all(&f, out->graph);
+        number(&f, nranks, out);
+    }
+    free(f.v);
+    free(f.up);
+    return ok;
+}

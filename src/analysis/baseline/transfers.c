@@ -1,0 +1,191 @@
+/* transfers.c - what data take on each link, and what they take on others like it.
+ *
+ *     rank 0    [ waits      |  transfer  ]  tail
+ *     rank 1         [ waits |  transfer  ]--------]
+ *     rank 2                 [  transfer  ]----]
+ *                            last arrival          last end
+ *
+ * A transfer lasts from the last arrival to the last end.  Cells are sums of it; a class has as many pieces as there were
+ * collectives, and what is usual is that of one.
+ */
+#include "parts.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Their data differ by themselves, and so do exact sizes. */
+static bool differs(const tl_late_row *row)
+{
+    return row->pair || tl_is_point_to_point((tl_collective)row->kind) || row->kind == TL_ALL_TO_ALL;
+}
+
+static int64_t size_class(const tl_late_row *row)
+{
+    int64_t bytes = row->bytes, class = 1;
+    if (!differs(row) || bytes <= 0)
+        return bytes;
+    while (class <= bytes / 2)
+        class *= 2;
+    return class;
+}
+
+/* By meeting: how much later than the first the last member is done. */
+static int64_t *find_tails(const tl_graph *g)
+{
+    uint32_t meetings = g->first_node[g->nranks];
+    int64_t *tail_ns = tl_calloc(g->nmeetings + 1, sizeof *tail_ns);
+    for (uint32_t v = 0; tail_ns != NULL && v < meetings; v++) {
+        uint32_t meeting = tl_meeting_of(g, v);
+        if (meeting != TL_NONE)
+            tail_ns[meeting - meetings] = tl_ns_max(tail_ns[meeting - meetings], g->rest_ns[v]);
+    }
+    return tail_ns;
+}
+
+/* Of the rows of one collective, from the first: how long that member stays that stays shortest of those who meet the last. */
+static int64_t shortest_of(const tl_link_input *in, size_t first)
+{
+    int64_t last = INT64_MIN, shortest = INT64_MAX;
+    for (size_t i = first; i < in->nrows && in->rows[i].collective == in->rows[first].collective; i++)
+        last = tl_ns_max(last, in->rows[i].start_ns);
+    for (size_t i = first; i < in->nrows && in->rows[i].collective == in->rows[first].collective; i++)
+        if (in->rows[i].end_ns >= last - TL_CLOCK_ERROR_NS)
+            shortest = tl_ns_min(shortest, tl_ns_between(in->rows[i].end_ns, in->rows[i].start_ns));
+    return shortest != INT64_MAX ? shortest : 0;
+}
+
+bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
+{
+    const tl_graph *g = out->graph;
+    uint32_t first = g->first_node[g->nranks];
+    tl_classes classes = { .room = out->nclasses };
+    size_t i = 0;
+    out->tail_ns = find_tails(g);
+    bool ok = out->tail_ns != NULL;
+
+    for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
+        const tl_node *meeting = &g->nodes[first + m];
+        if (out->steps[out->step_of[first + m]] != meeting->step) /* its members have steps of other numbers */
+            out->link_of[m] = TL_NONE;
+        if (out->link_of[m] == TL_NONE)
+            continue;
+        while ((uint64_t)in->rows[i].collective != meeting->key)
+            i++;
+        const tl_link_ranks *link = &out->links[out->link_of[m]];
+        uint32_t class = tl_class_at(out, &classes, TL_FAMILY_TRANSFER, link->role,
+                                     tl_transfer_key(in->rows[i].kind, size_class(&in->rows[i])));
+        ok = class != TL_NONE;
+        if (!ok)
+            break;
+        size_t cell = link->place * out->nsteps + out->step_of[first + m];
+        out->classes[class].ns[cell] += meeting->work_ns + out->tail_ns[m];
+        out->classes[class].sure_ns[cell] += shortest_of(in, i);
+        out->classes[class].pieces[cell]++;
+        out->class_of[first + m] = class;
+    }
+    tl_map_free(&classes.number_of);
+    return ok;
+}
+
+tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input, tl_error *err)
+{
+    bool ok = tl_baseline_links(input, baseline) && tl_baseline_transfers(input, baseline);
+    return ok ? TL_OK : tl_fail_memory(err, "what is usual of links");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- usual */
+
+typedef struct sum {
+    int64_t ns, pieces;
+} sum;
+
+static sum sum_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on)
+{
+    sum all = { 0 };
+    for (size_t s = 0; s < b->nsteps; s++)
+        if (on[s]) {
+            all.ns += class->ns[member * b->nsteps + s];
+            all.pieces += class->pieces[member * b->nsteps + s];
+        }
+    return all;
+}
+
+/* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as many as
+ * who has most of them has. */
+static int64_t usual_of_like(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces, int64_t *scratch)
+{
+    size_t n = 0, like = 0;
+    *pieces = 0;
+    for (size_t i = 0; i < b->roles[class->role].n; i++) {
+        sum other = sum_of(b, class, i, on);
+        *pieces = tl_ns_max(*pieces, other.pieces);
+        like += other.pieces > 0;
+    }
+    for (size_t i = 0; like > 1 && i < b->roles[class->role].n; i++) {
+        sum other = sum_of(b, class, i, on);
+        if (other.pieces > 0)
+            scratch[n++] = tl_portion(other.ns, *pieces, other.pieces);
+    }
+    *pieces = like > 1 ? *pieces : 0;
+    return n > 0 ? tl_usual(scratch, n) : 0;
+}
+
+/* What so many take the link itself in its better steps: who is slow in less than nearly all has so many others. */
+static int64_t usual_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces, int64_t *scratch)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        size_t cell = member * b->nsteps + s;
+        if (!b->cut[s] && class->pieces[cell] > 0)
+            scratch[n++] = tl_portion(class->ns[cell], pieces, class->pieces[cell]);
+    }
+    if (n > 1)
+        tl_ns_sort(scratch, n);
+    return n > 0 ? scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : 0;
+}
+
+int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
+                            int64_t *scratch)
+{
+    int64_t pieces, usual_ns = usual_of_like(b, class, on, &pieces, scratch);
+    sum own = sum_of(b, class, member, on);
+    *own_ns = own.ns;
+    return pieces > 0 ? tl_portion(usual_ns, own.pieces, pieces) : usual_of_own(b, class, member, own.pieces, scratch);
+}
+
+bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+{
+    bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
+    for (size_t s = 0; one != NULL && s < b->nsteps; s++) {
+        one[s] = true;
+        int64_t pieces, usual_ns = usual_of_like(b, class, one, &pieces, scratch);
+        for (size_t i = 0; i < b->roles[class->role].n; i++) {
+            size_t cell = i * b->nsteps + s;
+            int64_t like_ns = pieces > 0 ? tl_portion(usual_ns, class->pieces[cell], pieces)
+                                         : usual_of_own(b, class, i, class->pieces[cell], scratch);
+            late_ns[cell] += (double)(class->ns[cell] - like_ns);
+        }
+        one[s] = false;
+    }
+    free(one);
+    return one != NULL;
+}
+
+int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, int64_t *scratch)
+{
+    int64_t late_ns = 0;
+    for (size_t c = 0; c < b->nclasses; c++) {
+        tl_work_class class = b->classes[c];
+        if (class.family != TL_FAMILY_TRANSFER || class.role != b->links[link].role)
+            continue;
+        class.ns = class.sure_ns;
+        int64_t own_ns, usual_ns = tl_baseline_of_link(b, &class, b->links[link].place, on, &own_ns, scratch);
+        late_ns += own_ns - usual_ns;
+    }
+    return late_ns;
+}

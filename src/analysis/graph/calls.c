@@ -1,0 +1,175 @@
+/* calls.c - what the host's columns tell that a graph needs: calls that wait, pauses between calls, recorded waits. */
+#include "build.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* What a call of a name is, found once a name. */
+typedef enum call_sort { CALL_UNKNOWN, CALL_OTHER, CALL_STREAM, CALL_DEVICE, CALL_FREE } call_sort;
+
+typedef struct finding {
+    const tl_rank_view *view;
+    tl_host_calls *out;
+    uint8_t *sort_of;   /* by name: call_sort */
+    tl_map sync_of;     /* correlation -> recorded wait of a host */
+    tl_map record_at;   /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
+} finding;
+
+static bool is_runtime(tl_text name)
+{
+    return tl_text_starts(name, "cu") || tl_text_starts(name, "hip");
+}
+
+static call_sort sort_of_text(tl_text name)
+{
+    if (!is_runtime(name))
+        return CALL_OTHER;
+    if (tl_text_has(name, "DeviceSynchronize") || tl_text_has(name, "CtxSynchronize"))
+        return CALL_DEVICE;
+    if (tl_text_has(name, "Synchronize"))
+        return CALL_STREAM;
+    /* The asynchronous ones wait for nothing. */
+    bool frees = tl_text_starts(name, "cudaFree") || tl_text_starts(name, "hipFree") || tl_text_starts(name, "cuMemFree");
+    return frees && !tl_text_has(name, "Async") ? CALL_FREE : CALL_OTHER;
+}
+
+static call_sort sort_of(finding *f, uint32_t name)
+{
+    if (name == TL_NO_NAME)
+        return CALL_OTHER;
+    if (f->sort_of[name] == CALL_UNKNOWN)
+        f->sort_of[name] = (uint8_t)sort_of_text(tl_names_text(f->view->names, name));
+    return (call_sort)f->sort_of[name];
+}
+
+static bool add_wait(finding *f, tl_waiting_call wait)
+{
+    if (!tl_vec_room(&f->out->waits))
+        return false;
+    f->out->waits.v[f->out->waits.n++] = wait;
+    return true;
+}
+
+static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)
+{
+    return name != TL_NO_NAME ? view->names->v[tl_name_key(view, name)].key : 0;
+}
+
+static bool add_call(finding *f, const tl_thread *thread, size_t i)
+{
+    const tl_calls *calls = &f->view->calls;
+    call_sort sort = sort_of(f, calls->name[i]);
+
+    if (sort == CALL_OTHER || calls->dur_ns[i] <= 0)
+        return true;
+    const tl_place *place = &f->view->places[calls->place[i]];
+    tl_waiting_call wait = { .start_ns = calls->start_ns[i],
+                             .end_ns = calls->start_ns[i] + calls->dur_ns[i],
+                             .track = thread->track,
+                             .device = place->device,
+                             .stream = place->stream,
+                             .kind = sort == CALL_FREE     ? TL_CALL_FREES
+                                     : sort == CALL_DEVICE ? TL_CALL_WAITS_DEVICE
+                                                           : TL_CALL_WAITS_STREAM };
+    uint32_t recorded = calls->correlation[i] > 0 ? tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i])
+                                                  : TL_MAP_NONE;
+    if (recorded != TL_MAP_NONE && wait.stream < 0)
+        wait.stream = f->view->syncs[recorded].stream;
+    return add_wait(f, wait);
+}
+
+static bool add_thread(finding *f, const tl_thread *thread)
+{
+    const tl_calls *calls = &f->view->calls;
+    size_t last = thread->first; /* the call that ended last */
+    bool ok = true;
+
+    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
+        int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
+        if (i > thread->first && start - before > TL_UNTOLD_NS)
+            ok = add_wait(f, (tl_waiting_call){ .start_ns = before,
+                                                .end_ns = start,
+                                                .calls = tl_hash_mix(key_of_name(f->view, calls->name[last]),
+                                                                     key_of_name(f->view, calls->name[i])),
+                                                .track = thread->track,
+                                                .device = -1,
+                                                .stream = -1,
+                                                .kind = TL_CALL_PAUSE });
+        ok = ok && add_call(f, thread, i);
+        if (start + calls->dur_ns[i] > before)
+            last = i;
+    }
+    return ok;
+}
+
+static bool is_wait_of_stream(const tl_rank_view *view, const tl_sync *s)
+{
+    return s->name != TL_NO_NAME && tl_text_has(tl_names_text(view->names, s->name), "Wait Event");
+}
+
+static bool list_recorded(finding *f)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < f->view->nsyncs; i++) {
+        const tl_sync *s = &f->view->syncs[i];
+        if (is_wait_of_stream(f->view, s)) {
+            if (s->wait_on_correlation > 0)
+                ok = tl_map_put(&f->record_at, (uint64_t)s->wait_on_correlation, 0) == 0;
+        } else if (s->correlation > 0)
+            ok = tl_map_put(&f->sync_of, (uint64_t)s->correlation, (uint32_t)i) == 0;
+    }
+    const tl_calls *calls = &f->view->calls;
+    for (size_t i = 0; ok && f->record_at.n > 0 && i < calls->n; i++) {
+        uint32_t *at = calls->correlation[i] > 0 ? tl_map_at(&f->record_at, (uint64_t)calls->correlation[i]) : NULL;
+        if (at != NULL)
+            *at = (uint32_t)i + 1;
+    }
+    return ok;
+}
+
+/* Waits of streams whose two calls are known. */
+static bool add_events(finding *f)
+{
+    for (size_t i = 0; i < f->view->nsyncs; i++) {
+        const tl_sync *s = &f->view->syncs[i];
+        if (!is_wait_of_stream(f->view, s) || s->call_ns == TL_TIME_UNKNOWN || s->wait_on_correlation <= 0 ||
+            s->stream == s->wait_on_stream || s->stream < 0 || s->wait_on_stream < 0)
+            continue;
+        uint32_t call = tl_map_get(&f->record_at, (uint64_t)s->wait_on_correlation);
+        if (call == TL_MAP_NONE || call == 0)
+            continue;
+        if (!tl_vec_room(&f->out->events))
+            return false;
+        f->out->events.v[f->out->events.n++] = (tl_event_wait){
+            s->call_ns, f->view->calls.start_ns[call - 1], s->device, s->stream, s->wait_on_stream
+        };
+    }
+    return true;
+}
+
+tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err)
+{
+    finding f = { .view = view, .out = tl_calloc(1, sizeof **out) };
+    tl_map launching = { 0 };
+    f.sort_of = tl_calloc(view->names->n + 1, sizeof *f.sort_of);
+    bool ok = f.out != NULL && f.sort_of != NULL && tl_launching_tracks(view, &launching) && list_recorded(&f);
+
+    for (size_t t = 0; ok && t < view->calls.nthreads; t++)
+        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            ok = add_thread(&f, &view->calls.threads[t]);
+    ok = ok && add_events(&f);
+    tl_map_free(&launching);
+    tl_map_free(&f.sync_of);
+    tl_map_free(&f.record_at);
+    free(f.sort_of);
+    *out = f.out;
+    return ok ? TL_OK : tl_fail_memory(err, "the calls of a host");
+}
+
+void tl_host_calls_free(tl_host_calls *calls)
+{
+    if (calls == NULL)
+        return;
+    free(calls->waits.v);
+    free(calls->events.v);
+    free(calls);
+}

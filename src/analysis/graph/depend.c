@@ -1,0 +1,187 @@
+/* depend.c - which work of another stream something waited for.
+ *
+ *     1  recorded     a wait of the stream names an event of another: what was launched next comes after what had been
+ *                     launched there before the event
+ *     2  by custom    no wait is recorded: communication comes after the computing that was launched last before it
+ *     3  by the rest  it starts later than all this explains: after what ended right before, on another stream, launched
+ *                     no later
+ *
+ * The first two are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the custom.
+ */
+#include "build.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* What a kernel waits for by a record, and another such wait of it. */
+typedef struct recorded_wait {
+    uint32_t kernel, next;
+} recorded_wait;
+
+typedef struct depending {
+    tl_graph_build *b;
+    uint32_t *recorded;      /* by kernel: the last of its recorded waits, TL_NONE */
+    TL_VEC(recorded_wait) waits;
+    uint32_t *in_turn;       /* kernels of a stream in the order of launches, streams one after the other */
+} depending;
+
+static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
+{
+    uint64_t vote = tl_hash_mix(b->placed[to].place, b->placed[from].place);
+    return vote != 0 ? vote : 1;
+}
+
+/* An edge as the program has it; where it cannot be, it is false everywhere.  Until when it explains that work starts late. */
+static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
+{
+    const tl_kernel *k = &b->view->kernels[to];
+    int64_t end = b->view->kernels[from].end_ns;
+    uint64_t vote = vote_of(b, from, to);
+
+    if (end > k->start_ns + TL_CLOCK_ERROR_NS) {
+        if (!tl_vec_room(&b->false_votes)) {
+            b->failed = true;
+            return INT64_MIN;
+        }
+        b->false_votes.v[b->false_votes.n++] = vote;
+        return INT64_MIN;
+    }
+    tl_graph_edge(b, b->placed[from].end, b->placed[to].start, tl_ns_min(0, tl_ns_between(k->start_ns, end)), vote);
+    return tl_ns_min(end, k->start_ns);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- recorded */
+
+/* The stream's kernels [first, end) of in_turn; none: an empty range. */
+static tl_stream_range range_of(const tl_graph_build *b, int32_t device, int32_t stream)
+{
+    for (size_t s = 0; s < b->nstreams; s++) {
+        const tl_kernel *k = &b->view->kernels[b->streams[s].first];
+        if (k->stream == stream && (device < 0 || k->device == device))
+            return b->streams[s];
+    }
+    return (tl_stream_range){ 0, 0 };
+}
+
+/* Of a stream, the first that was launched at an instant or later. */
+static size_t launched_from(const depending *d, tl_stream_range range, int64_t at_ns)
+{
+    size_t low = range.first;
+    TL_BISECT(low, range.end, mid, d->b->latest_ns[d->b->placed[d->in_turn[mid]].turn] < at_ns);
+    while (low < range.end && d->b->placed[d->in_turn[low]].launch_ns < at_ns)
+        low++;
+    return low;
+}
+
+static bool find_recorded(depending *d)
+{
+    tl_graph_build *b = d->b;
+    for (size_t i = 0; i < b->calls->events.n; i++) {
+        const tl_event_wait *e = &b->calls->events.v[i];
+        tl_stream_range waits = range_of(b, e->device, e->stream), records = range_of(b, e->device, e->on_stream);
+        size_t to = launched_from(d, waits, tl_graph_host_time(b, e->wait_ns));
+        size_t from = launched_from(d, records, tl_graph_host_time(b, e->record_ns));
+        if (to == waits.end || from == records.first)
+            continue;
+        if (!tl_vec_room(&d->waits))
+            return false;
+        uint32_t *last = &d->recorded[d->in_turn[to]];
+        d->waits.v[d->waits.n] = (recorded_wait){ d->in_turn[from - 1], *last };
+        *last = (uint32_t)d->waits.n++;
+    }
+    return true;
+}
+
+static void put_in_turn(depending *d)
+{
+    const tl_graph_build *b = d->b;
+    size_t *next = tl_malloc((b->nstreams + 1) * sizeof *next);
+    uint32_t *stream_of = tl_malloc((b->view->nkernels + 1) * sizeof *stream_of);
+    if (next == NULL || stream_of == NULL)
+        d->b->failed = true;
+    for (size_t s = 0; !b->failed && s < b->nstreams; s++) {
+        next[s] = b->streams[s].first;
+        for (size_t i = b->streams[s].first; i < b->streams[s].end; i++)
+            stream_of[i] = (uint32_t)s;
+    }
+    for (size_t turn = 0; !b->failed && turn < b->view->nkernels; turn++)
+        d->in_turn[next[stream_of[b->by_turn[turn]]]++] = b->by_turn[turn];
+    free(next);
+    free(stream_of);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the rest */
+
+/* What the measured times of its edges explain: since then nothing is known to have kept it. */
+static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
+{
+    const tl_kernel *k = &b->view->kernels[kernel];
+    int64_t since = INT64_MIN;
+    if (kernel > 0 && tl_same_stream(k, k - 1))
+        since = tl_ns_min(k[-1].end_ns, k->start_ns);
+    if (k->launch != TL_NONE && b->launched[k->launch] != TL_NONE)
+        since = tl_ns_max(since, tl_ns_min(k->start_ns, b->nodes.v[b->launched[k->launch]].done_ns + b->latency_ns));
+    return since;
+}
+
+static void depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
+{
+    const tl_kernel *k = &b->view->kernels[kernel];
+    int64_t late = since_ns == INT64_MIN ? 0 : tl_ns_between(k->start_ns, since_ns);
+    int64_t room = tl_ns_max(TL_CLOCK_ERROR_NS, late / TL_RESIDUAL_PART);
+
+    if (late <= 2 * TL_ROUNDING_NS)
+        return;
+    for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
+        uint32_t from = b->by_end[i - 1];
+        const tl_kernel *other = &b->view->kernels[from];
+        if (other->end_ns <= k->start_ns - room)
+            return;
+        if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > b->placed[kernel].turn)
+            continue;
+        tl_graph_edge(b, b->placed[from].end, b->placed[kernel].start,
+                      tl_ns_min(0, tl_ns_between(k->start_ns, other->end_ns)), 0);
+        return;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- all */
+
+static void depend_all(depending *d)
+{
+    tl_graph_build *b = d->b;
+    uint32_t computing = TL_NONE; /* launched last */
+
+    for (size_t turn = 0; turn < b->view->nkernels && !b->failed; turn++) {
+        uint32_t kernel = b->by_turn[turn];
+        const tl_kernel *k = &b->view->kernels[kernel];
+        int64_t since = explained_by(b, kernel);
+        for (uint32_t w = d->recorded[kernel]; w != TL_NONE; w = d->waits.v[w].next)
+            since = tl_ns_max(since, propose(b, d->waits.v[w].kernel, kernel));
+        if (d->waits.n == 0 && k->kind == TL_COMM && computing != TL_NONE)
+            since = tl_ns_max(since, propose(b, computing, kernel));
+        depend_on_rest(b, kernel, since);
+        if (k->kind == TL_COMPUTE)
+            computing = kernel;
+    }
+}
+
+bool tl_graph_depend(tl_graph_build *b)
+{
+    size_t n = b->view->nkernels;
+    depending d = { .b = b,
+                    .recorded = tl_malloc((n + 1) * sizeof *d.recorded),
+                    .in_turn = tl_malloc((n + 1) * sizeof *d.in_turn) };
+    bool ok = d.recorded != NULL && d.in_turn != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        d.recorded[i] = TL_NONE;
+    if (ok)
+        put_in_turn(&d);
+    ok = ok && !b->failed && find_recorded(&d);
+    if (ok)
+        depend_all(&d);
+    free(d.recorded);
+    free(d.in_turn);
+    free(d.waits.v);
+    return ok && !b->failed;
+}

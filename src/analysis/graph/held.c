@@ -1,0 +1,53 @@
+/* held.c - launches that found the queue full.
+ *
+ *     host      [launch a ][launch b ][launch c ]      each comes back when a piece of work has made room: as much is pending
+ *     device    ][  s  ][   t   ][   u   ][  v          then as ever is
+ *
+ * A slow host's launches take long, too, but it loses its lead: little is pending then.  How much is pending at the return is
+ * known up to what ends about then.
+ */
+#include "build.h"
+
+typedef struct pending {
+    size_t least, most; /* pieces of work that have been launched and not done, when the launch returns */
+} pending;
+
+static pending pending_at(const tl_graph_build *b, const tl_placed *p, int64_t returned_ns)
+{
+    size_t launched = (size_t)p->turn + 1;
+    size_t late = tl_graph_ended(b, returned_ns + TL_WAKE_SPREAD_NS), early = tl_graph_ended(b, returned_ns - TL_WAKE_SPREAD_NS);
+    return (pending){ launched > late ? launched - late : 0, launched > early ? launched - early : 0 };
+}
+
+/* Whether its work began so long after its return that a queue may have been full. */
+static bool leads(const tl_graph_build *b, const tl_kernel *k)
+{
+    return k->launch != TL_NONE &&
+           k->start_ns - tl_graph_host_time(b, b->view->launches[k->launch].end_ns) >= TL_UNTOLD_NS;
+}
+
+void tl_graph_find_held(tl_graph_build *b)
+{
+    const tl_rank_view *view = b->view;
+    size_t full = 0, nheld = 0;
+
+    for (size_t i = 0; i < view->nkernels; i++)
+        if (leads(b, &view->kernels[i])) {
+            int64_t returned = tl_graph_host_time(b, view->launches[view->kernels[i].launch].end_ns);
+            pending p = pending_at(b, &b->placed[i], returned);
+            full = p.least > full ? p.least : full;
+        }
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        if (!leads(b, k))
+            continue;
+        const tl_launch *l = &view->launches[k->launch];
+        if (l->end_ns - l->start_ns <= TL_WAIT_OWN_NS || b->held[k->launch] ||
+            pending_at(b, &b->placed[i], tl_graph_host_time(b, l->end_ns)).most < full)
+            continue;
+        b->held[k->launch] = true;
+        nheld++;
+    }
+    for (size_t l = 0; nheld < TL_UNTOLD_LEAST && l < view->nlaunches; l++)
+        b->held[l] = false;
+}

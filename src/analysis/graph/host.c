@@ -1,0 +1,265 @@
+/* host.c - the host as instants: launches, and the beginnings and ends of waits; what each comes after, and what work of the
+ * host lies between. */
+#include "build.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* A wait on the clock of the device, of a call or of a launch that blocks. */
+typedef struct host_wait {
+    int64_t start_ns, end_ns;
+    const tl_waiting_call *call; /* NULL: a launch that blocks */
+    uint32_t release;            /* kernel, TL_NONE */
+    uint32_t begin, end;         /* nodes */
+} host_wait;
+
+typedef enum instant_kind { AT_WAIT_END, AT_LAUNCH, AT_WAIT_BEGIN } instant_kind; /* in this order at one time */
+
+typedef struct instant {
+    int64_t ns;
+    uint32_t track;
+    uint32_t wait;   /* TL_NONE: a launch that does not block */
+    uint32_t launch; /* TL_NONE */
+    uint8_t kind;
+} instant;
+
+struct tl_graph_hosts {
+    TL_VEC(host_wait) waits;
+    TL_VEC(instant) instants;
+};
+
+/* ------------------------------------------------------------------------------------------------------------- waits */
+
+static bool add_instant(tl_graph_hosts *h, instant at)
+{
+    if (!tl_vec_room(&h->instants))
+        return false;
+    h->instants.v[h->instants.n++] = at;
+    return true;
+}
+
+static bool add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t launch)
+{
+    uint32_t number = (uint32_t)h->waits.n;
+    if (!tl_vec_room(&h->waits))
+        return false;
+    h->waits.v[h->waits.n++] = wait;
+    return add_instant(h, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN }) &&
+           add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
+}
+
+/* A call that frees memory is no wait where something runs on; it is one until the last work has ended. */
+static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call *call)
+{
+    host_wait w = { .start_ns = tl_graph_host_time(b, call->start_ns),
+                    .end_ns = tl_graph_host_time(b, call->end_ns),
+                    .call = call,
+                    .release = TL_NONE };
+    if (call->kind != TL_CALL_PAUSE)
+        w.release = tl_graph_release_of(b, call, w.start_ns, w.end_ns);
+    if (call->kind == TL_CALL_FREES) {
+        if (w.release == TL_NONE || b->view->kernels[w.release].end_ns <= w.start_ns ||
+            tl_graph_runs_on(b, w.start_ns, w.end_ns))
+            return true;
+        w.end_ns = b->view->kernels[w.release].end_ns;
+    }
+    return add_wait(h, w, call->track, TL_NONE);
+}
+
+static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
+{
+    const tl_launch *l = &b->view->launches[launch];
+    if (b->handed_ns[launch] == INT64_MAX)
+        return true;
+    if (b->blocking[launch] == TL_NONE && !b->held[launch])
+        return add_instant(h, (instant){ b->handed_ns[launch], l->track, TL_NONE, launch, AT_LAUNCH });
+    host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
+                          .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
+                          .release = b->blocking[launch] };
+    if (w.release == TL_NONE)
+        w.release = tl_graph_release_of(b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE },
+                                        w.start_ns, w.end_ns);
+    return add_wait(h, w, l->track, launch);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- nodes */
+
+static int by_time(const void *x, const void *y)
+{
+    const instant *a = x, *c = y;
+    if (a->ns != c->ns)
+        return TL_COMPARE(a->ns, c->ns);
+    if (a->kind != c->kind)
+        return TL_COMPARE(a->kind, c->kind);
+    return a->wait != c->wait ? TL_COMPARE(a->wait, c->wait) : TL_COMPARE(a->launch, c->launch);
+}
+
+/* The last instant of the host, and the last of any thread but that one's. */
+typedef struct recent {
+    uint32_t last, last_track, other;
+    tl_map of_track; /* its last node */
+} recent;
+
+static bool has_been(recent *r, uint32_t track, uint32_t node)
+{
+    if (r->last != TL_NONE && r->last_track != track)
+        r->other = r->last;
+    r->last = node;
+    r->last_track = track;
+    return tl_map_put(&r->of_track, track, node) == 0;
+}
+
+static uint32_t segment_at(const tl_graph_build *b, int64_t ns)
+{
+    size_t turn = 0, n = b->view->nkernels;
+    TL_BISECT(turn, n, mid, b->latest_ns[mid] <= ns);
+    if (turn < n)
+        return b->placed[b->by_turn[turn]].segment;
+    return n > 0 ? b->placed[b->by_turn[n - 1]].segment + (b->view->kernels[b->by_turn[n - 1]].kind == TL_COMM) : 0;
+}
+
+static int32_t step_at(const tl_graph_build *b, int64_t ns)
+{
+    return tl_graph_step(b->view, ns + b->lag_ns);
+}
+
+/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other; the host worked
+ * since. */
+static uint32_t add_behind(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
+{
+    uint32_t own = tl_map_get(&r->of_track, at->track);
+    uint32_t other = r->last_track != at->track ? r->last : r->other;
+    uint32_t before[2] = { own == TL_MAP_NONE ? TL_NONE : own, other };
+    int64_t since = INT64_MIN;
+
+    for (int i = 0; i < 2; i++)
+        if (before[i] != TL_NONE)
+            since = tl_ns_max(since, b->nodes.v[before[i]].done_ns);
+    node.done_ns = at->ns;
+    node.work_ns = since != INT64_MIN ? tl_ns_max(0, at->ns - since) : 0;
+    node.part = TL_PART_HOST;
+    uint32_t number = tl_graph_node(b, node);
+    for (int i = 0; number != TL_NONE && i < 2; i++)
+        if (before[i] != TL_NONE)
+            tl_graph_edge(b, before[i], number, 0, 0);
+    return number;
+}
+
+static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
+{
+    return add_behind(b, r, at,
+                      (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].place : 0,
+                                 .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
+                                 .step = step_at(b, at->ns),
+                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
+}
+
+/* A pause counts as work, as long as it is not known to be a wait. */
+static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
+{
+    int64_t ns = w->end_ns - w->start_ns;
+    tl_node node = { .done_ns = at->ns,
+                     .segment = segment_at(b, at->ns),
+                     .step = step_at(b, w->start_ns),
+                     .kind = TL_NODE_WAIT_END };
+    if (w->call != NULL && w->call->kind == TL_CALL_PAUSE)
+        return w->end = add_behind(b, r, at, node);
+    w->end = tl_graph_node(b, node);
+    if (w->end != TL_NONE)
+        tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);
+    return w->end;
+}
+
+/* The kernel of a launch that comes first in order. */
+static uint32_t *first_kernels(const tl_graph_build *b)
+{
+    uint32_t *first = tl_malloc((b->view->nlaunches + 1) * sizeof *first);
+    for (size_t l = 0; first != NULL && l < b->view->nlaunches; l++)
+        first[l] = TL_NONE;
+    for (size_t i = b->view->nkernels; first != NULL && i-- > 0;)
+        if (b->view->kernels[b->by_turn[i]].launch != TL_NONE)
+            first[b->view->kernels[b->by_turn[i]].launch] = b->by_turn[i];
+    return first;
+}
+
+/* The recording's first step begins with its mark: what the host does then is work. */
+static bool add_mark(tl_graph_build *b, tl_graph_hosts *h, recent *r)
+{
+    if (b->view->nsteps == 0 || h->instants.n == 0)
+        return true;
+    int64_t mark = tl_graph_host_time(b, b->view->steps[0].start_ns);
+    if (mark > h->instants.v[0].ns)
+        return true;
+    uint32_t node = tl_graph_node(
+        b, (tl_node){ .done_ns = mark, .step = b->view->steps[0].number, .kind = TL_NODE_BEGIN });
+    return node != TL_NONE && has_been(r, UINT32_MAX, node);
+}
+
+static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
+{
+    recent r = { .last = TL_NONE, .last_track = UINT32_MAX, .other = TL_NONE };
+    uint32_t *first = first_kernels(b);
+    bool ok = first != NULL && add_mark(b, h, &r);
+
+    for (size_t i = 0; ok && i < h->instants.n; i++) {
+        const instant *at = &h->instants.v[i];
+        uint32_t node;
+        if (at->kind == AT_WAIT_END) {
+            node = add_end(b, &r, &h->waits.v[at->wait], at);
+            if (at->launch != TL_NONE && b->held[at->launch]) /* only then is its work handed over */
+                b->launched[at->launch] = node;
+        } else {
+            node = add_begin(b, &r, at, at->launch != TL_NONE ? first[at->launch] : TL_NONE);
+            if (at->launch != TL_NONE)
+                b->launched[at->launch] = node;
+            if (at->wait != TL_NONE)
+                h->waits.v[at->wait].begin = node;
+        }
+        ok = node != TL_NONE && has_been(&r, at->track, node);
+    }
+    free(first);
+    tl_map_free(&r.of_track);
+    return ok;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- all */
+
+tl_graph_hosts *tl_graph_host(tl_graph_build *b)
+{
+    tl_graph_hosts *h = tl_calloc(1, sizeof *h);
+    bool ok = h != NULL;
+    for (size_t i = 0; ok && i < b->calls->waits.n; i++)
+        ok = add_call(b, h, &b->calls->waits.v[i]);
+    for (uint32_t l = 0; ok && l < b->view->nlaunches; l++)
+        ok = add_launch(b, h, l);
+    if (ok && h->instants.n > 1)
+        qsort(h->instants.v, h->instants.n, sizeof *h->instants.v, by_time);
+    ok = ok && add_nodes(b, h);
+    b->failed = b->failed || !ok;
+    return h;
+}
+
+void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->waits.n && !b->failed; i++) {
+        const host_wait *w = &hosts->waits.v[i];
+        if (w->release != TL_NONE)
+            tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);
+        else if (w->call != NULL && w->call->kind == TL_CALL_PAUSE)
+            tl_graph_pause(b,
+                           (tl_pause){ .calls = w->call->calls,
+                                       .ns = w->end_ns - w->start_ns,
+                                       .begin = w->begin,
+                                       .end = w->end },
+                           w->start_ns, w->end_ns);
+    }
+}
+
+void tl_graph_hosts_free(tl_graph_hosts *hosts)
+{
+    if (hosts == NULL)
+        return;
+    free(hosts->waits.v);
+    free(hosts->instants.v);
+    free(hosts);
+}

@@ -1,0 +1,176 @@
+/* rank.c - the graph of one rank, put together. */
+#include "build.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+uint32_t tl_graph_node(tl_graph_build *b, tl_node node)
+{
+    if (b->nodes.n >= TL_NONE - 1 || !tl_vec_room(&b->nodes)) {
+        b->failed = true;
+        return TL_NONE;
+    }
+    b->nodes.v[b->nodes.n] = node;
+    return (uint32_t)b->nodes.n++;
+}
+
+void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote)
+{
+    if (!tl_vec_room(&b->edges)) {
+        b->failed = true;
+        return;
+    }
+    b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, vote, from, to };
+}
+
+/* The edges to each node together, in the order in which they were found. */
+static bool place_edges(tl_graph_build *b, tl_rank_graph *out)
+{
+    size_t n = b->nodes.n;
+    uint32_t *next = tl_calloc(n + 2, sizeof *next);
+    out->edges = tl_malloc((b->edges.n + 1) * sizeof *out->edges);
+    if (next == NULL || out->edges == NULL) {
+        free(next);
+        return false;
+    }
+    for (size_t e = 0; e < b->edges.n; e++)
+        next[b->edges.v[e].to + 1]++;
+    for (size_t v = 0; v < n; v++)
+        next[v + 1] += next[v];
+    for (size_t v = 0; v <= n; v++)
+        b->nodes.v[v].first_edge = next[v];
+    for (size_t e = 0; e < b->edges.n; e++) {
+        const tl_draft_edge *edge = &b->edges.v[e];
+        out->edges[next[edge->to]++] = (tl_edge){ edge->lag_ns, edge->vote, edge->from };
+    }
+    out->nedges = b->edges.n;
+    free(next);
+    return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return TL_COMPARE(*x, *y);
+}
+
+static void sort_votes(tl_graph_build *b)
+{
+    size_t kept = 0;
+    if (b->false_votes.n > 1)
+        qsort(b->false_votes.v, b->false_votes.n, sizeof *b->false_votes.v, by_key);
+    for (size_t i = 0; i < b->false_votes.n; i++)
+        if (kept == 0 || b->false_votes.v[i] != b->false_votes.v[kept - 1])
+            b->false_votes.v[kept++] = b->false_votes.v[i];
+    b->false_votes.n = kept;
+}
+
+/* What ends the last of each, and then all of it to the caller. */
+static bool hand_out(tl_graph_build *b, tl_rank_graph *out)
+{
+    if (tl_graph_node(b, (tl_node){ 0 }) == TL_NONE || !tl_vec_room(&b->pauses))
+        return false;
+    b->nodes.n--;
+    b->pauses.v[b->pauses.n] = (tl_pause){ .first_release = (uint32_t)b->releases.n };
+    if (!place_edges(b, out))
+        return false;
+    sort_votes(b);
+    out->nodes = b->nodes.v;
+    out->nnodes = b->nodes.n;
+    out->comms = b->comms.v;
+    out->ncomms = b->comms.n;
+    out->pauses = b->pauses.v;
+    out->npauses = b->pauses.n;
+    out->releases = b->releases.v;
+    out->nreleases = b->releases.n;
+    out->false_votes = b->false_votes.v;
+    out->nfalse = b->false_votes.n;
+    return true;
+}
+
+typedef struct span {
+    int64_t start_ns, end_ns;
+} span;
+
+static void widen(span *s, int64_t start_ns, int64_t end_ns)
+{
+    s->start_ns = tl_ns_min(s->start_ns, start_ns);
+    s->end_ns = tl_ns_max(s->end_ns, end_ns);
+}
+
+/* Whether its times are such that sums of them fit. */
+static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
+{
+    span s = { INT64_MAX, INT64_MIN };
+    int64_t work = 0;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        widen(&s, view->kernels[i].start_ns, view->kernels[i].end_ns);
+        work = tl_ns_add(work, tl_ns_between(view->kernels[i].end_ns, view->kernels[i].start_ns));
+    }
+    for (size_t l = 0; l < view->nlaunches; l++)
+        widen(&s, view->launches[l].start_ns, view->launches[l].end_ns);
+    for (size_t i = 0; i < calls->waits.n; i++)
+        widen(&s, calls->waits.v[i].start_ns, calls->waits.v[i].end_ns);
+    if (view->nkernels > 0 && view->nsteps > 0)
+        widen(&s, view->steps[0].start_ns, view->steps[0].start_ns);
+    return view->nkernels == 0 ||
+           (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
+}
+
+tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err)
+{
+    *out = (tl_rank_graph){ .rank = view->rank };
+    if (!has_times(view, calls))
+        return TL_OK;
+
+    tl_graph_build b = { .view = view, .calls = calls };
+    tl_graph_hosts *hosts = NULL;
+    bool ok = tl_graph_place(&b);
+    if (ok)
+        hosts = tl_graph_host(&b);
+    if (ok && !b.failed)
+        tl_graph_work(&b);
+    if (ok && !b.failed)
+        tl_graph_released(&b, hosts);
+    ok = ok && !b.failed && tl_graph_depend(&b) && hand_out(&b, out);
+    if (!ok) {
+        free(b.nodes.v);
+        free(b.comms.v);
+        free(b.pauses.v);
+        free(b.releases.v);
+        free(b.false_votes.v);
+        free(out->edges);
+        *out = (tl_rank_graph){ .rank = view->rank };
+    }
+    tl_graph_hosts_free(hosts);
+    free(b.placed);
+    free(b.by_end);
+    free(b.by_turn);
+    free(b.latest_ns);
+    free(b.streams);
+    free(b.handed_ns);
+    free(b.blocking);
+    free(b.held);
+    free(b.launched);
+    free(b.edges.v);
+    return ok ? TL_OK : tl_fail_memory(err, "the graph of a rank");
+}
+
+void tl_rank_graph_free(tl_rank_graph *graph)
+{
+    free(graph->nodes);
+    free(graph->edges);
+    free(graph->comms);
+    free(graph->pauses);
+    free(graph->releases);
+    free(graph->false_votes);
+    *graph = (tl_rank_graph){ .rank = graph->rank };
+}
+
+void tl_rank_graphs_free(tl_rank_graphs *graphs)
+{
+    for (size_t i = 0; i < graphs->of.n; i++)
+        tl_rank_graph_free(&graphs->of.v[i]);
+    free(graphs->of.v);
+    *graphs = (tl_rank_graphs){ 0 };
+}

@@ -1,0 +1,51 @@
+/* release.c - what on the device a call waited for.
+ *
+ *     host     [launch a][launch b][ synchronize        ]
+ *     device       [    a    ][        b         ]           b released it: of what had been launched before the call began,
+ *                                                             on its stream if it names one, what ended last before it returned
+ */
+#include "build.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+
+size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns)
+{
+    size_t low = 0;
+    TL_BISECT(low, b->view->nkernels, mid, b->view->kernels[b->by_end[mid]].end_ns <= at_ns);
+    return low;
+}
+
+/* What has no launch in the trace was launched before. */
+static bool launched_by(const tl_graph_build *b, uint32_t kernel, int64_t at_ns)
+{
+    return b->placed[kernel].launch_ns == TL_TIME_UNKNOWN || b->placed[kernel].launch_ns <= at_ns;
+}
+
+uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *call, int64_t start_ns, int64_t end_ns)
+{
+    int64_t since = tl_ns_max(start_ns, end_ns - TL_WAKE_NS);
+    for (size_t i = tl_graph_ended(b, end_ns + TL_WAKE_SPREAD_NS); i > 0; i--) {
+        uint32_t kernel = b->by_end[i - 1];
+        const tl_kernel *k = &b->view->kernels[kernel];
+        if (k->end_ns < since)
+            return TL_NONE;
+        bool asked = call->stream < 0 || call->kind != TL_CALL_WAITS_STREAM || k->stream == call->stream;
+        if (asked && launched_by(b, kernel, start_ns))
+            return kernel;
+    }
+    return TL_NONE;
+}
+
+bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
+{
+    for (size_t s = 0; s < b->nstreams; s++) {
+        size_t at = b->streams[s].first;
+        TL_BISECT(at, b->streams[s].end, mid, b->view->kernels[mid].start_ns < end_ns);
+        if (at == b->streams[s].first)
+            continue;
+        const tl_kernel *k = &b->view->kernels[at - 1]; /* of a stream only the last can still run */
+        if (k->end_ns > end_ns + TL_CLOCK_ERROR_NS && launched_by(b, (uint32_t)(at - 1), start_ns))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,145 @@
+/* additional.c - what a rank has that its peers do not have: pieces of work, and waits for its device.
+ *
+ *     peers    [ a ][ b ]c[ a ]c           c: collectives
+ *     rank     [ a ][ b ][ b ][ b ]c[ a ]c
+ *
+ * All of b made shorter would spare time in the wrong places; so every stretch is compared by itself.
+ */
+#include "parts.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* Something that a member of the role has in a stretch. */
+typedef struct piece {
+    int64_t ns;
+    uint32_t class, step, segment, member, node;
+} piece;
+
+typedef struct pieces {
+    TL_VEC(piece) list;
+    int64_t *sums; /* [members] */
+} pieces;
+
+static int by_stretch(const void *a, const void *b)
+{
+    const piece *x = a, *y = b;
+    if (x->class != y->class)
+        return TL_COMPARE(x->class, y->class);
+    if (x->segment != y->segment)
+        return TL_COMPARE(x->segment, y->segment);
+    if (x->step != y->step)
+        return TL_COMPARE(x->step, y->step);
+    if (x->member != y->member)
+        return TL_COMPARE(x->member, y->member);
+    return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->node, y->node);
+}
+
+static bool add(pieces *p, piece one)
+{
+    if (!tl_vec_room(&p->list))
+        return false;
+    p->list.v[p->list.n++] = one;
+    return true;
+}
+
+static void sort(pieces *p)
+{
+    if (p->list.n > 1)
+        qsort(p->list.v, p->list.n, sizeof *p->list.v, by_stretch);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- segments */
+
+static bool list_work(const tl_baseline *b, uint32_t role, const bool *on, const bool *which, pieces *p)
+{
+    const tl_graph *g = b->graph;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
+        uint32_t rank = b->members[b->roles[role].first + i];
+        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
+            if (b->class_of[v] != TL_NONE && which[b->class_of[v]] && on[b->step_of[v]])
+                ok = add(p, (piece){ g->nodes[v].work_ns, b->class_of[v], 0, b->segment_of[v], i, v }); /* all steps at once */
+    }
+    return ok;
+}
+
+bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *which, tl_changes *scenario)
+{
+    uint32_t role = b->role_of[rank], own = b->place_of[rank];
+    size_t n = b->roles[role].n;
+    pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
+    bool ok = p.sums != NULL && list_work(b, role, on, which, &p);
+
+    if (ok)
+        sort(&p);
+    for (size_t i = 0, to; ok && i < p.list.n; i = to) {
+        const piece *first = &p.list.v[i];
+        for (size_t k = 0; k < n; k++)
+            p.sums[k] = 0;
+        for (to = i; to < p.list.n && p.list.v[to].class == first->class && p.list.v[to].segment == first->segment; to++)
+            p.sums[p.list.v[to].member] += p.list.v[to].ns;
+        int64_t has = p.sums[own], usual = tl_usual(p.sums, n);
+        for (size_t k = i; has > 0 && k < to; k++)
+            if (p.list.v[k].member == own)
+                scenario->work_ns[p.list.v[k].node] += tl_portion(p.list.v[k].ns, usual, has) - p.list.v[k].ns;
+    }
+    free(p.list.v);
+    free(p.sums);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- waits */
+
+/* How long it waited for what released it; below 0: for nothing of its device. */
+static int64_t waited(const tl_graph *g, uint32_t v)
+{
+    uint32_t e = g->nodes[v].first_edge;
+    return g->nodes[v].kind == TL_NODE_WAIT_END && g->nodes[v + 1].first_edge - e == 2 && g->nodes[v].work_ns == 0
+               ? g->nodes[v].done_ns - g->nodes[g->from[e]].done_ns
+               : -1;
+}
+
+static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, pieces *p)
+{
+    const tl_graph *g = b->graph;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
+        uint32_t rank = b->members[b->roles[role].first + i];
+        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
+            if (on[b->step_of[v]] && waited(g, v) >= 0)
+                ok = add(p, (piece){ waited(g, v), 0, b->step_of[v], b->segment_of[v], i, v });
+    }
+    return ok;
+}
+
+/* Its edges: from its own beginning, and from what released it. */
+static void wait_for_nothing(const tl_graph *g, uint32_t v, tl_changes *scenario)
+{
+    scenario->lag_ns[g->nodes[v].first_edge + 1] = TL_NO_EDGE;
+}
+
+bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, tl_changes *scenario)
+{
+    uint32_t role = b->role_of[rank], own = b->place_of[rank];
+    size_t n = b->roles[role].n;
+    pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
+    bool ok = p.sums != NULL && list_waits(b, role, on, &p);
+
+    if (ok)
+        sort(&p);
+    for (size_t i = 0, to; ok && i < p.list.n; i = to) {
+        const piece *first = &p.list.v[i];
+        for (size_t k = 0; k < n; k++)
+            p.sums[k] = 0;
+        for (to = i; to < p.list.n && p.list.v[to].step == first->step && p.list.v[to].segment == first->segment; to++)
+            p.sums[p.list.v[to].member]++;
+        int64_t more = p.sums[own] - tl_usual(p.sums, n);
+        for (size_t k = i; k < to; k++) /* longest first */
+            if (p.list.v[k].member == own && more-- > 0)
+                wait_for_nothing(b->graph, p.list.v[k].node, scenario);
+    }
+    free(p.list.v);
+    free(p.sums);
+    return ok;
+}

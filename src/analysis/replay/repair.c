@@ -1,0 +1,146 @@
+/* repair.c - a rank's or a link's excess over its baseline, taken off its work. */
+#include "tlmpi/analysis/replay.h"
+#include "parts.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* What there is to take off one class of one rank in some steps. */
+typedef struct excess {
+    int64_t own_ns, usual_ns;
+    int64_t surplus_ns; /* host: by how much pieces are longer than at peers, together */
+    int64_t drawn_ns;   /* host: how much of what is drawn upon has been, and ... */
+    int64_t off_ns;     /* ... has been taken off for it: nothing is lost to rounding */
+    bool additional;    /* device: there are more pieces than at peers */
+} excess;
+
+typedef struct repairing {
+    const tl_baseline *b;
+    const tl_repair *repair;
+    tl_changes *scenario;
+    excess *excess;   /* by class */
+    int64_t *scratch; /* [nranks] */
+} repairing;
+
+static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
+{
+    uint32_t class = r->b->class_of[node];
+    return class != TL_NONE && on[r->b->step_of[node]] && r->b->classes[class].family == r->repair->family;
+}
+
+/* Whether the rank has more pieces of the class than is usual. */
+static bool has_more(const repairing *r, const tl_work_class *class, const bool *on)
+{
+    const tl_baseline *b = r->b;
+    size_t n = b->roles[class->role].n;
+    int64_t own = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->scratch[i] = 0;
+        for (size_t s = 0; s < b->nsteps; s++)
+            r->scratch[i] += on[s] ? class->pieces[i * b->nsteps + s] : 0;
+        own = i == b->place_of[r->repair->rank] ? r->scratch[i] : own;
+    }
+    return own > tl_usual(r->scratch, n);
+}
+
+static void find_excess(repairing *r, const bool *on)
+{
+    const tl_baseline *b = r->b;
+    for (size_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        if (class->family != r->repair->family || class->role != b->role_of[r->repair->rank])
+            continue;
+        excess *e = &r->excess[c];
+        *e = (excess){ 0 };
+        e->usual_ns = tl_baseline_of(b, class, b->place_of[r->repair->rank], on, &e->own_ns, r->scratch);
+        e->additional = class->family == TL_FAMILY_DEVICE && has_more(r, class, on);
+    }
+}
+
+static int64_t surplus_of(const tl_baseline *b, uint32_t node)
+{
+    return tl_ns_max(0, b->graph->nodes[node].work_ns - b->usual_ns[node]);
+}
+
+/* The excess of a host comes from the surplus of its pieces; where that does not make it up, from all of their time. */
+static void take_off_host(repairing *r, uint32_t node, excess *e)
+{
+    int64_t work = r->b->graph->nodes[node].work_ns, too_much = e->own_ns - e->usual_ns;
+    bool enough = e->surplus_ns >= too_much;
+
+    if (too_much <= 0)
+        return;
+    e->drawn_ns += enough ? surplus_of(r->b, node) : work;
+    int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->surplus_ns : e->own_ns);
+    r->scenario->work_ns[node] -= off - e->off_ns;
+    e->off_ns = off;
+}
+
+static void take_off(repairing *r, uint32_t node)
+{
+    excess *e = &r->excess[r->b->class_of[node]];
+    int64_t work = r->b->graph->nodes[node].work_ns;
+
+    if (e->own_ns <= 0 || e->additional)
+        return;
+    if (r->repair->family == TL_FAMILY_HOST)
+        take_off_host(r, node, e);
+    else
+        r->scenario->work_ns[node] += tl_portion(work, e->usual_ns, e->own_ns) - work;
+}
+
+static bool repair_steps(repairing *r, const bool *on)
+{
+    const tl_baseline *b = r->b;
+    const tl_graph *g = b->graph;
+    if (r->repair->family == TL_FAMILY_TRANSFER)
+        return tl_repair_link(b, r->repair->rank, on, r->scenario);
+    uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
+    bool host = r->repair->family == TL_FAMILY_HOST, additional = false;
+
+    find_excess(r, on);
+    for (uint32_t v = first; v < end; v++) {
+        if (!is_concerned(r, v, on))
+            continue;
+        if (host)
+            r->excess[b->class_of[v]].surplus_ns += surplus_of(b, v);
+        additional = additional || r->excess[b->class_of[v]].additional;
+    }
+    for (uint32_t v = first; v < end; v++)
+        if (is_concerned(r, v, on))
+            take_off(r, v);
+    if (host)
+        return tl_repair_waits(b, r->repair->rank, on, r->scenario);
+    if (!additional)
+        return true;
+    bool *which = tl_calloc(b->nclasses + 1, sizeof *which);
+    for (size_t c = 0; which != NULL && c < b->nclasses; c++)
+        which[c] = r->excess[c].additional;
+    bool ok = which != NULL && tl_repair_segments(b, r->repair->rank, on, which, r->scenario);
+    free(which);
+    return ok;
+}
+
+bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *scenario)
+{
+    repairing r = { .b = b,
+                    .repair = repair,
+                    .scenario = scenario,
+                    .excess = tl_calloc(b->nclasses + 1, sizeof *r.excess),
+                    .scratch = tl_malloc((b->graph->nranks + 1) * sizeof *r.scratch) };
+    bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
+    bool ok = r.excess != NULL && r.scratch != NULL && one != NULL;
+
+    if (ok && !repair->drifts)
+        ok = repair_steps(&r, repair->on);
+    for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {
+        if (!repair->on[s])
+            continue;
+        one[s] = true;
+        ok = repair_steps(&r, one);
+        one[s] = false;
+    }
+    free(r.excess);
+    free(r.scratch);
+    free(one);
+    return ok;
+}

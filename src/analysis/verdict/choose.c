@@ -1,0 +1,131 @@
+/* choose.c - of all who are late, who is needed to explain what lateness costs: backward elimination.
+ *
+ * Forwards, equals that hide each other would never be found: each of them alone gains nothing.  The one needed least is dropped,
+ * and what the others are needed for is found anew; of very many the half that is needed least, so that n of them take n log n
+ * replays and not n^2.
+ */
+#include "parts.h"
+#include "tlmpi/base/quantile.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct choosing {
+    const tl_baseline *b;
+    tl_findings *out;
+    tl_costing *costing;
+    bool *chosen; /* by unit */
+    bool *some;   /* by unit, scratch */
+    double *part;  /* by unit: needed_ns of its steps */
+    double *parts; /* the same of those chosen, ascending */
+    double least_cost;
+} choosing;
+
+/* How long the steps are in which the unit is late. */
+static double span_of(const choosing *c, const tl_unit *unit)
+{
+    int64_t ns = 0;
+    for (size_t s = 0; s < c->b->nsteps; s++)
+        ns += unit->on[s] ? c->out->step_ns[s] : 0;
+    return ns > 0 ? (double)ns : 1;
+}
+
+/* What the repair of the chosen would gain less without each of them: needed_ns, and as a part of its steps. */
+static void find_needed(choosing *c)
+{
+    tl_unit *units = c->out->units.v;
+    for (size_t u = 0; u < c->out->units.n; u++) {
+        if (!c->chosen[u])
+            continue;
+        c->chosen[u] = false;
+        units[u].needed_ns = c->out->together_ns - tl_cost_of(c->costing, c->chosen);
+        c->chosen[u] = true;
+        c->part[u] = (double)units[u].needed_ns / span_of(c, &units[u]);
+    }
+}
+
+/* Drops the one that is needed least, or of many the half that is; nobody who costs enough.  Whether anybody was. */
+static bool drop(choosing *c)
+{
+    size_t n = 0;
+    bool any = false;
+    for (size_t u = 0; u < c->out->units.n; u++)
+        if (c->chosen[u])
+            c->parts[n++] = c->part[u];
+    if (n == 0)
+        return false;
+    bool many = n > (size_t)TL_CHOICE_MANY;
+    tl_real_sort(c->parts, n);
+    double most = c->parts[many ? tl_lower_middle(n) : 0];
+    for (size_t u = 0; u < c->out->units.n && (many || !any); u++) {
+        if (!c->chosen[u] || c->part[u] > most || c->part[u] >= c->least_cost)
+            continue;
+        c->chosen[u] = false;
+        c->out->units.v[u].needed_ns = 0;
+        any = true;
+    }
+    return any;
+}
+
+static void eliminate(choosing *c)
+{
+    for (size_t u = 0; u < c->out->units.n; u++)
+        c->chosen[u] = true;
+    do {
+        c->out->together_ns = tl_cost_of(c->costing, c->chosen);
+        find_needed(c);
+    } while (drop(c));
+}
+
+static void cost_ranks(choosing *c)
+{
+    tl_findings *out = c->out;
+    for (size_t u = 0; u < out->units.n; u++) {
+        memset(c->some, 0, out->units.n);
+        c->some[u] = true;
+        out->units.v[u].alone_ns = tl_cost_of(c->costing, c->some);
+        out->units.v[u].needed = c->chosen[u];
+    }
+    for (size_t u = 0; u < out->units.n; u++)
+        c->some[u] = c->chosen[u] && (out->units.v[u].link != TL_NONE || out->units.v[u].with != TL_NONE);
+    out->links_ns = tl_cost_of(c->costing, c->some);
+    for (size_t u = 0, to; u < out->units.n && out->units.v[u].rank != TL_NONE; u = to) {
+        uint32_t rank = out->units.v[u].rank;
+        bool any = false;
+        memset(c->some, 0, out->units.n);
+        for (to = u; to < out->units.n && out->units.v[to].rank == rank; to++) {
+            c->some[to] = c->chosen[to];
+            any = any || c->chosen[to];
+            if (out->units.v[to].with != TL_NONE)
+                c->some[out->units.v[to].with] = true;
+        }
+        if (!any)
+            continue;
+        out->rank_ns[rank] = tl_cost_of(c->costing, c->some);
+        tl_cost_by_step(c->costing, out->rank_step_ns + rank * c->b->nsteps);
+    }
+}
+
+bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
+{
+    choosing c = { .b = b,
+                   .out = out,
+                   .least_cost = least_cost,
+                   .chosen = tl_calloc(out->units.n + 1, sizeof *c.chosen),
+                   .some = tl_calloc(out->units.n + 1, sizeof *c.some),
+                   .part = tl_calloc(out->units.n + 1, sizeof *c.part),
+                   .parts = tl_calloc(out->units.n + 1, sizeof *c.parts) };
+    c.costing = tl_costing_new(b, out);
+    bool ok = c.chosen != NULL && c.some != NULL && c.part != NULL && c.parts != NULL && c.costing != NULL;
+    if (ok) {
+        eliminate(&c);
+        ok = tl_exchanges_find(b, c.chosen, out);
+    }
+    if (ok)
+        cost_ranks(&c);
+    tl_costing_free(c.costing);
+    free(c.chosen);
+    free(c.some);
+    free(c.part);
+    free(c.parts);
+    return ok;
+}

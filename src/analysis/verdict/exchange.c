@@ -1,0 +1,109 @@
+/* exchange.c - in an all-to-all a slow link holds up its two ends alone.
+ *
+ *     rank 0   [ waits |  transfer  ]
+ *     rank 1   [ waits |  transfer  ]---------]     late alike in the same steps, they and nobody else of their group: what
+ *     rank 2   [ waits |  transfer  ]               they send each other is slow
+ *     rank 3   [ waits |  transfer  ]---------]
+ *
+ * One alone is sent more than the others; of several nobody can tell who exchanges with whom.
+ */
+#include "parts.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* Whether that is a class of members that stay, of the kind of collective. */
+static bool is_stay(const tl_work_class *class, uint8_t *kind)
+{
+    for (*kind = 0; *kind < TL_NCOLLECTIVES; ++*kind)
+        if (class->key == tl_stay_key(*kind))
+            return true;
+    return false;
+}
+
+static int64_t pieces_of(const tl_baseline *b, const tl_work_class *class, uint32_t rank, const bool *on)
+{
+    int64_t n = 0;
+    for (size_t s = 0; s < b->nsteps; s++)
+        n += on == NULL || on[s] ? class->pieces[b->place_of[rank] * b->nsteps + s] : 0;
+    return n;
+}
+
+tl_stay tl_stay_of(const tl_baseline *b, const tl_unit *unit, int64_t *scratch)
+{
+    tl_stay stay = { 0 };
+    if (unit->rank == TL_NONE || unit->family != TL_FAMILY_DEVICE)
+        return stay;
+    for (uint32_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        uint8_t kind;
+        int64_t own_ns;
+        if (class->role != unit->role || class->family != TL_FAMILY_DEVICE || !is_stay(class, &kind) ||
+            pieces_of(b, class, unit->rank, NULL) == 0)
+            continue;
+        stay.usual_ns += tl_baseline_of(b, class, b->place_of[unit->rank], unit->on, &own_ns, scratch);
+        stay.own_ns += own_ns;
+        stay.kind = kind;
+        stay.pieces += pieces_of(b, class, unit->rank, unit->on);
+    }
+    return stay;
+}
+
+size_t tl_link_of_both(const tl_baseline *b, uint32_t x, uint32_t y)
+{
+    for (size_t l = 0; l < b->nlinks; l++) {
+        size_t has = 0;
+        for (uint32_t i = 0; b->links[l].n > 2 && i < b->links[l].n; i++) {
+            uint32_t member = b->link_members[b->links[l].first + i];
+            has += member == x || member == y;
+        }
+        if (has == 2)
+            return l;
+    }
+    return b->nlinks;
+}
+
+static bool alike(const tl_baseline *b, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
+{
+    size_t both = 0, any = 0;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        both += x->on[s] && y->on[s];
+        any += x->on[s] || y->on[s];
+    }
+    return (double)both >= TL_CAUSE_SHARE * (double)any &&
+           (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
+           tl_link_of_both(b, x->rank, y->rank) < b->nlinks;
+}
+
+bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *out)
+{
+    size_t n = out->units.n;
+    tl_unit *units = out->units.v;
+    int64_t *late_ns = tl_calloc(n + 1, sizeof *late_ns);
+    int64_t *scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *scratch);
+    uint32_t *one = tl_malloc((n + 1) * sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
+    bool ok = late_ns != NULL && scratch != NULL && one != NULL;
+
+    for (size_t u = 0; ok && u < n; u++) { /* those that are late for that alone */
+        tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], scratch) : (tl_stay){ 0 };
+        int64_t ns = stay.own_ns - stay.usual_ns;
+        late_ns[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns ? ns : 0;
+    }
+    for (uint32_t u = 0; ok && u < n; u++) {
+        size_t nlike = 0;
+        one[u] = TL_NONE;
+        for (uint32_t v = 0; late_ns[u] > 0 && v < n; v++)
+            if (v != u && late_ns[v] > 0 && alike(b, &units[u], &units[v], late_ns[u], late_ns[v])) {
+                one[u] = v;
+                nlike++;
+            }
+        one[u] = nlike == 1 ? one[u] : TL_NONE;
+    }
+    for (uint32_t u = 0; ok && u < n; u++)
+        units[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
+    free(late_ns);
+    free(scratch);
+    free(one);
+    return ok;
+}

@@ -1,0 +1,272 @@
+/* rows.c - a findings as rows of the result's tables. */
+#include "parts.h"
+#include "tlmpi/analysis/blame.h"
+#include "tlmpi/model/blame_tables.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct writing {
+    const tl_findings *j;
+    const tl_baseline *b;
+    const tl_verdict_ranks *in;
+    size_t *index;       /* [nsteps] of the steps that have rows, their places among the baseline's */
+    int32_t *numbers;    /* [nsteps] */
+    size_t nsteps;
+    int64_t *charge_ns;  /* [ranks * nsteps] */
+    double *wall_ns;
+} writing;
+
+/* Steps that have a number; where none has, all of the time is one. */
+static void list_steps(writing *w)
+{
+    const tl_baseline *b = w->b;
+    for (size_t s = 0; s < b->nsteps; s++)
+        if (b->steps[s] >= 0 && b->steps[s] != TL_STEP_BEHIND) {
+            w->index[w->nsteps] = s;
+            w->numbers[w->nsteps++] = b->steps[s];
+        }
+    if (w->nsteps == 0 && b->nsteps > 0) {
+        w->index[0] = 0;
+        w->numbers[w->nsteps++] = -1;
+    }
+}
+
+/* Whether a unit of the rank is late in the step; one that is needed. */
+static bool is_on(const writing *w, size_t rank, size_t step, bool needed)
+{
+    for (size_t u = 0; u < w->j->units.n; u++) {
+        const tl_unit *unit = &w->j->units.v[u];
+        if (unit->rank == rank && (unit->needed || !needed) && unit->on[step])
+            return true;
+    }
+    return false;
+}
+
+static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl_table *blame_step)
+{
+    for (size_t i = 0; i < w->nsteps; i++) {
+        size_t s = w->index[i], at = rank * w->b->nsteps + s;
+        const tl_blame_step row = { .rank = w->in->ranks[rank],
+                                    .step = w->numbers[i],
+                                    .blame_ns = w->charge_ns[rank * w->nsteps + i],
+                                    .wall_ns = (int64_t)llround(w->wall_ns[rank * w->nsteps + i]),
+                                    .z = w->j->z[at],
+                                    .flagged = is_on(w, rank, s, true),
+                                    .gain_ns = w->j->rank_step_ns[at] > 0 ? w->j->rank_step_ns[at] : 0,
+                                    .step_ns = w->j->step_ns[s] };
+        straggler->blame_ns += row.blame_ns;
+        if (!tl_table_append(blame_step, &row, 1))
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- patterns */
+
+/* The steps of all chosen units of a rank together. */
+static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
+{
+    size_t nup = 0, runs = 0, full = 0;
+    bool drifts = false, before = false;
+    for (size_t u = 0; u < w->j->units.n; u++)
+        drifts = drifts || (w->j->units.v[u].rank == rank && w->j->units.v[u].needed &&
+                            w->j->units.v[u].shape.pattern == TL_PATTERN_DRIFTING);
+    for (size_t i = 0; i < w->nsteps; i++) {
+        bool on = is_on(w, rank, w->index[i], true);
+        full += !w->b->cut[w->index[i]];
+        runs += on && !before;
+        before = on || (before && w->b->cut[w->index[i]]);
+        if (!on)
+            continue;
+        row->first_step = nup == 0 ? w->numbers[i] : row->first_step;
+        row->last_step = w->numbers[i];
+        nup++;
+    }
+    row->share_steps = full > 0 ? (double)nup / (double)full : NAN;
+    row->pattern = (uint8_t)(nup == 0                                          ? TL_PATTERN_NONE
+                             : drifts                                          ? TL_PATTERN_DRIFTING
+                             : row->share_steps >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
+                             : nup == 1                                        ? TL_PATTERN_ONE_OFF
+                             : runs == 1                                       ? TL_PATTERN_BOUNDED
+                                                                               : TL_PATTERN_SPORADIC);
+}
+
+/* In how many of the full steps it is late, and what part of these its repair gains. */
+typedef struct lateness {
+    size_t nup, nfull;
+    double share;
+} lateness;
+
+static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t gain_ns)
+{
+    lateness l = { 0 };
+    int64_t span = 0;
+    for (size_t i = 0; i < w->nsteps; i++) {
+        l.nfull += !w->b->cut[w->index[i]];
+        if (!is_on(w, rank, w->index[i], needed))
+            continue;
+        l.nup++;
+        span += w->j->step_ns[w->index[i]];
+    }
+    l.share = span > 0 ? (double)gain_ns / (double)span : 0;
+    return l;
+}
+
+static void put_reason(const writing *w, size_t rank, tl_straggler *row)
+{
+    lateness l = lateness_of(w, rank, true, row->gain_ns);
+    snprintf(row->reason, sizeof row->reason, "late in %zu of %zu steps, costs %.1f %% of %s (chance: p %.1e)", l.nup,
+             l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them", row->p_value);
+}
+
+/* It is late, and not needed: of its units the one that costs most alone. */
+static void put_idle_lateness(const writing *w, size_t rank, tl_straggler *row)
+{
+    int64_t most = 0;
+    for (size_t u = 0; u < w->j->units.n; u++)
+        if (w->j->units.v[u].rank == rank && w->j->units.v[u].alone_ns > most)
+            most = w->j->units.v[u].alone_ns;
+    lateness l = lateness_of(w, rank, false, most);
+    snprintf(row->reason, sizeof row->reason, "late in %zu of %zu steps, but that costs %.2f %% of %s", l.nup, l.nfull,
+             100 * l.share, l.nup == 1 ? "it" : "them");
+}
+
+/* -------------------------------------------------------------------------------------------------------------- rows */
+
+static size_t full_steps(const writing *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->nsteps; i++)
+        n += !w->b->cut[w->index[i]];
+    return n;
+}
+
+static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
+{
+    tl_straggler row = { .rank = w->in->ranks[rank],
+                         .verdict = TL_VERDICT_OK,
+                         .late_count = w->in->late_counts[rank],
+                         .z = NAN,
+                         .share_steps = 0,
+                         .pattern = TL_PATTERN_NONE,
+                         .first_step = -1,
+                         .last_step = -1,
+                         .p_value = NAN,
+                         .cause_share = NAN,
+                         .gain_ns = w->j->rank_ns[rank],
+                         .slowdown = NAN,
+                         .left_out_step = -1,
+                         .reason = "not late" };
+    bool late = false;
+
+    for (size_t u = 0; u < w->j->units.n; u++) {
+        const tl_unit *unit = &w->j->units.v[u];
+        if (unit->rank != rank)
+            continue;
+        late = true;
+        if (!unit->needed)
+            continue;
+        row.verdict = TL_VERDICT_STRAGGLER;
+        row.z = fmax(row.z, unit->z);
+        row.p_value = fmin(row.p_value, unit->p);
+    }
+    if (row.verdict == TL_VERDICT_STRAGGLER) {
+        if (row.gain_ns >= 0 && row.gain_ns < w->j->time_ns)
+            row.slowdown = (double)w->j->time_ns / (double)(w->j->time_ns - row.gain_ns);
+        put_pattern(w, rank, &row);
+        put_reason(w, rank, &row);
+    } else if (late) {
+        put_idle_lateness(w, rank, &row);
+    } else if (w->b->graph->first_node[rank] == w->b->graph->first_node[rank + 1]) {
+        snprintf(row.reason, sizeof row.reason, "its times are too far apart to be right: nothing of it is replayed");
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
+    } else if (w->b->roles[w->b->role_of[rank]].n < 2) {
+        snprintf(row.reason, sizeof row.reason, "no rank does the same: nothing to compare it with");
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
+    } else if (full_steps(w) == 1) {
+        snprintf(row.reason, sizeof row.reason, "a single step: nothing tells what it is late by from chance");
+    }
+    return add_steps(w, rank, &row, blame_step) && tl_table_append(straggler, &row, 1);
+}
+
+/* Of the unchanged replay, relative to what the job took. */
+static double error_of(const tl_findings *j)
+{
+    return j->error_ns == 0 ? 0 : (double)j->error_ns / (double)(j->time_ns > 0 ? j->time_ns : 1);
+}
+
+static bool add_whatif(const writing *w, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif)
+{
+    const tl_whatif_row row = { .scenario = (uint8_t)kind,
+                                .rank = rank,
+                                .cause = TL_NPARTS,
+                                .group = -1,
+                                .time_ns = w->j->time_ns - gain_ns,
+                                .gain_ns = gain_ns,
+                                .share = NAN,
+                                .slowdown = NAN,
+                                .model_error = kind == TL_SCENARIO_UNCHANGED ? error_of(w->j) : NAN };
+    return tl_table_append(whatif, &row, 1);
+}
+
+/* What the path goes through, and how much of it nothing explains. */
+static bool write_path(const writing *w, tl_tables *tables)
+{
+    tl_path path;
+    bool ok = tl_path_of(w->b->graph, w->j->start_ns, &path) &&
+              tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
+    tl_whatif_row *unchanged =
+        tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
+    if (unchanged != NULL)
+        unchanged->unexplained_ns = path.unexplained_ns;
+    tl_path_end(&path);
+    return ok;
+}
+
+static bool write(writing *w, tl_tables *tables)
+{
+    tl_table *blame_step = tl_tables_get(tables, &tl_blame_step_schema);
+    tl_table *straggler = tl_tables_get(tables, &tl_straggler_schema);
+    tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    size_t named = 0;
+    bool ok = add_whatif(w, TL_SCENARIO_UNCHANGED, -1, 0, whatif);
+
+    for (size_t r = 0; ok && r < w->in->nranks; r++) {
+        ok = add_rank(w, r, blame_step, straggler);
+        if (w->j->rank_ns[r] < 0)
+            continue;
+        named++;
+        ok = ok && add_whatif(w, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
+    }
+    if (named > 1)
+        ok = ok && add_whatif(w, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
+    return ok && tl_table_sort(whatif) && write_path(w, tables);
+}
+
+tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                          tl_tables *tables, tl_error *err)
+{
+    writing w = { .j = findings,
+                  .b = baseline,
+                  .in = ranks,
+                  .index = tl_malloc((baseline->nsteps + 1) * sizeof *w.index),
+                  .numbers = tl_malloc((baseline->nsteps + 1) * sizeof *w.numbers) };
+    bool ok = w.index != NULL && w.numbers != NULL;
+    if (ok) {
+        list_steps(&w);
+        w.charge_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.charge_ns);
+        w.wall_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.wall_ns);
+        ok = w.charge_ns != NULL && w.wall_ns != NULL;
+    }
+    if (ok) {
+        tl_charges_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
+                           w.charge_ns, w.wall_ns);
+        ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables);
+    }
+    free(w.index);
+    free(w.numbers);
+    free(w.charge_ns);
+    free(w.wall_ns);
+    return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");
+}

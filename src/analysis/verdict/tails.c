@@ -1,0 +1,84 @@
+/* tails.c - of a link of more than two ranks: which two are held up most?
+ *
+ *     rank 0   [ waits |  transfer  ]
+ *     rank 1   [ waits |  transfer  ]---]
+ *     rank 2   [ waits |  transfer  ]----------]        whose own data are slow are done last
+ *     rank 3   [ waits |  transfer  ]-----------]
+ *                                          |...|  by more than those of links like it are ever apart
+ *
+ * Otherwise nothing is told: healthy rings are done in some order, too.
+ */
+#include "parts.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* Whether the meeting is one in which the link is slow. */
+static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
+{
+    uint32_t node = b->graph->first_node[b->graph->nranks] + meeting;
+    return b->link_of[meeting] == unit->link && unit->on[b->step_of[node]];
+}
+
+/* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
+ * other steps. */
+static bool usual_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
+{
+    uint32_t first = b->graph->first_node[b->graph->nranks];
+    size_t nmeetings = b->graph->nmeetings;
+    int64_t *tails = tl_malloc((nmeetings + 1) * sizeof *tails);
+
+    *apart_ns = 0;
+    for (uint32_t c = 0; tails != NULL && c < b->nclasses; c++) {
+        size_t n = 0, nslow = 0;
+        if (b->classes[c].role != unit->role || b->classes[c].family != TL_FAMILY_TRANSFER)
+            continue;
+        for (uint32_t m = 0; m < nmeetings; m++) {
+            if (b->class_of[first + m] != c)
+                continue;
+            bool slow = is_slow(b, unit, m), other = false;
+            for (size_t u = 0; !slow && !other && u < j->units.n; u++)
+                other = j->units.v[u].link != TL_NONE && j->units.v[u].needed && is_slow(b, &j->units.v[u], m);
+            nslow += slow;
+            if (!slow && !other)
+                tails[n++] = b->tail_ns[m];
+        }
+        *apart_ns += n > 0 ? (int64_t)nslow * tl_median(tails, n) : 0;
+    }
+    free(tails);
+    return tails != NULL;
+}
+
+bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, uint32_t *last, bool *told)
+{
+    const tl_graph *g = b->graph;
+    const tl_link_ranks *link = &b->links[unit->link];
+    int64_t apart_ns, late_ns[3] = { -1, -1, -1 };
+
+    *told = false;
+    if (!usual_apart(j, b, unit, &apart_ns))
+        return false;
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t rank = b->link_members[link->first + i], who = rank;
+        int64_t ns = 0;
+        for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
+            uint32_t meeting = tl_meeting_of(g, v);
+            ns += meeting != TL_NONE && is_slow(b, unit, meeting - g->first_node[g->nranks]) ? g->rest_ns[v] : 0;
+        }
+        for (int k = 0; k < 3; k++) { /* the three that are latest, latest first */
+            int64_t least_ns = late_ns[k];
+            if (ns <= least_ns)
+                continue;
+            late_ns[k] = ns;
+            ns = least_ns;
+            if (k < 2) {
+                uint32_t moved = last[k];
+                last[k] = who;
+                who = moved;
+            }
+        }
+    }
+    *told = link->n > 2 && late_ns[1] - late_ns[2] > apart_ns;
+    return true;
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# numbers.sh - no number decides a verdict unless it stands in include/tlmpi/model/parameters.h, with its unit and its reason.
+#
+# Looks at the code of the rooms that judge, without comments and texts, for numbers other than 0, 1 and 2.  What a formula
+# itself has (a Student's tail, two neighbours) is listed below, with the file that may have it.  Each line printed is a number
+# that has no reason.  That the rule bites is shown on a copy with one planted.
+. "$(dirname "$0")/lib.sh"
+top=$(cd "$(dirname "$0")/.." && pwd)
+rooms="graph baseline replay verdict"
+
+# numbers TREE - "file:line: number" for each that is not allowed; silence is good
+numbers()
+{
+    for room in $rooms; do
+        for file in "$1"/src/analysis/"$room"/*.c; do
+            sed -e 's@"[^"]*"@""@g' -e "s@'[^']*'@@g" "$file" | awk -v file="${file#"$1"/}" '
+                BEGIN {
+                    allowed["src/analysis/verdict/student.c"] = "tail"       # the formula of Numerical Recipes
+                    allowed["src/analysis/verdict/tails.c"] = "ends"         # the last two, and who comes before them
+                    allowed["src/analysis/verdict/rows.c"] = "words"         # of percentages and texts
+                }
+                {
+                    line = $0
+                    while (1) { # comments, also over lines
+                        if (inside) {
+                            at = index(line, "*/")
+                            if (at == 0) { line = ""; break }
+                            line = substr(line, at + 2)
+                            inside = 0
+                        }
+                        at = index(line, "/*")
+                        if (at == 0) break
+                        rest = substr(line, at + 2)
+                        end = index(rest, "*/")
+                        if (end == 0) { line = substr(line, 1, at - 1); inside = 1; break }
+                        line = substr(line, 1, at - 1) substr(rest, end + 2)
+                    }
+                    if (file in allowed || line ~ /^#/) next
+                    gsub(/<< 32/, "", line) # two indices as one key
+                    gsub(/[A-Za-z_][A-Za-z_0-9]*/, "", line)
+                    while (match(line, /[0-9]+(\.[0-9]+)?/)) {
+                        number = substr(line, RSTART, RLENGTH)
+                        if (number + 0 > 2 || number ~ /\./) print file ":" NR ": " number
+                        line = substr(line, RSTART + RLENGTH)
+                    }
+                }'
+        done
+    done
+}
+
+found=$(numbers "$top")
+check "every number that decides has its reason" test -z "$found"
+[ -z "$found" ] || printf '%s\n' "$found"
+
+copy=$(mktemp -d "${TMPDIR:-/tmp}/tlmpi-numbers.XXXXXX")
+trap 'rm -rf "$copy"' EXIT
+mkdir -p "$copy/src" && cp -r "$top/src/analysis" "$copy/src/"
+echo 'static const double enough = 3.5;' >>"$copy/src/analysis/verdict/units.c"
+check "a number without one is found" test -n "$(numbers "$copy")"
+summary

@@ -1,0 +1,287 @@
+/* test_baseline.c - who does the same, and what is usual there. */
+#include "graph_drawn.h"
+#include "hand_graph.h"
+#include "tlmpi/base/mem.h"
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------- roles */
+
+/* A group of ranks: "c 0 1 2" of collectives, "p 0 2" of sends and receives. */
+static size_t add_group(tl_late_row *rows, int32_t group, const char *line)
+{
+    int32_t ranks[8];
+    size_t n = 0;
+    for (const char *p = line + 1; *p != 0; p++)
+        if (*p != ' ')
+            ranks[n++] = *p - '0';
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (tl_late_row){ .rank = ranks[i], .group = group, .fits = 1, .collective = group,
+                                 .kind = line[0] == 'p' ? TL_SEND_RECV : TL_ALL_REDUCE,
+                                 .peer = line[0] == 'p' ? ranks[1 - i] : -1 };
+    return n;
+}
+
+static int64_t alike(size_t rank, size_t step)
+{
+    return 1000 + 0 * (int64_t)(rank + step);
+}
+
+/* The role of each rank, a digit a rank. */
+static void expect_roles(const char *roles, const char *const *groups)
+{
+    tl_late_row rows[64];
+    tl_baseline b;
+    tl_error err;
+    char got[16] = "";
+    size_t nrows = 0;
+    hand_job *h = hand_new(strlen(roles), 1, alike, alike);
+    for (int32_t g = 0; groups[g] != NULL; g++)
+        nrows += add_group(rows + nrows, g, groups[g]);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &b, &err), TL_OK);
+    for (size_t r = 0; r < h->nranks; r++) {
+        got[r] = (char)('0' + b.role_of[r]);
+        CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.place_of[r]], r);
+    }
+    CU_ASSERT_STRING_EQUAL(got, roles);
+    tl_baseline_free(&b);
+    hand_free(h);
+}
+
+#define GROUPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void all_of_one_group_do_the_same(void)
+{
+    expect_roles("0000", GROUPS("c 0 1 2 3"));
+}
+
+static void without_groups_all_do_the_same(void)
+{
+    expect_roles("0000", ((const char *const[]){ NULL }));
+}
+
+static void groups_smaller_than_the_job_count(void)
+{
+    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "c 0 1 2 3"));
+}
+
+static void groups_that_share_a_rank_are_one_role(void)
+{
+    expect_roles("0000", GROUPS("c 0 1", "c 2 3", "c 0 2", "c 1 3", "c 0 1 2 3")); /* TP x DP */
+}
+
+static void stages_of_a_pipeline_are_roles(void)
+{
+    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "p 0 2", "p 1 3", "c 0 1 2 3"));
+}
+
+static void sends_and_receives_alone_make_no_role(void)
+{
+    expect_roles("0112", GROUPS("p 0 1", "p 1 2", "p 2 3", "c 0 1 2 3")); /* by the sides to which they talk */
+}
+
+static void a_rank_without_a_graph_does_the_same_as_nobody(void)
+{
+    graph_job *j = graph_job_of(draw("host:      ar......",
+                                     "compute 7: .AA.....",
+                                     "comm 9:    ....RRRR", NULL), draw("steps:     1111", NULL),
+                                draw("host:      ar......",
+                                     "compute 7: .AA.....",
+                                     "comm 9:    ....RRRR", NULL), NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
+    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
+    CU_ASSERT_EQUAL(j->baseline.roles[j->baseline.role_of[0]].n, 2);
+    tl_baseline_free(&j->baseline); /* nor where no group tells who does the same */
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, NULL, 0, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
+    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------- what is usual */
+
+static void the_median_is_usual_and_of_two_the_lesser(void)
+{
+    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 7 }, 1), 7);
+    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4 }, 2), 4);
+    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4, 5 }, 3), 5);
+}
+
+enum { SCRATCH = 8 }; /* more than ranks, and than steps */
+
+static int64_t uneven(size_t rank, size_t step)
+{
+    static const int64_t ns[3][3] = { { 100, 300, 200 }, { 300, 200, 100 }, { 200, 100, 900 } };
+    return ns[rank][step];
+}
+
+static const tl_work_class *class_of(const tl_baseline *b, tl_family family)
+{
+    const tl_work_class *found = NULL;
+    for (size_t c = 0; c < b->nclasses; c++)
+        found = b->classes[c].family == family ? &b->classes[c] : found;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    return found;
+}
+
+static void sums_come_before_the_median(void)
+{
+    hand_job *h = hand_new(3, 3, alike, uneven);
+    int64_t own, scratch[SCRATCH];
+    double late[9];
+    hand_baseline(h);
+    const tl_work_class *device = class_of(&h->baseline, TL_FAMILY_DEVICE);
+    const bool all[] = { true, true, true }, first_two[] = { true, true, false };
+    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 2, all, &own, scratch), 600); /* of 600, 600 and 1200 */
+    CU_ASSERT_EQUAL(own, 1200);
+    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 2, first_two, &own, scratch), 400);
+    CU_ASSERT_EQUAL(own, 300);
+    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    const double expected[] = { -100, 100, 0, 100, 0, -100, 0, -100, 700 };
+    for (size_t i = 0; i < 9; i++)
+        CU_ASSERT_EQUAL(late[i], expected[i]);
+    hand_free(h);
+}
+
+static drawing *two_kernels(int a, int b)
+{
+    char line[2][64] = { "compute 7 gemm: ..", "compute 9 relu: .." };
+    memset(line[0] + strlen(line[0]), 'A', (size_t)a);
+    memset(line[1] + strlen(line[1]), 'B', (size_t)b);
+    return draw("host:           ab.......", line[0], line[1], NULL);
+}
+
+/* Gemms are late by 0, 0, 3 and relus by 0, 3, 0, which does not make two of three ranks late. */
+static void the_median_of_sums_is_nobodys_lateness(void)
+{
+    graph_job *j = graph_job_of(two_kernels(2, 2), two_kernels(2, 5), two_kernels(5, 2), NULL);
+    int64_t scratch[SCRATCH];
+    double late[3];
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    CU_ASSERT(late[0] == (double)(-3 * US) && late[1] == 0 && late[2] == 0);
+    graph_job_free(j);
+}
+
+static void of_two_ranks_each_is_the_others_peer(void)
+{
+    hand_job *h = hand_new(2, 3, alike, uneven);
+    int64_t scratch[SCRATCH];
+    double late[6];
+    hand_baseline(h);
+    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    const double expected[] = { -200, 100, 100, 200, -100, -100 }; /* noise has both signs */
+    for (size_t i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(late[i], expected[i]);
+    hand_free(h);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ segments */
+
+static drawing *segments(bool one_more)
+{
+    return draw("steps:     11111111111111111111",
+                one_more ? "host:      .a..r...b.t.s......." : "host:      .a..r...b...s.......",
+                "compute 7: ..A......B..........",
+                one_more ? "comm 9:    .....RR....TTSS....." : "comm 9:    .....RR.......SS....", NULL);
+}
+
+static void expect_host_classes(drawing *one, drawing *other, size_t n, bool whole)
+{
+    graph_job *j = graph_job_of(one, other, NULL);
+    tl_error err;
+    size_t host = 0;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    for (size_t c = 0; c < j->baseline.nclasses; c++) {
+        host += j->baseline.classes[c].family == TL_FAMILY_HOST;
+        CU_ASSERT(j->baseline.classes[c].family != TL_FAMILY_HOST || (j->baseline.classes[c].key == UINT32_MAX) == whole);
+    }
+    CU_ASSERT_EQUAL(host, n);
+    graph_job_free(j);
+}
+
+static void hosts_are_compared_between_collectives(void)
+{
+    expect_host_classes(segments(false), segments(false), 2, false);
+}
+
+static void hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole(void)
+{
+    expect_host_classes(segments(false), segments(true), 1, true);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- steps */
+
+static void a_step_that_a_rank_has_not_from_its_beginning_is_cut(void)
+{
+    graph_job *j = graph_job_of(draw("steps:     1111111122222222",
+                                     "host:      ar......bs......",
+                                     "compute 7: .AA......BB.....",
+                                     "comm 9:    ...RR......SS...", NULL),
+                                draw("steps:     .......222222222",
+                                     "host:      ar......bs......",
+                                     "compute 7: .AA......BB.....",
+                                     "comm 9:    ...RR......SS...", NULL), NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    const tl_baseline *b = &j->baseline;
+    CU_ASSERT_EQUAL_FATAL(b->nsteps, 3);
+    CU_ASSERT(b->steps[0] == -1 && b->steps[1] == 1 && b->steps[2] == 2);
+    CU_ASSERT(b->cut[0] && b->cut[1] && !b->cut[2]);
+    graph_job_free(j);
+}
+
+static void without_steps_all_is_one(void)
+{
+    graph_job *j = graph_job_of(draw("host:      ab......",
+                                     "compute 7: .AABB...", NULL), NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL(j->baseline.nsteps, 1);
+    CU_ASSERT(!j->baseline.cut[0]);
+    graph_job_free(j);
+}
+
+static void it_says_when_memory_is_out(void)
+{
+    hand_job *h = hand_new(4, 3, alike, alike);
+    tl_status st = TL_ENOMEM;
+    size_t failures = 0;
+    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_baseline_make(&h->graph, h->ranks, h->rows, h->nranks, &h->baseline, &err);
+        tl_mem_fail_after(0);
+        failures += st == TL_ENOMEM;
+        if (st != TL_OK)
+            tl_baseline_free(&h->baseline);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(failures > 15);
+    hand_free(h);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(all_of_one_group_do_the_same),
+        TEST(without_groups_all_do_the_same),
+        TEST(groups_smaller_than_the_job_count),
+        TEST(groups_that_share_a_rank_are_one_role),
+        TEST(stages_of_a_pipeline_are_roles),
+        TEST(sends_and_receives_alone_make_no_role),
+        TEST(a_rank_without_a_graph_does_the_same_as_nobody),
+        TEST(the_median_is_usual_and_of_two_the_lesser),
+        TEST(sums_come_before_the_median),
+        TEST(the_median_of_sums_is_nobodys_lateness),
+        TEST(of_two_ranks_each_is_the_others_peer),
+        TEST(hosts_are_compared_between_collectives),
+        TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
+        TEST(a_step_that_a_rank_has_not_from_its_beginning_is_cut),
+        TEST(without_steps_all_is_one),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("what is usual", tests, COUNT(tests));
+}

@@ -1,0 +1,280 @@
+/* test_join.c - the graphs of ranks made one: meetings, votes, clocks, steps. */
+#include "graph_drawn.h"
+#include "tlmpi/base/mem.h"
+
+/* ---------------------------------------------------------------------------------------------------------- meetings */
+
+static void two_meet_when_the_last_has_come(void)
+{
+    graph_job *j = graph_job_of(draw("host:      ar........",
+                                     "compute 7: .A........",
+                                     "comm 9:    ..RRRRRRR.", NULL),
+                                draw("host:      ar........",
+                                     "compute 7: .AAAA.....",
+                                     "comm 9:    .....RRRRR", NULL), NULL);
+    CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 1);
+    uint32_t meeting = job_node(j, 2, TL_NODE_MEETING, 9); /* the first is done */
+    CU_ASSERT_EQUAL(j->graph.nodes[meeting].work_ns, 4 * US);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 2), meeting), 0);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 1, TL_NODE_ARRIVAL, 5), meeting), 0);
+    uint32_t end = job_node(j, 1, TL_NODE_END, 10);
+    CU_ASSERT_EQUAL(job_lag_us(j, meeting, end), 0);
+    CU_ASSERT_EQUAL(j->graph.nodes[end].work_ns, 0);
+    CU_ASSERT_EQUAL(j->graph.rest_ns[end], US); /* it is done later than the first */
+    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, end), 1);
+    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, meeting), 2);
+    graph_job_free(j);
+}
+
+static void three_meet(void)
+{
+    graph_job *j = graph_job_of(draw("comm 9:    ..RRRRRRR.", NULL),
+                                draw("comm 9:    .....RRRR.", NULL),
+                                draw("comm 9:    .RRRRRRRR.", NULL), NULL);
+    CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 1);
+    uint32_t m = (uint32_t)j->graph.nnodes - 1;
+    CU_ASSERT_EQUAL(j->graph.nodes[m + 1].first_edge - j->graph.nodes[m].first_edge, 3);
+    CU_ASSERT_EQUAL(j->graph.nodes[m].work_ns, 4 * US);
+    graph_job_free(j);
+}
+
+/* Columns of 10 us: who leaves 30 us before the last has come has not waited for it. */
+static void who_leaves_before_the_last_has_come_keeps_its_time(void)
+{
+    graph_job *j = graph_job_of(stretched(draw("comm 9:    .RRRR.....", NULL), 10),
+                                stretched(draw("comm 9:    ........RR", NULL), 10),
+                                stretched(draw("comm 9:    ..RRRRRRRR", NULL), 10), NULL);
+    uint32_t meeting = job_node(j, 3, TL_NODE_MEETING, 100), left = job_node(j, 0, TL_NODE_END, 50);
+    CU_ASSERT_EQUAL(j->graph.nodes[left].work_ns, 40 * US);
+    CU_ASSERT_EQUAL(job_lag_us(j, meeting, left), NO_EDGE);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 10), left), 0);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 10), meeting), 0); /* but others waited for it */
+    CU_ASSERT_EQUAL(job_lag_us(j, meeting, job_node(j, 2, TL_NODE_END, 100)), 0);
+    graph_job_free(j);
+}
+
+static void who_seems_to_leave_early_by_a_clock_error_has_met(void)
+{
+    graph_job *j = graph_job_of(stretched(draw("comm 9:    .RRRRRR...", NULL), 10),
+                                stretched(draw("comm 9:    ........RR", NULL), 10), NULL);
+    uint32_t meeting = job_node(j, 2, TL_NODE_MEETING, 80); /* not before the last has come */
+    CU_ASSERT_EQUAL(job_lag_us(j, meeting, job_node(j, 0, TL_NODE_END, 70)), -10);
+    CU_ASSERT_EQUAL(j->graph.nodes[meeting].work_ns, 0);
+    graph_job_free(j);
+}
+
+static void what_does_not_fit_meets_nobody(void)
+{
+    graph_job *j = graph_job_unmade(draw("comm 9:    ..RRRRRRR.", NULL), draw("comm 9:    .....RRRR.", NULL), NULL);
+    j->rows[1].fits = 0;
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nmeetings, 0);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 0, TL_NODE_END, 9)].work_ns, 7 * US);
+    graph_job_free(j);
+}
+
+static void a_send_meets_its_receive(void)
+{
+    graph_job *j = graph_job_unmade(draw("comm 9:    ..SSSS..RR", NULL), draw("comm 9:    ....SS..RR", NULL),
+                                    draw("comm 9:    ........RR", NULL), NULL);
+    for (size_t i = 0; i < j->nrows; i++) {
+        j->rows[i].kind = TL_SEND_RECV;
+        j->rows[i].pair = 1;
+    }
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nmeetings, 2);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 3, TL_NODE_MEETING, 6)].work_ns, 2 * US);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- votes */
+
+/* Two steps of one program; in `odd` the communication of the second has begun before the computing is done.  Columns of 10 us. */
+static drawing *voter(bool odd)
+{
+    return stretched(draw("steps:          1111111111111111111122222222222222222222",
+                          "host:           ar..................bs..................",
+                          "compute 7 gemm: .AAAAA...............BBBBBBBBB..........",
+                          odd ? "comm 9 ring:    ......RRRRRR...........SSSSSSSSSSSS....."
+                              : "comm 9 ring:    ......RRRRRR..................SSSSS.....", NULL), 10);
+}
+
+static void what_is_impossible_once_is_nowhere(void)
+{
+    graph_job *j = graph_job_of(voter(false), voter(false), NULL);
+    uint32_t work = job_node(j, 0, TL_NODE_WORK, 60), arrival = job_node(j, 0, TL_NODE_ARRIVAL, 60);
+    CU_ASSERT_EQUAL(j->graph.nvoted, 0);
+    CU_ASSERT_EQUAL(job_lag_us(j, work, arrival), 0);
+    graph_job_free(j);
+    j = graph_job_of(voter(false), voter(true), NULL);
+    work = job_node(j, 0, TL_NODE_WORK, 60);
+    arrival = job_node(j, 0, TL_NODE_ARRIVAL, 60);
+    CU_ASSERT_EQUAL(j->graph.nvoted, 3); /* both of rank 0, and that of rank 1 which was possible */
+    CU_ASSERT_EQUAL(job_lag_us(j, work, arrival), NO_EDGE);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ clocks */
+
+static drawing *clocked(void)
+{
+    return draw("host:      ar......b.....s......c...",
+                "compute 7: .AA......BBBB..........CC",
+                "comm 9:    ...RRRR.......SSSS.......", NULL);
+}
+
+static void a_clock_that_is_off_is_shifted_like_its_collectives(void)
+{
+    graph_job *j = graph_job_unmade(clocked(), clocked(), NULL);
+    for (size_t i = 0; i < j->nrows; i++)
+        if (j->rows[i].rank == 1) {
+            j->rows[i].start_ns += 1000 * US;
+            j->rows[i].end_ns += 1000 * US;
+        }
+    for (size_t i = 0; i < j->nrows; i++)
+        if (j->rows[i].rank == 0) /* and so that they meet */
+            j->rows[i].end_ns += 1000 * US;
+    graph_job_make(j);
+    job_node(j, 0, TL_NODE_WORK, 3);
+    job_node(j, 1, TL_NODE_WORK, 1003);
+    job_node(j, 1, TL_NODE_WORK, 1025);
+    job_node(j, 1, TL_NODE_LAUNCH, 1000);
+    graph_job_free(j);
+}
+
+/* The clock loses 1 ns a microsecond: 3 at the first collective, 14 at the second; 0 at the beginning, 25 at the end. */
+static void a_clock_that_drifts_is_followed_beyond_its_collectives(void)
+{
+    graph_job *j = graph_job_unmade(clocked(), clocked(), NULL);
+    for (size_t i = 0; i < j->nrows; i++)
+        if (j->rows[i].rank == 1) {
+            j->rows[i].start_ns += j->rows[i].start_ns / 1000;
+            j->rows[i].end_ns += j->rows[i].end_ns / 1000;
+        }
+    graph_job_make(j);
+    const tl_graph *g = &j->graph;
+    for (uint32_t v = g->first_node[0], w = g->first_node[1]; v < g->first_node[1]; v++, w++)
+        CU_ASSERT_EQUAL(g->nodes[w].done_ns, g->nodes[v].done_ns + g->nodes[v].done_ns / 1000);
+    graph_job_free(j);
+}
+
+/* 1 us between the collectives, and one of them rounded up by a nanosecond: an hour later that would be 3.6 s. */
+static void rounding_is_not_a_drift(void)
+{
+    drawing *d[2];
+    for (int i = 0; i < 2; i++) {
+        d[i] = draw("host:      a.rs......b", /* b is launched an hour later */
+                    "compute 7: .A.......BB",
+                    "comm 9:    ...R.......",
+                    "comm 9:    ....S......", NULL);
+        for (size_t k = 0; k < d[i]->view.nkernels; k++)
+            if (d[i]->kernels[k].start_ns == 9 * US) {
+                d[i]->kernels[k].start_ns += INT64_C(3600000000) * US;
+                d[i]->kernels[k].end_ns += INT64_C(3600000000) * US;
+            }
+    }
+    graph_job *j = graph_job_unmade(d[0], d[1], NULL);
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].start_ns += j->rows[i].rank == 1 && j->rows[i].start_ns == 4 * US;
+    graph_job_make(j);
+    const tl_graph *g = &j->graph;
+    for (uint32_t v = g->first_node[0], w = g->first_node[1]; v < g->first_node[1]; v++, w++)
+        CU_ASSERT(g->nodes[w].done_ns - g->nodes[v].done_ns <= US);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- steps */
+
+static void a_rank_without_marks_has_the_steps_of_its_collectives(void)
+{
+    graph_job *j = graph_job_unmade(draw("steps:     111111111111222222222222",
+                                         "host:      ar..........bs..........",
+                                         "compute 7: .AA..........BB.........",
+                                         "comm 9:    ...RRRR........SSSS.....", NULL),
+                                    draw("host:      ar...c......bs....d.....",
+                                         "compute 7: .AA...CC.....BB....DD...",
+                                         "comm 9:    ...RRRR........SSSS.....", NULL), NULL);
+    j->nmarked = 1;
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].step = j->rows[i].collective == 0 ? 1 : 2;
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 3)].step, 1);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 8)].step, 2);  /* behind the first collective */
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 15)].step, 2);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 21)].step, 2); /* behind the last */
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 0, TL_NODE_WORK, 3)].step, 1);
+    graph_job_free(j);
+}
+
+/* What nobody else takes part in has no step of its own: it goes with the next that has one. */
+static void work_before_an_unmatched_collective_goes_with_the_next(void)
+{
+    graph_job *j = graph_job_unmade(draw("steps:     111111111111222222222222",
+                                         "host:      .r..........s...........",
+                                         "comm 9:    ...RRRR........SSSS.....", NULL),
+                                    draw("host:      .r..cq......s...........",
+                                         "compute 7: .......CC...............",
+                                         "comm 9:    ...RRRR..QQ....SSSS.....", NULL), NULL);
+    j->nmarked = 1;
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].step = j->rows[i].start_ns == 3 * US ? 1 : j->rows[i].start_ns == 15 * US ? 2 : -1;
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 9)].step, 2);
+    graph_job_free(j);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- edges */
+
+static void a_rank_without_a_graph_has_no_nodes(void)
+{
+    graph_job *j = graph_job_of(draw("comm 9:    ..RRRRRRR.", NULL), draw("steps:     1111111111", NULL),
+                                draw("compute 7: ....A", NULL), NULL);
+    CU_ASSERT_EQUAL(j->graph.first_node[1], j->graph.first_node[2]);
+    CU_ASSERT_EQUAL(j->graph.nmeetings, 0);
+    CU_ASSERT_EQUAL(j->graph.nnodes, 3);
+    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, 2), 2);
+    graph_job_free(j);
+}
+
+static void it_says_when_memory_is_out(void)
+{
+    graph_job *j = graph_job_unmade(clocked(), clocked(), NULL);
+    tl_graph_input in = graph_job_input(j);
+    tl_status st = TL_ENOMEM;
+    size_t failures = 0;
+    j->nmarked = in.nmarked = 1;
+    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_graph_make(&in, &j->graph, &err);
+        tl_mem_fail_after(0);
+        failures += st == TL_ENOMEM;
+        if (st != TL_OK)
+            tl_graph_free(&j->graph);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(failures > 15);
+    graph_job_is_exact(j);
+    graph_job_free(j);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(two_meet_when_the_last_has_come),
+        TEST(three_meet),
+        TEST(who_leaves_before_the_last_has_come_keeps_its_time),
+        TEST(who_seems_to_leave_early_by_a_clock_error_has_met),
+        TEST(what_does_not_fit_meets_nobody),
+        TEST(a_send_meets_its_receive),
+        TEST(what_is_impossible_once_is_nowhere),
+        TEST(a_clock_that_is_off_is_shifted_like_its_collectives),
+        TEST(a_clock_that_drifts_is_followed_beyond_its_collectives),
+        TEST(rounding_is_not_a_drift),
+        TEST(a_rank_without_marks_has_the_steps_of_its_collectives),
+        TEST(work_before_an_unmatched_collective_goes_with_the_next),
+        TEST(a_rank_without_a_graph_has_no_nodes),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("the graph of a job", tests, COUNT(tests));
+}

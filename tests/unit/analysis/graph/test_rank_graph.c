@@ -1,0 +1,255 @@
+/* test_rank_graph.c - the graph of one rank: launches, streams, threads. */
+#include "graph_drawn.h"
+#include "tlmpi/base/mem.h"
+
+static void work_comes_after_its_launch(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      a.........",
+                                       "compute 7: ...AAAA...", NULL));
+    uint32_t launch = node_at(&g, TL_NODE_LAUNCH, 1), work = node_at(&g, TL_NODE_WORK, 7);
+    CU_ASSERT_EQUAL(g.nnodes, 2);
+    CU_ASSERT_EQUAL(g.nodes[work].work_ns, 4 * US);
+    CU_ASSERT_EQUAL(g.nodes[launch].work_ns, 0); /* before it nothing is known */
+    CU_ASSERT_EQUAL(lag_us(&g, launch, work), 2);
+    tl_rank_graph_free(&g);
+}
+
+/* What starts late has not got there late. */
+static void latency_is_that_of_an_empty_queue(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      a.......b...c...........",
+                                       "compute 7: ....AA.....BBBBBBBBB.CCC", NULL));
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_LAUNCH, 1), node_at(&g, TL_NODE_WORK, 6)), 2);
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_LAUNCH, 9), node_at(&g, TL_NODE_WORK, 20)), 2);
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_LAUNCH, 13), node_at(&g, TL_NODE_WORK, 24)), 2);
+    tl_rank_graph_free(&g);
+    g = drawn_graph(stretched(draw("host:      a..........",
+                                   "compute 7: .....AAAA..", NULL), 10));
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_LAUNCH, 10), node_at(&g, TL_NODE_WORK, 90)), 20); /* no queue is empty */
+    tl_rank_graph_free(&g);
+}
+
+static void work_is_handed_over_as_the_call_returns_or_right_before_it_starts(void)
+{
+    tl_rank_graph g = drawn_graph(draw("launch 1 cudaLaunchKernel: aaaaaa.......bbbbbb..........",
+                                       "compute 7:                 ...AAAA...............BBBBB..", NULL));
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 2)].kind, TL_NODE_LAUNCH);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 19)].work_ns, 17 * US); /* a long call is work of the host */
+    tl_rank_graph_free(&g);
+}
+
+static void work_comes_after_that_before_it_on_its_stream(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      abc...........",
+                                       "compute 7: ..AAAABBB.....",
+                                       "compute 9: ..CCCCCCC.....", NULL));
+    uint32_t a = node_at(&g, TL_NODE_WORK, 6), b = TL_NONE, c = TL_NONE;
+    for (uint32_t v = 0; v < g.nnodes; v++)
+        if (g.nodes[v].kind == TL_NODE_WORK && v != a)
+            *(g.nodes[v].work_ns == 3 * US ? &b : &c) = v;
+    CU_ASSERT_EQUAL(lag_us(&g, a, b), 0);
+    CU_ASSERT_EQUAL(lag_us(&g, a, c), NO_EDGE);
+    tl_rank_graph_free(&g);
+}
+
+static void work_that_overlaps_begins_so_much_earlier(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      ab............",
+                                       "compute 7: ..AAAAA.......",
+                                       "compute 7: .....BBBBB....", NULL));
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WORK, 7), node_at(&g, TL_NODE_WORK, 10)), -2);
+    tl_rank_graph_free(&g);
+}
+
+static void a_launch_comes_after_what_any_thread_did_last(void)
+{
+    tl_rank_graph g = drawn_graph(draw("launch 1 cudaLaunchKernel: a.......c.......",
+                                       "launch 2 cudaLaunchKernel: ...b............",
+                                       "compute 7:                 ..AA..BB..CC....", NULL));
+    uint32_t a = node_at(&g, TL_NODE_LAUNCH, 1), b = node_at(&g, TL_NODE_LAUNCH, 4), c = node_at(&g, TL_NODE_LAUNCH, 9);
+    CU_ASSERT_EQUAL(lag_us(&g, a, b), 0);
+    CU_ASSERT_EQUAL(g.nodes[b].work_ns, 3 * US);
+    CU_ASSERT_EQUAL(lag_us(&g, a, c), 0);
+    CU_ASSERT_EQUAL(lag_us(&g, b, c), 0);
+    CU_ASSERT_EQUAL(g.nodes[c].work_ns, 5 * US); /* since the later */
+    tl_rank_graph_free(&g);
+}
+
+static void the_first_step_begins_with_its_mark(void)
+{
+    tl_rank_graph g = drawn_graph(draw("steps:     .444444455555",
+                                       "host:      ....a....b...",
+                                       "compute 7: ......AA...B.", NULL));
+    uint32_t begin = node_at(&g, TL_NODE_BEGIN, 1), a = node_at(&g, TL_NODE_LAUNCH, 5), b = node_at(&g, TL_NODE_LAUNCH, 10);
+    CU_ASSERT_EQUAL(count_edges_to(&g, begin), 0);
+    CU_ASSERT_EQUAL(lag_us(&g, begin, a), 0);
+    CU_ASSERT_EQUAL(g.nodes[a].work_ns, 4 * US);
+    CU_ASSERT_EQUAL(g.nodes[a].step, 4);
+    CU_ASSERT_EQUAL(g.nodes[b].step, 5);
+    CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_BEGIN), 1);
+    tl_rank_graph_free(&g);
+    g = drawn_graph(draw("steps:     .....4444444", /* the mark comes behind the first launch */
+                         "host:      ..a.........",
+                         "compute 7: ....AA......", NULL));
+    CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_BEGIN), 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 3)].step, -1);
+    tl_rank_graph_free(&g);
+}
+
+static void communication_is_an_arrival_and_an_end(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      ar.b......",
+                                       "compute 7: .AA......B",
+                                       "comm 9:    ...RRRR...", NULL));
+    CU_ASSERT_EQUAL_FATAL(g.ncomms, 1);
+    uint32_t arrival = g.comms[0].arrival;
+    CU_ASSERT_EQUAL(g.nodes[arrival].kind, TL_NODE_ARRIVAL);
+    CU_ASSERT_EQUAL(g.nodes[arrival].done_ns, 3 * US);
+    CU_ASSERT_EQUAL(g.nodes[arrival].work_ns, 0);
+    CU_ASSERT_EQUAL(g.nodes[arrival + 1].kind, TL_NODE_END);
+    CU_ASSERT_EQUAL(g.nodes[arrival + 1].work_ns, 4 * US); /* as long as nobody else is known */
+    CU_ASSERT_EQUAL(lag_us(&g, arrival, arrival + 1), 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 10)].segment, 1); /* launched behind one */
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 3)].segment, 0);
+    tl_rank_graph_free(&g);
+}
+
+static void a_clock_of_the_device_that_lags_is_made_good(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      ...a......b.....",
+                                       "compute 7: .AA...........BB", NULL));
+    /* A begins 2 us before its launch: all times of the host are 2 us earlier on the device's clock. */
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 1)].work_ns, 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 9)].work_ns, 8 * US);
+    tl_rank_graph_free(&g);
+}
+
+/* A place is that of a launch in all that its step launches. */
+static void the_same_program_has_the_same_places(void)
+{
+    const char *const programs[] = { "compute 7 relu: .....BB.", "compute 7 relu: .....BB.", "compute 7 gelu: .....BB." };
+    uint64_t key[3][2];
+    for (size_t i = 0; i < 3; i++) {
+        tl_rank_graph g = drawn_graph(draw("host:           ab......",
+                                           "compute 7 gemm: ..AAA...", programs[i], NULL));
+        key[i][0] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 1)].key;
+        key[i][1] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 2)].key;
+        tl_rank_graph_free(&g);
+    }
+    CU_ASSERT(key[0][0] == key[1][0] && key[0][1] == key[1][1]);
+    CU_ASSERT(key[0][0] != key[0][1]);
+    CU_ASSERT(key[0][0] != key[2][0] && key[0][1] != key[2][1]);
+    for (size_t i = 0; i < 2; i++) { /* what comes first differs, what comes last does not */
+        const char *first = i == 0 ? "compute 7 gemm: ..AAA..." : "compute 7 conv: ..AAA...";
+        tl_rank_graph g = drawn_graph(draw("host:           ab......", first, "compute 7 relu: .....BB.", NULL));
+        key[i][1] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 2)].key;
+        tl_rank_graph_free(&g);
+    }
+    CU_ASSERT(key[0][1] != key[1][1]);
+}
+
+static uint64_t key_of_copy(const char *line)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      a.....", line, NULL));
+    uint64_t key = g.nodes[node_at(&g, TL_NODE_WORK, 5)].key;
+    tl_rank_graph_free(&g);
+    return key;
+}
+
+static void copies_are_the_same_from_any_memory(void)
+{
+    uint64_t pageable = key_of_copy("memcpy 8 Memcpy HtoD (Pageable -> Device): ..AAA."),
+             pinned = key_of_copy("memcpy 8 Memcpy HtoD (Pinned -> Device): ..AAA."),
+             back = key_of_copy("memcpy 8 Memcpy DtoH (Device -> Pinned): ..AAA.");
+    CU_ASSERT_EQUAL(pageable, pinned);
+    CU_ASSERT_NOT_EQUAL(pageable, back);
+    CU_ASSERT_NOT_EQUAL(pageable, 0);
+}
+
+static void without_launches_work_is_where_it_was(void)
+{
+    tl_rank_graph g = drawn_graph(draw("compute 7: .AA..BB.", NULL));
+    CU_ASSERT_EQUAL(g.nnodes, 2);
+    CU_ASSERT_EQUAL(count_edges_to(&g, node_at(&g, TL_NODE_WORK, 3)), 0);
+    CU_ASSERT_EQUAL(count_edges_to(&g, node_at(&g, TL_NODE_WORK, 7)), 1);
+    tl_rank_graph_free(&g);
+}
+
+static void no_work_is_no_graph(void)
+{
+    tl_rank_graph g = drawn_graph(draw("steps:     1111", NULL));
+    CU_ASSERT_EQUAL(g.nnodes, 0);
+    CU_ASSERT_EQUAL(g.nedges, 0);
+    tl_rank_graph_free(&g);
+}
+
+static void times_ages_apart_are_no_graph(void)
+{
+    drawing *d = draw("host:      ab........",
+                      "compute 7: .AA.BBB...", NULL);
+    d->kernels[1].end_ns = INT64_C(1) << 60;
+    tl_rank_graph g = graph_of_rank(d);
+    CU_ASSERT_EQUAL(g.nnodes, 0);
+    tl_rank_graph_free(&g);
+    d->kernels[1].end_ns = INT64_C(1) << 45;
+    g = graph_of_rank(d);
+    CU_ASSERT_EQUAL(g.nnodes, 4);
+    tl_rank_graph_free(&g);
+    drawing_free(d);
+}
+
+/* Whatever cannot be had, nothing of it stays. */
+static void it_says_when_memory_is_out(void)
+{
+    drawing *d = draw("steps:                     1111111111112222222222222222222222222222",
+                      "launch 1 cudaLaunchKernel: a.r......b.......r..c...................",
+                      "launch 2 cudaMemcpy:       ....mmmm................................",
+                      "call 1 cudaStreamSynchronize: .........====.........................",
+                      "compute 7:                 .AAAA.....BBBB.......CC.................",
+                      "memcpy 8 Memcpy HtoD:      .....MM.................................",
+                      "comm 9:                    .....RRRR..........RRRR.................", NULL);
+    stretched(d, 100);
+    size_t failures = 0;
+    tl_status st = TL_ENOMEM;
+    for (size_t k = 1; st != TL_OK; k++) {
+        tl_host_calls *calls = NULL;
+        tl_rank_graph g = { 0 };
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_host_calls_find(&d->view, &calls, &err);
+        if (st == TL_OK)
+            st = tl_rank_graph_make(&d->view, calls, &g, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+        CU_ASSERT(st == TL_OK || g.nodes == NULL);
+        failures += st != TL_OK;
+        tl_host_calls_free(calls);
+        tl_rank_graph_free(&g);
+        if (k > 1000)
+            abort();
+    }
+    CU_ASSERT(failures > 20);
+    drawing_free(d);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(work_comes_after_its_launch),
+        TEST(latency_is_that_of_an_empty_queue),
+        TEST(work_is_handed_over_as_the_call_returns_or_right_before_it_starts),
+        TEST(work_comes_after_that_before_it_on_its_stream),
+        TEST(work_that_overlaps_begins_so_much_earlier),
+        TEST(a_launch_comes_after_what_any_thread_did_last),
+        TEST(the_first_step_begins_with_its_mark),
+        TEST(communication_is_an_arrival_and_an_end),
+        TEST(a_clock_of_the_device_that_lags_is_made_good),
+        TEST(the_same_program_has_the_same_places),
+        TEST(copies_are_the_same_from_any_memory),
+        TEST(without_launches_work_is_where_it_was),
+        TEST(no_work_is_no_graph),
+        TEST(times_ages_apart_are_no_graph),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("the graph of a rank", tests, COUNT(tests));
+}

@@ -1,0 +1,376 @@
+/* test_graph_verdict.c - who is late, by chance or not, at what cost: on jobs made by hand. */
+#include "hand_graph.h"
+#include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll_tables.h"
+#include <math.h>
+#include <string.h>
+
+enum { HOST = 100000, DEVICE = 1000000 }; /* ns of a step */
+
+/* Up to 1 % of it, alike in each run. */
+static int64_t noise(size_t rank, size_t step, int64_t ns, uint64_t of)
+{
+    uint64_t random = (rank * 1009 + step * 17 + of) * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    unit_random(&random);
+    unit_random(&random);
+    return ns * ((int64_t)unit_below(&random, 2001) - 1000) / 100000;
+}
+
+static int64_t usual_host(size_t rank, size_t step)
+{
+    return HOST + noise(rank, step, HOST, 1);
+}
+
+static int64_t usual_device(size_t rank, size_t step)
+{
+    return DEVICE + noise(rank, step, DEVICE, 2);
+}
+
+static int64_t slow_device(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 3 ? DEVICE / 5 : 0);
+}
+
+static const double alpha = 0.01, least_cost = 0.01;
+
+/* --------------------------------------------------------------------------------------------------------------- units */
+
+static void a_healthy_job_has_nobody_late(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, usual_device);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.together_ns, 0);
+    for (size_t r = 0; r < 8; r++)
+        CU_ASSERT_EQUAL(h->judgement.rank_ns[r], -1);
+    hand_free(h);
+}
+
+static void who_is_always_late_is_persistent(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, slow_device);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *u = hand_unit(h, 3, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT(u->p < 1e-6 && u->needed);
+    CU_ASSERT_EQUAL(h->judgement.rank_ns[3], u->alone_ns);
+    CU_ASSERT_EQUAL(u->alone_ns, u->needed_ns); /* nobody hides it */
+    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (8.0 * DEVICE / 5), 1, 0.05);
+    int64_t steps = 0;
+    for (size_t s = 0; s < 8; s++)
+        steps += h->judgement.rank_step_ns[3 * 8 + s];
+    CU_ASSERT_EQUAL(steps, u->alone_ns);
+    hand_free(h);
+}
+
+static int64_t once_device(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 5 && step == 2 ? DEVICE / 2 : 0);
+}
+
+static void who_is_late_once_is_that(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, once_device);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *u = hand_unit(h, 5, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_ONE_OFF);
+    CU_ASSERT_EQUAL(u->shape.first, 2);
+    CU_ASSERT_TRUE(u->on[2] && !u->on[1] && !u->on[3]);
+    CU_ASSERT(u->needed);
+    hand_free(h);
+}
+
+static int64_t warming_device(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 1 && step > 2 ? DEVICE / 20 * (int64_t)(step - 2) : 0);
+}
+
+static void who_gets_later_drifts(void)
+{
+    hand_job *h = hand_new(8, 12, usual_host, warming_device);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *u = hand_unit(h, 1, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_DRIFTING);
+    CU_ASSERT(u->needed && u->shape.first >= 2 && u->shape.first <= 4);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (45.0 * DEVICE / 20), 1, 0.1);
+    hand_free(h);
+}
+
+static int64_t one_slow_device(size_t rank, size_t step)
+{
+    (void)step;
+    return DEVICE + (int64_t)rank * 100 + (rank == 3 ? DEVICE / 2 : 0);
+}
+
+static void one_step_is_judged_by_what_ranks_differ_by(void)
+{
+    hand_job *h = hand_new(8, 1, usual_host, one_slow_device);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_PTR_NOT_NULL(hand_unit(h, 3, TL_FAMILY_DEVICE));
+    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    hand_free(h);
+}
+
+static int64_t slow_second(size_t rank, size_t step)
+{
+    return DEVICE + (rank == 1 ? DEVICE / 5 : 0) + 0 * (int64_t)step;
+}
+
+/* One degree of freedom: even 200 times the noise may be chance. */
+static void two_ranks_and_two_steps_prove_nothing(void)
+{
+    for (size_t steps = 2; steps <= 8; steps += 6) {
+        hand_job *h = hand_new(2, steps, usual_host, slow_second);
+        hand_judge(h, alpha, least_cost);
+        CU_ASSERT_EQUAL(h->judgement.units.n, steps > 2);
+        hand_free(h);
+    }
+}
+
+static int64_t even_host(size_t rank, size_t step)
+{
+    return HOST + 0 * (int64_t)(rank + step);
+}
+
+static int64_t hardly_slower(size_t rank, size_t step)
+{
+    return DEVICE + (rank == 1 ? 300 : 0) + 0 * (int64_t)step;
+}
+
+static void what_nobody_can_act_on_is_not_late(void)
+{
+    hand_job *h = hand_new(8, 8, even_host, hardly_slower); /* not a thousandth of a step, and no noise at all */
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    hand_free(h);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- choice */
+
+static int64_t slow_most(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank >= 4 ? DEVICE / 4 : 0);
+}
+
+static void what_most_have_is_usual(void)
+{
+    hand_job *h = hand_new(12, 8, usual_host, slow_most);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    hand_free(h);
+}
+
+/* Ranks 4 to 7 of 12 are equally late: repairing one of them alone gains nothing. */
+static int64_t slow_four(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank >= 4 && rank < 8 ? DEVICE / 4 : 0);
+}
+
+static void equals_that_hide_each_other_are_all_found(void)
+{
+    hand_job *h = hand_new(12, 8, usual_host, slow_four);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 4);
+    for (uint32_t r = 4; r < 8; r++) {
+        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+        CU_ASSERT(u->needed);
+        CU_ASSERT(u->alone_ns < u->needed_ns / 10);
+    }
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (8.0 * DEVICE / 4), 1, 0.05);
+    hand_free(h);
+}
+
+static int64_t two_faults_host(size_t rank, size_t step)
+{
+    return usual_host(rank, step) + (rank == 2 && step >= 3 && step <= 5 ? DEVICE / 4 : 0);
+}
+
+static int64_t two_faults_device(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 6 && step >= 3 && step <= 5 ? DEVICE / 4 : 0);
+}
+
+static void two_faults_in_the_same_steps_are_both_found(void)
+{
+    hand_job *h = hand_new(8, 8, two_faults_host, two_faults_device);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *host = hand_unit(h, 2, TL_FAMILY_HOST), *device = hand_unit(h, 6, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(host);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(device);
+    CU_ASSERT(host->needed && device->needed);
+    CU_ASSERT_EQUAL(host->shape.pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 2);
+    hand_free(h);
+}
+
+/* Host 7 takes longer, but device 0 makes everybody wait for longer still. */
+static int64_t idle_late_host(size_t rank, size_t step)
+{
+    return usual_host(rank, step) + (rank == 7 ? DEVICE / 20 : 0);
+}
+
+static int64_t late_for_long(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 0 ? DEVICE / 2 : rank == 7 ? -DEVICE / 4 : 0);
+}
+
+static void late_without_cost_is_dropped(void)
+{
+    hand_job *h = hand_new(8, 8, idle_late_host, late_for_long);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *idle = hand_unit(h, 7, TL_FAMILY_HOST), *device = hand_unit(h, 0, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(idle);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(device);
+    CU_ASSERT(device->needed && !idle->needed);
+    CU_ASSERT_EQUAL(idle->needed_ns, 0);
+    CU_ASSERT_EQUAL(h->judgement.rank_ns[7], -1);
+    hand_free(h);
+}
+
+static void what_is_not_worth_acting_upon_is_the_users_choice(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, slow_device);
+    hand_judge(h, alpha, 0.5); /* it costs a fifth of a step */
+    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    CU_ASSERT(!h->judgement.units.v[0].needed);
+    hand_free(h);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- rows */
+
+static void the_check_of_the_replay_can_fail(void)
+{
+    const tl_verdict_options options = { alpha, least_cost };
+    hand_job *h = hand_new(4, 4, usual_host, usual_device);
+    tl_error err;
+    hand_baseline(h);
+    h->graph.rest_ns[5] += 7;
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
+    CU_ASSERT_EQUAL(h->judgement.error_ns, 7);
+    hand_free(h);
+}
+
+static void rows_tell_the_judgement(void)
+{
+    const int64_t late_counts[8] = { 1, 2, 3, 40, 5, 6, 7, 8 };
+    hand_job *h = hand_new(8, 8, usual_host, slow_device);
+    tl_tables tables;
+    tl_error err;
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    CU_ASSERT_TRUE_FATAL(tl_tables_init(&tables, schemas, n));
+    hand_judge(h, alpha, least_cost);
+    const tl_verdict_ranks ranks = { h->ranks, late_counts, 8 };
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables, &err), TL_OK);
+
+    const tl_table *stragglers = tl_tables_get(&tables, &tl_straggler_schema),
+                   *whatif = tl_tables_get(&tables, &tl_whatif_row_schema),
+                   *steps = tl_tables_get(&tables, &tl_blame_step_schema);
+    CU_ASSERT_EQUAL_FATAL(stragglers->n, 8);
+    const tl_straggler *late = tl_table_row(stragglers, 3), *other = tl_table_row(stragglers, 4);
+    CU_ASSERT_EQUAL(late->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(late->pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT_EQUAL(late->late_count, 40);
+    CU_ASSERT_EQUAL(late->first_step, 0);
+    CU_ASSERT_EQUAL(late->last_step, 7);
+    CU_ASSERT_DOUBLE_EQUAL(late->share_steps, 1, 1e-12);
+    CU_ASSERT_EQUAL(late->gain_ns, h->judgement.rank_ns[3]);
+    CU_ASSERT_DOUBLE_EQUAL(late->slowdown, (double)h->judgement.time_ns / (double)(h->judgement.time_ns - late->gain_ns), 1e-12);
+    CU_ASSERT(late->p_value < 1e-6 && late->z > 10);
+    CU_ASSERT_PTR_NOT_NULL(strstr(late->reason, "late in 8 of 8 steps"));
+    CU_ASSERT_EQUAL(other->verdict, TL_VERDICT_OK);
+    CU_ASSERT_EQUAL(other->gain_ns, -1);
+    CU_ASSERT_EQUAL(other->first_step, -1);
+    CU_ASSERT(isnan(other->p_value) && isnan(other->slowdown));
+    CU_ASSERT_STRING_EQUAL(other->reason, "not late");
+
+    CU_ASSERT_EQUAL_FATAL(whatif->n, 2);
+    const tl_whatif_row *unchanged = tl_table_row(whatif, 0), *repaired = tl_table_row(whatif, 1);
+    CU_ASSERT_EQUAL(unchanged->scenario, TL_SCENARIO_UNCHANGED);
+    CU_ASSERT_EQUAL(unchanged->model_error, 0);
+    CU_ASSERT_EQUAL(unchanged->time_ns, h->judgement.time_ns);
+    CU_ASSERT_EQUAL(repaired->scenario, TL_SCENARIO_RANK);
+    CU_ASSERT_EQUAL(repaired->rank, 3);
+    CU_ASSERT_EQUAL(repaired->time_ns + repaired->gain_ns, unchanged->time_ns);
+    CU_ASSERT(isnan(repaired->model_error));
+
+    CU_ASSERT_EQUAL(steps->n, 64);
+    int64_t gained = 0;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i);
+        CU_ASSERT_EQUAL(row->flagged, row->rank == 3);
+        gained += row->gain_ns;
+    }
+    CU_ASSERT_EQUAL(gained, late->gain_ns);
+    tl_tables_free(&tables);
+    hand_free(h);
+}
+
+static void who_is_alone_in_its_role_is_not_judged(void)
+{
+    hand_job *h = hand_new(3, 4, usual_host, usual_device);
+    tl_tables tables;
+    tl_error err;
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    CU_ASSERT_TRUE_FATAL(tl_tables_init(&tables, schemas, n));
+    h->rows[0].peer = 1; /* talks to a higher rank, as no other does */
+    hand_judge(h, alpha, least_cost);
+    const tl_verdict_ranks ranks = { h->ranks, (const int64_t[]){ 0, 0, 0 }, 3 };
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables, &err), TL_OK);
+    const tl_table *stragglers = tl_tables_get(&tables, &tl_straggler_schema);
+    CU_ASSERT_EQUAL(((const tl_straggler *)tl_table_row(stragglers, 0))->verdict, TL_VERDICT_INCONCLUSIVE);
+    CU_ASSERT_EQUAL(((const tl_straggler *)tl_table_row(stragglers, 1))->verdict, TL_VERDICT_OK);
+    tl_tables_free(&tables);
+    hand_free(h);
+}
+
+static void it_says_when_memory_is_out(void)
+{
+    const tl_verdict_options options = { alpha, least_cost };
+    hand_job *h = hand_new(8, 4, two_faults_host, slow_device);
+    hand_baseline(h);
+    tl_status st = TL_ENOMEM;
+    size_t failures = 0;
+    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_verdict_find(&h->baseline, &options, &h->judgement, &err);
+        tl_mem_fail_after(0);
+        failures += st == TL_ENOMEM;
+        if (st != TL_OK)
+            tl_findings_free(&h->judgement);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT(failures > 15);
+    hand_free(h);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_healthy_job_has_nobody_late),
+        TEST(who_is_always_late_is_persistent),
+        TEST(who_is_late_once_is_that),
+        TEST(who_gets_later_drifts),
+        TEST(one_step_is_judged_by_what_ranks_differ_by),
+        TEST(two_ranks_and_two_steps_prove_nothing),
+        TEST(what_nobody_can_act_on_is_not_late),
+        TEST(what_most_have_is_usual),
+        TEST(equals_that_hide_each_other_are_all_found),
+        TEST(two_faults_in_the_same_steps_are_both_found),
+        TEST(late_without_cost_is_dropped),
+        TEST(what_is_not_worth_acting_upon_is_the_users_choice),
+        TEST(the_check_of_the_replay_can_fail),
+        TEST(rows_tell_the_judgement),
+        TEST(who_is_alone_in_its_role_is_not_judged),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("the verdict by graph", tests, COUNT(tests));
+}

@@ -1,0 +1,293 @@
+/* test_slow_groups.c - which links hold the job up, by how much, and at which ranks they end. */
+#include "linked_job.h"
+
+static const tl_slow_link_row *link_row(linked_job *j, size_t i)
+{
+    return tl_table_row(tl_tables_get(&j->tables, &tl_slow_link_row_schema), i);
+}
+
+static size_t nlinks(linked_job *j)
+{
+    return tl_tables_get(&j->tables, &tl_slow_link_row_schema)->n;
+}
+
+/* Ranks that are named for a slow link, one after the other. */
+static const char *named(linked_job *j)
+{
+    static char text[LINKED_RANKS + 1];
+    const tl_table *stragglers = tl_tables_get(&j->tables, &tl_straggler_schema);
+    size_t n = 0;
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        if (row->verdict == TL_VERDICT_STRAGGLER && row->cause == TL_CAUSE_SLOW_LINK)
+            text[n++] = (char)('0' + row->rank);
+    }
+    text[n] = 0;
+    return text;
+}
+
+static int64_t gain_of_links(linked_job *j)
+{
+    const tl_whatif_row *row = tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_LINKS, -1);
+    return row != NULL ? row->gain_ns : 0;
+}
+
+static linked_job *four_pairs(const char *first)
+{
+    linked_job *j = linked_new(8);
+    linked_group(j, "01", "tensor", 4096, first);
+    linked_group(j, "23", "tensor", 4096, "22222222");
+    linked_group(j, "45", "tensor", 4096, "22222222");
+    linked_group(j, "67", "tensor", 4096, "22222222");
+    return j;
+}
+
+static void a_slow_pair_names_both_its_ends(void)
+{
+    linked_job *j = four_pairs("99999999");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT_EQUAL(link_row(j, 0)->evidence, TL_LINK_BY_GROUPS);
+    CU_ASSERT_EQUAL(link_row(j, 0)->transfer_ns, 900 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->elsewhere_ns, 200 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->surplus_ns, 8 * 700 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 8 * 700 * LINKED_US);
+    CU_ASSERT_EQUAL(gain_of_links(j), 8 * 700 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(link_row(j, 0)->ranks, "0,1");
+    CU_ASSERT_STRING_EQUAL(named(j), "01");
+    linked_free(j);
+}
+
+static void a_link_is_slow_in_some_steps(void)
+{
+    linked_job *j = four_pairs("22299922");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 5);
+    CU_ASSERT_EQUAL(gain_of_links(j), 3 * 700 * LINKED_US);
+    linked_free(j);
+}
+
+static void nobody_is_named_where_all_take_as_long(void)
+{
+    linked_job *j = four_pairs("22222222");
+    linked_judge(j);
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    CU_ASSERT_STRING_EQUAL(named(j), "");
+    CU_ASSERT_PTR_NULL(tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_LINKS, -1));
+    linked_free(j);
+}
+
+static void a_slow_link_that_costs_nothing_is_not_named(void)
+{
+    linked_job *j = four_pairs("33333333");
+    linked_group(j, "23", "data", 8192, "99999999"); /* what it is waited for in the end */
+    linked_group(j, "02", "world", 64, "11111111");
+    linked_judge(j);
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    linked_free(j);
+}
+
+static void who_is_alone_is_never_slow_in_all_steps(void)
+{
+    linked_job *j = linked_new(2);
+    linked_group(j, "01", "world", 4096, "22229992");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(link_row(j, 0)->evidence, TL_LINK_BY_STEPS);
+    linked_free(j);
+    j = linked_new(2);
+    linked_group(j, "01", "world", 4096, "99999999");
+    linked_judge(j);
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    linked_free(j);
+}
+
+static linked_job *two_fours(const char *first)
+{
+    linked_job *j = linked_new(8);
+    linked_group(j, "0123", "tensor", 4096, first);
+    linked_group(j, "4567", "tensor", 4096, "22222222");
+    return j;
+}
+
+static void of_more_than_two_nobody_is_named(void)
+{
+    linked_job *j = two_fours("99999999");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->rank, -1);
+    CU_ASSERT_EQUAL(gain_of_links(j), 8 * 700 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(named(j), "");
+    linked_free(j);
+}
+
+static void but_for_two_that_are_done_last(void)
+{
+    linked_job *j = two_fours("44444444");
+    j->groups[0].tails[1] = j->groups[0].tails[3] = "33333333";
+    j->groups[0].tails[2] = "11111111";
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_STRING_EQUAL(named(j), "13");
+    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 3);
+    CU_ASSERT_EQUAL(gain_of_links(j), 8 * 500 * LINKED_US); /* its tails, too */
+    linked_free(j);
+}
+
+static void what_slow_links_have_in_common_is_named(void)
+{
+    linked_job *j = linked_new(8);
+    j->hosts = "aaaaaaaa";
+    linked_group(j, "012", "tensor", 4096, "88888888");
+    linked_group(j, "345", "tensor", 4096, "22222222");
+    linked_group(j, "267", "other", 4096, "99999999");
+    linked_group(j, "014", "other", 4096, "22222222");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 2);
+    CU_ASSERT_STRING_EQUAL(named(j), "2");
+    linked_free(j);
+}
+
+static void or_the_host_they_have_in_common(void)
+{
+    linked_job *j = linked_new(8);
+    j->hosts = "aabbccdd";
+    linked_group(j, "02", "data", 4096, "99999999");
+    linked_group(j, "13", "data", 4096, "99999999");
+    linked_group(j, "24", "data", 4096, "22222222");
+    linked_group(j, "35", "data", 4096, "22222222");
+    linked_group(j, "46", "data", 4096, "22222222");
+    linked_group(j, "57", "data", 4096, "22222222");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 2);
+    CU_ASSERT_STRING_EQUAL(named(j), "01");
+    linked_free(j);
+}
+
+static void a_late_rank_makes_no_link_slow(void)
+{
+    linked_job *j = four_pairs("22222222");
+    linked_group(j, "0", "late", 64, "99999999"); /* what rank 0 alone is busy with */
+    linked_judge(j);
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    linked_free(j);
+}
+
+/* All-to-all of eight, in which members stay as long as their tails say. */
+static linked_job *exchange(const char *third, const char *sixth)
+{
+    linked_job *j = linked_new(8);
+    linked_group_drawn *g = linked_group(j, "01234567", "expert", 4096, "22222222");
+    g->kind = TL_ALL_TO_ALL;
+    for (size_t i = 0; i < 8; i++)
+        g->tails[i] = "00000000";
+    g->tails[3] = third;
+    g->tails[6] = sixth;
+    linked_judge(j);
+    return j;
+}
+
+/* What is sure is how long the member stays that stays shortest: that has one clock. */
+static void a_clock_that_is_off_makes_no_link_slow(void)
+{
+    linked_job *j = linked_new(3);
+    linked_group(j, "012", "world", 4096, "77777777");
+    linked_ready(j);
+    bool on[8] = { false, false, false, false, true, true, true, true };
+    int64_t scratch[32];
+    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 0);
+    linked_free(j);
+    j = linked_new(3);
+    linked_group(j, "012", "world", 4096, "22229999");
+    linked_ready(j);
+    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 4 * 700 * LINKED_US);
+    for (size_t i = 0; i < j->rows.n; i++) /* as if the last had come later by what the others stay longer */
+        if (j->rows.v[i].rank == 2 && j->rows.v[i].step >= 4)
+            j->rows.v[i].start_ns += 700 * LINKED_US;
+    const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
+                                  tl_tables_get(&j->tables, &tl_rank_schema) };
+    tl_error err;
+    tl_baseline_free(&j->baseline);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows.v, j->rows.n, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_add_links(&j->baseline, &links, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 0);
+    CU_ASSERT_STRING_EQUAL(named(j), "");
+    linked_free(j);
+}
+
+static void two_that_an_all_to_all_holds_up_alike_are_one_link(void)
+{
+    linked_job *j = exchange("00555000", "00555000");
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 6);
+    CU_ASSERT_EQUAL(link_row(j, 0)->group, 0);
+    CU_ASSERT_EQUAL(link_row(j, 0)->kind, TL_ALL_TO_ALL);
+    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 2);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 4);
+    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 3 * 500 * LINKED_US);
+    CU_ASSERT_EQUAL(gain_of_links(j), 3 * 500 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(named(j), "36");
+    linked_free(j);
+}
+
+static void one_alone_has_more_to_do(void)
+{
+    linked_job *j = exchange("00555000", "00000000");
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    CU_ASSERT_STRING_EQUAL(named(j), "");
+    linked_free(j);
+    j = exchange("00555000", "55000055"); /* nor in other steps */
+    CU_ASSERT_EQUAL(nlinks(j), 0);
+    linked_free(j);
+}
+
+static void no_memory_is_told(void)
+{
+    const tl_verdict_options options = { TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST };
+    tl_error err;
+    linked_job *j = two_fours("99929999");
+    linked_ready(j);
+    bool out = true;
+    for (size_t k = 1; out && k < 10000; k++) {
+        const tl_verdict_ranks ranks = { j->ranks, j->late_counts, j->nranks };
+        tl_mem_fail_after(k);
+        tl_status st = tl_verdict_find(&j->baseline, &options, &j->judgement, &err);
+        if (st == TL_OK)
+            st = tl_verdict_rows(&j->judgement, &j->baseline, &ranks, &j->tables, &err);
+        tl_mem_fail_after(0);
+        out = st != TL_OK;
+        CU_ASSERT_TRUE(st == TL_OK || st == TL_ENOMEM);
+        tl_findings_free(&j->judgement);
+    }
+    CU_ASSERT_FALSE(out);
+    linked_free(j);
+}
+
+static const unit_test tests[] = {
+    TEST(a_slow_pair_names_both_its_ends),
+    TEST(a_link_is_slow_in_some_steps),
+    TEST(nobody_is_named_where_all_take_as_long),
+    TEST(a_slow_link_that_costs_nothing_is_not_named),
+    TEST(who_is_alone_is_never_slow_in_all_steps),
+    TEST(of_more_than_two_nobody_is_named),
+    TEST(but_for_two_that_are_done_last),
+    TEST(what_slow_links_have_in_common_is_named),
+    TEST(or_the_host_they_have_in_common),
+    TEST(a_late_rank_makes_no_link_slow),
+    TEST(a_clock_that_is_off_makes_no_link_slow),
+    TEST(two_that_an_all_to_all_holds_up_alike_are_one_link),
+    TEST(one_alone_has_more_to_do),
+    TEST(no_memory_is_told),
+};
+
+int main(void)
+{
+    return unit_main("slow groups", tests, COUNT(tests));
+}
