@@ -8,7 +8,8 @@
  *
  * The baseline of a rank in some steps is the median over its role of the sums over these steps; of two ranks the lesser, for one of
  * them shows that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step heavier for
- * all is heavier in the baseline as well.  A role of one has nothing to be compared with.
+ * all is heavier in the baseline as well.  A rank that nobody is like is compared with itself in other steps, in which it may be late
+ * for a while, but not persistently.
  *
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
  * role (tl_baseline_add_links).
@@ -72,6 +73,7 @@ typedef struct tl_baseline {
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
+    double *heavy;      /* [TL_NFAMILIES * nsteps] how heavy a step is for all, 1 as others are */
     int64_t *usual_ns;  /* [nodes]: of LAUNCHes, what the same piece of host work takes the role; else 0 */
 } tl_baseline;
 

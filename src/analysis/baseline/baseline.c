@@ -8,7 +8,7 @@ tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl
 {
     *out = (tl_baseline){ .graph = graph };
     bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
-              tl_baseline_places(out);
+              tl_baseline_places(out) && tl_baseline_own(out);
     return ok ? TL_OK : tl_fail_memory(err, "what is usual");
 }
 
@@ -33,6 +33,7 @@ void tl_baseline_free(tl_baseline *b)
     free(b->link_of);
     free(b->tail_ns);
     free(b->usual_ns);
+    free(b->heavy);
     *b = (tl_baseline){ 0 };
 }
 
@@ -47,6 +48,8 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     size_t n = b->roles[class->role].n;
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_baseline_of_link(b, class, member, on, own_ns, scratch);
+    if (n == 1)
+        return tl_usual_of_own(b, class, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
         for (size_t s = 0; s < b->nsteps; s++)
@@ -68,6 +71,10 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
             continue;
         if (family == TL_FAMILY_TRANSFER) {
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
+            continue;
+        }
+        if (n == 1) {
+            tl_lateness_of_own(b, class, late_ns, scratch);
             continue;
         }
         for (size_t s = 0; s < b->nsteps; s++) {

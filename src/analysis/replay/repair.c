@@ -18,7 +18,7 @@ typedef struct repairing {
     const tl_repair *repair;
     tl_changes *scenario;
     excess *excess;   /* by class */
-    int64_t *scratch; /* [nranks] */
+    int64_t *scratch; /* [nranks + nsteps] */
 } repairing;
 
 static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
@@ -126,7 +126,7 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
                     .repair = repair,
                     .scenario = scenario,
                     .excess = tl_calloc(b->nclasses + 1, sizeof *r.excess),
-                    .scratch = tl_malloc((b->graph->nranks + 1) * sizeof *r.scratch) };
+                    .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *r.scratch) };
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
     bool ok = r.excess != NULL && r.scratch != NULL && one != NULL;
 

@@ -182,7 +182,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
         snprintf(row.reason, sizeof row.reason, "its times are too far apart to be right: nothing of it is replayed");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->b->roles[w->b->role_of[rank]].n < 2) {
-        snprintf(row.reason, sizeof row.reason, "no rank does the same: nothing to compare it with");
+        snprintf(row.reason, sizeof row.reason, "no rank does the same, and its own other steps do not show it late");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (full_steps(w) == 1) {
         snprintf(row.reason, sizeof row.reason, "a single step: nothing tells what it is late by from chance");

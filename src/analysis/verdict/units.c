@@ -53,7 +53,7 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* One link alone: what its steps differ by from one to the next, for as long as its level stays what it is. */
+/* One alone: what its steps differ by from one to the next, for as long as its level stays what it is. */
 static double scale_of_steps(finding *f)
 {
     for (size_t s = 1; s < f->nfull; s++)
@@ -85,7 +85,7 @@ static double chance(const finding *f, size_t members, tl_family family, double 
 {
     double r = (double)members, s = (double)f->nfull;
     double tries = f->tries * s * (s + 1) / 2;
-    double others = r > 1 ? r - 1 : 1; /* a link alone has its other steps */
+    double others = r > 1 ? r - 1 : 1; /* one alone has its other steps */
     double one = tail_of(family, 1);
     double tail = tail_of(family, n), table = f->nfull > 1 ? others * (s - 1) : others;
     if (f->nfull == 1)
@@ -221,7 +221,7 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     unit.z = tx / (sigma * sqrt(t2));
     unit.p = chance(f, b->roles[role].n, family, unit.z, n);
     if (unit.p < f->alpha)
-        unit.p = fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, n)));
+        unit.p = fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, 1)));
     if (unit.p >= f->alpha)
         return true;
     for (size_t s = 0; s < f->nfull; s++)
@@ -247,7 +247,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
     size_t n = b->roles[role].n;
     double sigma;
 
-    if ((n < 2 && family != TL_FAMILY_TRANSFER) || f->nfull == 0)
+    if (f->nfull == 0)
         return true;
     if (!tl_lateness(b, role, family, f->x, f->scratch))
         return false;
@@ -314,7 +314,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
     if (ok)
         f.least = least_scale(&f);
     for (size_t q = 0; q < b->nroles; q++)
-        f.tries += b->roles[q].n > 1 ? (double)b->roles[q].n * TL_NFAMILIES : 0;
+        f.tries += (double)b->roles[q].n * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
     for (uint32_t role = 0; ok && role < b->nroles; role++)
         for (int family = 0; ok && family < TL_NFAMILIES; family++)

@@ -1,0 +1,107 @@
+/* own.c - what a rank that nobody is like needs in its other steps.
+ *
+ *     usual in step s  =  what it needs in its other steps  *  how heavy s is for all
+ *
+ * A step is as heavy as it is for the rank in the middle, against that rank's own steps.
+ */
+#include "parts.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* What each rank has of a family in each step. */
+static void sum_up(const tl_baseline *b, tl_family family, double *ns)
+{
+    for (size_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        const tl_role_ranks *role = &b->roles[class->role];
+        for (uint32_t i = 0; class->family == family && i < role->n; i++)
+            for (size_t s = 0; s < b->nsteps; s++)
+                ns[b->members[role->first + i] * b->nsteps + s] += (double)class->ns[i * b->nsteps + s];
+    }
+}
+
+static double middle_of_own(const tl_baseline *b, const double *ns, double *scratch)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < b->nsteps; s++)
+        if (!b->cut[s])
+            scratch[n++] = ns[s];
+    return n > 0 ? tl_real_median(scratch, n) : 0;
+}
+
+/* heavy[nsteps]; 1 of two ranks or less: the one that is late is in the middle of them. */
+static void weigh(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
+{
+    size_t nranks = b->graph->nranks;
+    for (size_t r = 0; r < nranks; r++)
+        middle[r] = middle_of_own(b, ns + r * b->nsteps, scratch);
+    for (size_t s = 0; s < b->nsteps; s++) {
+        size_t n = 0;
+        for (size_t r = 0; r < nranks; r++)
+            if (middle[r] > 0)
+                scratch[n++] = ns[r * b->nsteps + s] / middle[r];
+        heavy[s] = n > 2 ? tl_real_median(scratch, n) : 1;
+    }
+}
+
+bool tl_baseline_own(tl_baseline *out)
+{
+    size_t n = out->graph->nranks, cells = n * out->nsteps + 1, most = n > out->nsteps ? n : out->nsteps;
+    double *ns = tl_malloc(cells * sizeof *ns), *middle = tl_malloc((n + 1) * sizeof *middle);
+    double *scratch = tl_malloc((most + 1) * sizeof *scratch);
+    out->heavy = tl_malloc((TL_NFAMILIES * out->nsteps + 1) * sizeof *out->heavy);
+    bool ok = ns != NULL && middle != NULL && scratch != NULL && out->heavy != NULL;
+
+    for (int family = 0; ok && family < TL_NFAMILIES; family++) {
+        for (size_t i = 0; i < cells; i++)
+            ns[i] = 0;
+        sum_up(out, (tl_family)family, ns);
+        weigh(out, ns, middle, scratch, out->heavy + (size_t)family * out->nsteps);
+    }
+    free(ns);
+    free(middle);
+    free(scratch);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- usual */
+
+static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
+{
+    return b->heavy[(size_t)class->family * b->nsteps + step];
+}
+
+/* What it has in the full steps that are not `on`, as if none were heavy: how many. */
+static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *ns)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < b->nsteps; s++)
+        if (!b->cut[s] && !(on != NULL && on[s]) && heaviness(b, class, s) > 0)
+            ns[n++] = (int64_t)((double)class->ns[s] / heaviness(b, class, s));
+    return n;
+}
+
+int64_t tl_usual_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch)
+{
+    size_t n = list_others(b, class, on, scratch);
+    int64_t others = n > 0 ? tl_median(scratch, n) : -1;
+    double usual = 0;
+    *own_ns = 0;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        *own_ns += on[s] ? class->ns[s] : 0;
+        usual += on[s] ? (double)others * heaviness(b, class, s) : 0;
+    }
+    return others < 0 ? *own_ns : (int64_t)usual;
+}
+
+void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+{
+    size_t n = list_others(b, class, NULL, scratch);
+    if (n == 0)
+        return;
+    tl_ns_sort(scratch, n);
+    double better = (double)scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))];
+    for (size_t s = 0; s < b->nsteps; s++)
+        late_ns[s] += (double)class->ns[s] - better * heaviness(b, class, s);
+}
