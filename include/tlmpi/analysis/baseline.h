@@ -25,8 +25,15 @@
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/model/table.h"
 
-/* What is compared: of ranks what their device and their host do, of links what data take. */
-typedef enum tl_family { TL_FAMILY_DEVICE, TL_FAMILY_HOST, TL_NFAMILIES, TL_FAMILY_TRANSFER = TL_NFAMILIES } tl_family;
+/* What is compared: of ranks what their device and their host do, of links what data take.  Waits of a host for its device are
+ * counted: those that others do not have make it late. */
+typedef enum tl_family {
+    TL_FAMILY_DEVICE,
+    TL_FAMILY_HOST,
+    TL_NFAMILIES,
+    TL_FAMILY_TRANSFER = TL_NFAMILIES,
+    TL_FAMILY_WAIT
+} tl_family;
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 
@@ -44,8 +51,8 @@ typedef struct tl_link_ranks {
 } tl_link_ranks;
 
 typedef struct tl_work_class {
-    uint64_t key;    /* DEVICE: content key of the name; HOST: number of the segment, UINT32_MAX: the whole step; TRANSFER:
-                      * tl_transfer_key */
+    uint64_t key;    /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
+                      * TRANSFER: tl_transfer_key */
     uint32_t role;
     uint8_t family;  /* tl_family */
     int64_t *ns;     /* [members of the role * nsteps], a member's steps together */
@@ -133,7 +140,7 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
                        int64_t *scratch);
 
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
- * the median over the ranks of the role; of two ranks that of the other one.  scratch: likewise.  False when memory is out. */
+ * the median over the ranks of the role; of two ranks that of the other one.  Of hosts, waits that peers do not have among it.  scratch: likewise.  False when memory is out. */
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 #endif

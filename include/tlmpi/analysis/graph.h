@@ -187,4 +187,13 @@ static inline uint32_t tl_meeting_of(const tl_graph *g, uint32_t node)
     return met ? g->from[e] : TL_NONE;
 }
 
+/* How long a host waited for what released it; below 0: for nothing of its device. */
+static inline int64_t tl_waited_ns(const tl_graph *g, uint32_t node)
+{
+    uint32_t e = g->nodes[node].first_edge;
+    return g->nodes[node].kind == TL_NODE_WAIT_END && g->nodes[node + 1].first_edge - e == 2 && g->nodes[node].work_ns == 0
+               ? g->nodes[node].done_ns - g->nodes[g->from[e]].done_ns
+               : -1;
+}
+
 #endif

@@ -59,6 +59,28 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     return tl_usual(scratch, n);
 }
 
+/* How long the waits of a member are that it has beyond n of them. */
+static double more_than(const tl_work_class *class, size_t cell, int64_t n)
+{
+    int64_t more = (int64_t)class->pieces[cell] - n;
+    return more > 0 ? (double)class->ns[cell] * (double)more / (double)class->pieces[cell] : 0;
+}
+
+static void add_waits(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+{
+    size_t n = b->roles[class->role].n;
+    for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
+        for (size_t i = 0; i < n; i++)
+            scratch[i] = class->pieces[i * b->nsteps + s];
+        int64_t usual = tl_usual(scratch, n);
+        for (size_t i = 0; i < n; i++) {
+            late_ns[i * b->nsteps + s] += more_than(class, i * b->nsteps + s, usual);
+            if (n == 2)
+                late_ns[i * b->nsteps + s] -= more_than(class, (1 - i) * b->nsteps + s, usual);
+        }
+    }
+}
+
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
 {
     bool ok = true;
@@ -67,6 +89,8 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
         late_ns[i] = 0;
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
+        if (class->role == role && class->family == TL_FAMILY_WAIT && family == TL_FAMILY_HOST)
+            add_waits(b, class, late_ns, scratch);
         if (class->role != role || class->family != family)
             continue;
         if (family == TL_FAMILY_TRANSFER) {

@@ -93,28 +93,47 @@ uint32_t tl_class_at(tl_baseline *b, tl_classes *classes, tl_family family, uint
     return number;
 }
 
-static bool fill(filling *f)
+/* The class, with what a node has of it; TL_NONE when memory is out. */
+static uint32_t fill_in(filling *f, size_t rank, uint32_t node, tl_family family, uint64_t key, int64_t ns)
+{
+    tl_baseline *b = f->out;
+    uint32_t class = tl_class_at(b, &f->classes, family, b->role_of[rank], key);
+    if (class == TL_NONE)
+        return TL_NONE;
+    size_t cell = b->place_of[rank] * b->nsteps + b->step_of[node];
+    b->classes[class].ns[cell] += ns;
+    b->classes[class].pieces[cell]++;
+    return class;
+}
+
+static bool fill_rank(filling *f, size_t rank)
 {
     tl_baseline *b = f->out;
     const tl_graph *g = b->graph;
 
-    for (size_t r = 0; r < g->nranks; r++)
-        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
-            const tl_node *node = &g->nodes[v];
-            bool host = is_host_work(node);
-            b->segment_of[v] = segment_at(f, r, b->step_of[v], node->segment);
-            if (node->work_ns <= 0 || !(host || node->key != 0))
-                continue;
-            uint64_t key = host ? b->segment_of[v] : node->key;
-            uint32_t class = tl_class_at(b, &f->classes, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, b->role_of[r], key);
-            if (class == TL_NONE)
-                return false;
-            b->class_of[v] = class;
-            size_t cell = b->place_of[r] * b->nsteps + b->step_of[v];
-            b->classes[class].ns[cell] += node->work_ns;
-            b->classes[class].pieces[cell]++;
-        }
+    for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
+        const tl_node *node = &g->nodes[v];
+        bool host = is_host_work(node);
+        int64_t waited_ns = tl_waited_ns(g, v);
+        uint64_t segment = b->segment_of[v] = segment_at(f, rank, b->step_of[v], node->segment);
+        if (waited_ns >= 0 && fill_in(f, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
+            return false;
+        if (node->work_ns <= 0 || !(host || node->key != 0))
+            continue;
+        b->class_of[v] = fill_in(f, rank, v, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, host ? segment : node->key,
+                                 node->work_ns);
+        if (b->class_of[v] == TL_NONE)
+            return false;
+    }
     return true;
+}
+
+static bool fill(filling *f)
+{
+    bool ok = true;
+    for (size_t r = 0; ok && r < f->out->graph->nranks; r++)
+        ok = fill_rank(f, r);
+    return ok;
 }
 
 bool tl_baseline_cells(tl_baseline *out)

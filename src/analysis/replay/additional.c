@@ -91,15 +91,6 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
-/* How long it waited for what released it; below 0: for nothing of its device. */
-static int64_t waited(const tl_graph *g, uint32_t v)
-{
-    uint32_t e = g->nodes[v].first_edge;
-    return g->nodes[v].kind == TL_NODE_WAIT_END && g->nodes[v + 1].first_edge - e == 2 && g->nodes[v].work_ns == 0
-               ? g->nodes[v].done_ns - g->nodes[g->from[e]].done_ns
-               : -1;
-}
-
 static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, pieces *p)
 {
     const tl_graph *g = b->graph;
@@ -107,8 +98,8 @@ static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, piec
     for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
         uint32_t rank = b->members[b->roles[role].first + i];
         for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
-            if (on[b->step_of[v]] && waited(g, v) >= 0)
-                ok = add(p, (piece){ waited(g, v), 0, b->step_of[v], b->segment_of[v], i, v });
+            if (on[b->step_of[v]] && tl_waited_ns(g, v) >= 0)
+                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], b->segment_of[v], i, v });
     }
     return ok;
 }

@@ -178,6 +178,69 @@ static void of_two_ranks_each_is_the_others_peer(void)
     hand_free(h);
 }
 
+/* ----------------------------------------------------------------------------------------------------- nobody is like it */
+
+/* The third of four steps is twice as heavy for all, and in the second the first rank takes 500 ns longer. */
+static int64_t heavier(size_t rank, size_t step)
+{
+    return (int64_t)(rank + 1) * 100 * (step == 2 ? 2 : 1) + (rank == 0 && step == 1 ? 500 : 0);
+}
+
+static void who_is_alone_is_held_against_its_other_steps(void)
+{
+    tl_late_row rows[16];
+    hand_job *h = hand_new(4, 4, alike, heavier);
+    const char *const groups[] = { "p 0 1", "p 1 2", "p 2 3", "c 0 1 2 3" };
+    const double expected[] = { 0, 500, 0, 0 };
+    const bool second[] = { false, true, false, false }, all[] = { true, true, true, true };
+    int64_t own, scratch[SCRATCH];
+    double late[4];
+    tl_error err;
+    size_t nrows = 0;
+
+    for (int32_t g = 0; g < 4; g++)
+        nrows += add_group(rows + nrows, g, groups[g]);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &h->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(h->baseline.roles[0].n, 1);
+    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    for (size_t s = 0; s < 4; s++)
+        CU_ASSERT_DOUBLE_EQUAL(late[s], expected[s], 1e-6);
+    const tl_work_class *device = NULL;
+    for (size_t c = 0; c < h->baseline.nclasses; c++)
+        if (h->baseline.classes[c].role == 0 && h->baseline.classes[c].family == TL_FAMILY_DEVICE)
+            device = &h->baseline.classes[c];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(device);
+    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 0, second, &own, scratch), 100);
+    CU_ASSERT_EQUAL(own, 600);
+    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 0, all, &own, scratch), own); /* nothing is left to compare with */
+    hand_free(h);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- waits */
+
+static void waits_that_peers_do_not_have_make_a_host_late(void)
+{
+    for (int npeers = 1; npeers <= 2; npeers++) {
+        drawing *peers[2] = { NULL };
+        for (int i = 0; i < npeers; i++)
+            peers[i] = stretched(draw("launch 1 cudaLaunchKernel: a.b............",
+                                      "compute 7 gemm:            ..AAAAA........",
+                                      "compute 7 relu:            .......BBB.....", NULL), 10);
+        drawing *waits = stretched(draw("launch 1 cudaLaunchKernel:    a.......b......",
+                                        "call 1 cudaStreamSynchronize: .======........",
+                                        "compute 7 gemm:               ..AAAAA........",
+                                        "compute 7 relu:               ..........BBB..", NULL), 10);
+        graph_job *j = graph_job_of(waits, peers[0], peers[1], NULL);
+        int64_t scratch[SCRATCH];
+        double late[3];
+        tl_error err;
+        CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+        CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_HOST, late, scratch));
+        CU_ASSERT(late[0] >= 50 * US && late[1] <= 0);
+        graph_job_free(j);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------ segments */
 
 static drawing *segments(bool one_more)
@@ -277,6 +340,8 @@ int main(void)
         TEST(sums_come_before_the_median),
         TEST(the_median_of_sums_is_nobodys_lateness),
         TEST(of_two_ranks_each_is_the_others_peer),
+        TEST(who_is_alone_is_held_against_its_other_steps),
+        TEST(waits_that_peers_do_not_have_make_a_host_late),
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
         TEST(a_step_that_a_rank_has_not_from_its_beginning_is_cut),
