@@ -45,6 +45,9 @@
     P(int64_t, RESIDUAL_PART, 200, "1 in", PHYSICAL,                                                                   \
       "what starts late, unexplained, may have waited for what ended by this part of that before: 125 us of 25 ms; a " \
       "tenth changed no verdict")                                                                                      \
+    P(int64_t, QUEUE_PART, 10, "1 in", PHYSICAL,                                                                       \
+      "a queue is full to this part of the most that ever was pending, for what of it counts differs: 73 to 76 where " \
+      "the work of one of two streams does. Who is slow while so much is pending holds nobody up")                     \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
     P(int64_t, LATENESS_LEAST_STEPS, 3, "", STATISTICAL, "three steps are the least to speak of a spread")             \

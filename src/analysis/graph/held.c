@@ -4,7 +4,7 @@
  *     device    ][  s  ][   t   ][   u   ][  v          then as ever is
  *
  * A slow host's launches take long, too, but it loses its lead: little is pending then.  How much is pending at the return is
- * known up to what ends about then.
+ * known up to what ends about then, and how much of it a queue counts is not: it may be one stream's, or what has not begun.
  */
 #include "build.h"
 
@@ -29,14 +29,15 @@ static bool leads(const tl_graph_build *b, const tl_kernel *k)
 void tl_graph_find_held(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
-    size_t full = 0, nheld = 0;
+    size_t most = 0, nheld = 0;
 
     for (size_t i = 0; i < view->nkernels; i++)
         if (leads(b, &view->kernels[i])) {
             int64_t returned = tl_graph_host_time(b, view->launches[view->kernels[i].launch].end_ns);
             pending p = pending_at(b, &b->placed[i], returned);
-            full = p.least > full ? p.least : full;
+            most = p.least > most ? p.least : most;
         }
+    size_t full = most - most / (size_t)TL_QUEUE_PART;
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         if (!leads(b, k))

@@ -154,15 +154,17 @@ static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at,
                                  .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
-/* A pause counts as work, as long as it is not known to be a wait. */
+/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched next, for a
+ * peer's may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
+    bool pause = w->call != NULL && w->call->kind == TL_CALL_PAUSE;
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, at->ns),
-                     .step = step_at(b, w->start_ns),
+                     .step = step_at(b, pause ? at->ns : w->start_ns),
                      .kind = TL_NODE_WAIT_END };
-    if (w->call != NULL && w->call->kind == TL_CALL_PAUSE)
+    if (pause)
         return w->end = add_behind(b, r, at, node);
     w->end = tl_graph_node(b, node);
     if (w->end != TL_NONE)

@@ -89,7 +89,7 @@ static void meet(tl_joining *j, const tl_late_row *rows, size_t n)
         return;
     }
     size_t absent = add_absent(j, &g);
-    if (g.nmembers + absent < 2)
+    if (g.nmembers < 2 && tl_absentees_count(j->absentees, &rows[0]) == 0)
         return;
     for (size_t i = 0; i < n; i++) {
         size_t rank;

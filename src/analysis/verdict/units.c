@@ -53,7 +53,8 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* One alone: what its steps differ by from one to the next, for as long as its level stays what it is. */
+/* One alone, or two of whom each is the other's peer: what steps differ by from one to the next, for as long as the level stays
+ * what it is. */
 static double scale_of_steps(finding *f)
 {
     for (size_t s = 1; s < f->nfull; s++)
@@ -66,7 +67,7 @@ static bool scale_of(finding *f, size_t n, double *sigma)
     if (f->nfull > 1) {
         if (!tl_shape_scale(f->full, n, f->nfull, sigma))
             return false;
-        if (n == 1) /* half of the steps slow: that is no noise */
+        if (n <= 2) /* half of the steps slow: that is no noise */
             *sigma = fmin(*sigma, scale_of_steps(f));
     } else {
         *sigma = scale_of_one(f, n);
@@ -100,14 +101,15 @@ static bool is_sure(finding *f, const tl_unit *unit)
     return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
 }
 
-/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it usually is. */
+/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it usually is: one that
+ * usually is early, as the other one of two is when its peer is late, is not late where it is not. */
 static double worst_of(finding *f, size_t member, const bool *up, size_t most)
 {
     const double *x = f->full + member * f->nfull;
     size_t n = 0;
     for (size_t s = 0; s < f->nfull; s++)
         f->column[s] = x[s];
-    double usual = tl_real_median(f->column, f->nfull), sum = 0;
+    double usual = fmax(0, tl_real_median(f->column, f->nfull)), sum = 0;
     for (size_t s = 0; s < f->nfull; s++)
         if (!up[s] && x[s] > usual)
             f->column[n++] = x[s] - usual;

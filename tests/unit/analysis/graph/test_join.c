@@ -1,6 +1,7 @@
 /* test_join.c - the graphs of ranks made one: meetings, votes, clocks, steps. */
 #include "graph_drawn.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll_tables.h"
 
 /* ---------------------------------------------------------------------------------------------------------- meetings */
 
@@ -84,6 +85,29 @@ static void a_send_meets_its_receive(void)
     graph_job_make(j);
     CU_ASSERT_EQUAL(j->graph.nmeetings, 2);
     CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 3, TL_NODE_MEETING, 6)].work_ns, 2 * US);
+    graph_job_free(j);
+}
+
+/* Columns of 10 us.  Rank 1 has no trace: it waits for rank 0, and then rank 2 waits for it, 80 us longer than a transfer takes. */
+static void who_has_no_trace_comes_from_where_it_waited_for_somebody(void)
+{
+    graph_job *j = graph_job_unmade(stretched(draw("comm 9:    .....RR.........", NULL), 10),
+                                    stretched(draw("comm 9:    ..SSSSSSSSSS....", NULL), 10), NULL);
+    tl_group_row rows[2] = { { .group = 0, .size = 2, .seen = 1, .ranks = "0,1" }, { .group = 1, .size = 2, .seen = 1, .ranks = "1,2" } };
+    tl_table groups = { .schema = &tl_group_row_schema };
+    tl_error err;
+
+    CU_ASSERT_FATAL(tl_table_append(&groups, rows, 2));
+    j->graphs.of.v[1].rank = j->ranks[1] = j->marked[1] = j->rows[1].rank = 2;
+    j->rows[1].group = 1;
+    j->rows[0].fits = j->rows[1].fits = 0; /* one rank is none */
+    tl_graph_input in = graph_job_input(j);
+    in.groups = &groups;
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
+    graph_job_is_exact(j);
+    CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 2);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 70), job_node(j, 2, TL_NODE_MEETING, 120)), 30);
+    tl_table_free(&groups);
     graph_job_free(j);
 }
 
@@ -267,6 +291,7 @@ int main(void)
         TEST(who_seems_to_leave_early_by_a_clock_error_has_met),
         TEST(what_does_not_fit_meets_nobody),
         TEST(a_send_meets_its_receive),
+        TEST(who_has_no_trace_comes_from_where_it_waited_for_somebody),
         TEST(what_is_impossible_once_is_nowhere),
         TEST(a_clock_that_is_off_is_shifted_like_its_collectives),
         TEST(a_clock_that_drifts_is_followed_beyond_its_collectives),

@@ -75,6 +75,18 @@ static void a_launch_comes_after_what_any_thread_did_last(void)
     tl_rank_graph_free(&g);
 }
 
+/* Columns of 100 us.  Peers pause for less, and what they do before c is work of step 5. */
+static void a_pause_is_work_of_the_step_that_it_ends_in(void)
+{
+    tl_rank_graph g = drawn_graph(stretched(draw("steps:     44444444445555555555",
+                                                 "launch 1 cudaLaunchKernel: ab...............c...",
+                                                 "compute 7: .AABB.............CC.", NULL), 100));
+    uint32_t end = node_at(&g, TL_NODE_WAIT_END, 1700);
+    CU_ASSERT_EQUAL(g.nodes[end].work_ns, 1500 * US);
+    CU_ASSERT_EQUAL(g.nodes[end].step, 5);
+    tl_rank_graph_free(&g);
+}
+
 static void the_first_step_begins_with_its_mark(void)
 {
     tl_rank_graph g = drawn_graph(draw("steps:     .444444455555",
@@ -241,6 +253,7 @@ int main(void)
         TEST(work_comes_after_that_before_it_on_its_stream),
         TEST(work_that_overlaps_begins_so_much_earlier),
         TEST(a_launch_comes_after_what_any_thread_did_last),
+        TEST(a_pause_is_work_of_the_step_that_it_ends_in),
         TEST(the_first_step_begins_with_its_mark),
         TEST(communication_is_an_arrival_and_an_end),
         TEST(a_clock_of_the_device_that_lags_is_made_good),

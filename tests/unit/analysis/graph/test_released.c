@@ -134,6 +134,18 @@ static void launches_held_by_a_full_queue_are_waits(void)
     tl_rank_graph_free(&g);
 }
 
+/* Twelve of stream 7 fill the queue, Z of stream 9 does not count.  As long as it is pending thirteen are, then twelve. */
+static void what_does_not_count_fills_no_queue(void)
+{
+    tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: zabcdefghijklmmmmmmmnnnnnnooooooppppppqqqqqqrrrrrr.........."
+                                       "..........................................................",
+                                       "compute 7: .............AAAAAABBBBBBCCCCCCDDDDDDEEEEEEFFFFFFGGGGGGHHHHHHIIIIIIJJJJJJ"
+                                       "KKKKKKLLLLLLMMMMMMNNNNNNOOOOOOPPPPPPQQQQQQRRRRRR",
+                                       "compute 9: ..........................ZZZZZZ", NULL), 13);
+    CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_END), 6);
+    tl_rank_graph_free(&g);
+}
+
 static void two_are_not_enough_to_speak_of_a_full_queue(void)
 {
     tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: abcccccccccdddddddddd.............................",
@@ -165,6 +177,7 @@ int main(void)
         TEST(a_free_that_does_not_wait_is_work_of_the_host),
         TEST(a_free_in_turn_with_the_device_waits_for_nobody),
         TEST(launches_held_by_a_full_queue_are_waits),
+        TEST(what_does_not_count_fills_no_queue),
         TEST(two_are_not_enough_to_speak_of_a_full_queue),
         TEST(long_launches_of_a_slow_host_are_work),
     };

@@ -132,6 +132,31 @@ static void two_ranks_and_two_steps_prove_nothing(void)
     }
 }
 
+/* Late in most steps, or in half of them: the other one is early by as much then, and that is no noise of theirs. */
+static int64_t slow_most_of_the_time(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 1 && step >= 3 ? DEVICE / 5 : 0);
+}
+
+static int64_t slow_half_of_the_time(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 1 && step >= 6 ? DEVICE / 5 : 0);
+}
+
+static void one_of_two_is_late_in_some_steps(void)
+{
+    for (int half = 0; half < 2; half++) {
+        hand_job *h = hand_new(2, 12, usual_host, half ? slow_half_of_the_time : slow_most_of_the_time);
+        hand_judge(h, alpha, least_cost);
+        const tl_unit *u = hand_unit(h, 1, TL_FAMILY_DEVICE);
+        CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+        CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
+        CU_ASSERT_EQUAL(u->shape.first, half ? 6 : 3);
+        hand_free(h);
+    }
+}
+
 static int64_t even_host(size_t rank, size_t step)
 {
     return HOST + 0 * (int64_t)(rank + step);
@@ -361,6 +386,7 @@ int main(void)
         TEST(who_gets_later_drifts),
         TEST(one_step_is_judged_by_what_ranks_differ_by),
         TEST(two_ranks_and_two_steps_prove_nothing),
+        TEST(one_of_two_is_late_in_some_steps),
         TEST(what_nobody_can_act_on_is_not_late),
         TEST(what_most_have_is_usual),
         TEST(equals_that_hide_each_other_are_all_found),
