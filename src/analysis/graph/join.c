@@ -39,9 +39,6 @@ static bool list_graphs(tl_joining *j)
         j->release_of[r] = tl_malloc((g->npauses + 1) * sizeof **j->release_of);
         if (j->release_of[r] == NULL)
             return false;
-        for (uint32_t c = 0; c < g->ncomms; c++)
-            if (tl_map_put(&j->comm_of, comm_key(r, g->comms[c].uid), c) != 0)
-                return false;
         for (size_t i = 0; i < g->nfalse; i++)
             if (tl_map_put(&j->false_votes, g->false_votes[i], 1) != 0)
                 return false;
@@ -63,11 +60,30 @@ static void list_waits(tl_joining *j)
                 j->wait_of[j->out->first_node[r] + j->graphs[r]->pauses[p].end] = p + 1;
 }
 
-uint32_t tl_arrival_of(const tl_joining *j, const tl_late_row *row, size_t *rank)
+/* Arrivals by rank and kernel. */
+static bool map_arrivals(const tl_joining *j, tl_map *arrivals)
 {
-    *rank = tl_index_of(j->in->ranks, j->in->nranks, row->rank);
-    uint32_t comm = *rank < j->in->nranks ? tl_map_get(&j->comm_of, comm_key(*rank, row->uid)) : TL_MAP_NONE;
-    return comm != TL_MAP_NONE ? j->out->first_node[*rank] + j->graphs[*rank]->comms[comm].arrival : TL_NONE;
+    for (size_t r = 0; r < j->in->nranks; r++)
+        for (size_t c = 0; c < j->graphs[r]->ncomms; c++) {
+            const tl_node_comm *comm = &j->graphs[r]->comms[c];
+            if (tl_map_put(arrivals, comm_key(r, comm->uid), j->out->first_node[r] + comm->arrival) != 0)
+                return false;
+        }
+    return true;
+}
+
+static bool find_members(tl_joining *j)
+{
+    tl_map arrivals = { 0 };
+    j->members = tl_malloc((j->in->nrows + 1) * sizeof *j->members);
+    bool ok = j->members != NULL && map_arrivals(j, &arrivals);
+    for (size_t i = 0; ok && i < j->in->nrows; i++) {
+        size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
+        uint32_t arrival = rank < j->in->nranks ? tl_map_get(&arrivals, comm_key(rank, j->in->rows[i].uid)) : TL_MAP_NONE;
+        j->members[i] = (tl_member){ (uint32_t)rank, arrival != TL_MAP_NONE ? arrival : TL_NONE };
+    }
+    tl_map_free(&arrivals);
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ clocks */
@@ -79,8 +95,7 @@ static void find_shifts(tl_joining *j)
         j->shifts[r] = (tl_clock_shift){ INT64_MAX, INT64_MIN, 0, 0 };
     for (size_t i = 0; i < j->in->nrows; i++) {
         const tl_late_row *row = &j->in->rows[i];
-        size_t r;
-        uint32_t arrival = tl_arrival_of(j, row, &r);
+        uint32_t r = j->members[i].rank, arrival = j->members[i].arrival;
         if (arrival == TL_NONE)
             continue;
         tl_clock_shift *s = &j->shifts[r];
@@ -208,8 +223,7 @@ static bool number_steps(tl_joining *j)
     if (step_of != NULL && first[n] > 0)
         memset(step_of, 0xff, first[n] * sizeof *step_of); /* -1 */
     for (size_t i = 0; step_of != NULL && first[n] > 0 && i < j->in->nrows; i++) {
-        size_t r;
-        uint32_t arrival = tl_arrival_of(j, &j->in->rows[i], &r);
+        uint32_t r = j->members[i].rank, arrival = j->members[i].arrival;
         if (arrival != TL_NONE && first[r + 1] > first[r])
             step_of[first[r] + j->out->nodes[arrival].segment] = j->in->rows[i].step;
     }
@@ -236,7 +250,8 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
                   .graphs = tl_calloc(n + 1, sizeof *j.graphs),
                   .release_of = tl_calloc(n + 1, sizeof *j.release_of),
                   .shifts = tl_calloc(n + 1, sizeof *j.shifts) };
-    bool ok = out->first_node != NULL && j.graphs != NULL && j.release_of != NULL && j.shifts != NULL && list_graphs(&j);
+    bool ok = out->first_node != NULL && j.graphs != NULL && j.release_of != NULL && j.shifts != NULL && list_graphs(&j) &&
+              find_members(&j);
 
     if (ok) {
         list_waits(&j);
@@ -253,7 +268,7 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     free(j.wait_of);
     free(j.meetings.v);
     free(j.arrivals.v);
-    tl_map_free(&j.comm_of);
+    free(j.members);
     tl_map_free(&j.false_votes);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }
