@@ -15,6 +15,7 @@ typedef struct tl_absentees tl_absentees;
 
 /* Whose kernel a row is. */
 typedef struct tl_member {
+    int64_t start_ns; /* on the rank's clock */
     uint32_t rank;    /* index */
     uint32_t arrival; /* TL_NONE: the rank's graph has no such kernel */
 } tl_member;
