@@ -87,7 +87,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
         int64_t start = j->now_ns[r] + 10 * LINKED_US, tail = g->tails[i] != NULL ? g->tails[i][step] - '0' : 0;
         int64_t end = last + (g->transfers[step] - '0' + tail) * 100 * LINKED_US;
         uint32_t at = (uint32_t)of->nnodes;
-        of->comms[of->ncomms] = (tl_node_comm){ (uint32_t)of->ncomms, at };
+        of->comms[of->ncomms] = (tl_node_comm){ start, (uint32_t)of->ncomms, at };
         of->nodes[at] = (tl_node){ .done_ns = start, .first_edge = (uint32_t)of->nedges, .step = (int32_t)step, .kind = TL_NODE_ARRIVAL,
                                    .segment = (uint32_t)of->ncomms };
         if (at > 0)

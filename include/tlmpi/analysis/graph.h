@@ -88,6 +88,7 @@ typedef struct tl_edge {
 
 /* One communication kernel: its ARRIVAL is node `arrival`, its END the one after it. */
 typedef struct tl_node_comm {
+    int64_t start_ns;
     uint32_t uid; /* of the kernel */
     uint32_t arrival;
 } tl_node_comm;
@@ -112,9 +113,11 @@ typedef struct tl_pause_release {
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
     int32_t rank;
-    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse;
-    tl_node *nodes;      /* [nnodes + 1]: the last one ends the edges of the one before */
+    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nkeys, nbytes;
+    tl_node *nodes;      /* [nnodes + 1]: the last one ends the edges of the one before; NULL: they and edges are packed */
     tl_edge *edges;
+    uint64_t *keys;      /* [nkeys], of packed nodes and votes */
+    uint8_t *bytes;      /* [nbytes] packed nodes and edges */
     tl_node_comm *comms;
     tl_pause *pauses;    /* [npauses + 1], likewise */
     tl_pause_release *releases;
@@ -133,6 +136,12 @@ void tl_host_calls_free(tl_host_calls *calls);
  * one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
 tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err);
 void tl_rank_graph_free(tl_rank_graph *graph);
+
+/* Nodes and edges become bytes, to be kept or sent until they are joined.  False when memory is out. */
+bool tl_rank_graph_pack(tl_rank_graph *graph);
+
+/* What was packed, into nodes[nnodes + 1] and edges[nedges]. */
+void tl_rank_graph_unpack(const tl_rank_graph *graph, tl_node *nodes, tl_edge *edges);
 
 /* Those of several ranks.  Zero-initialise; tl_rank_graphs_free ends it. */
 typedef struct tl_rank_graphs {

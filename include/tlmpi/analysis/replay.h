@@ -24,13 +24,11 @@
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/model/parts.h"
 
-/* What is changed: the work of nodes, and the least times of edges. */
+/* What is changed: the work of nodes, and which edges are gone. */
 typedef struct tl_changes {
     int64_t *work_ns; /* [nodes] */
-    int64_t *lag_ns;  /* [edges]; TL_NO_EDGE: nothing is waited for there */
+    bool *gone;       /* [nodes]: the second of its two edges is; what released a wait */
 } tl_changes;
-
-#define TL_NO_EDGE (INT64_MIN / 2)
 
 /* Unchanged, until tl_changes_free.  False when memory is out. */
 bool tl_changes_new(const tl_graph *graph, tl_changes *out);
@@ -39,6 +37,41 @@ void tl_changes_free(tl_changes *scenario);
 /* When every node would be done; scenario NULL: unchanged.  done_ns[nodes].  The last of them is the job's end, and is
  * returned. */
 int64_t tl_replay(const tl_graph *graph, const tl_changes *scenario, int64_t *done_ns);
+
+/* ------------------------------------------------------------------------------------------------------------- fold */
+
+/* How a node comes into a fold. */
+typedef enum tl_fold_mark {
+    TL_FOLD_AWAY, /* if that makes it smaller: nothing of it changes */
+    TL_FOLD_KEEP, /* it stays */
+    TL_FOLD_WORK, /* it stays: its work may change */
+    TL_FOLD_EDGES /* so may its edges, one by one: what they come from stays, too */
+} tl_fold_mark;
+
+/* The last of a step that has come from a node is done so long after that; a step of nsteps: of a meeting. */
+typedef struct tl_fold_end {
+    int64_t ns;
+    uint32_t node, step;
+} tl_fold_end;
+
+/* A graph of the nodes that stay, in order, and of the longest ways between them.  Node 0 is done at 0, and waits for nothing. */
+typedef struct tl_fold {
+    size_t nnodes, nedges, nends, nsteps;
+    int64_t *own_ns;      /* [nnodes] work and rest: may be changed */
+    uint32_t *first_edge; /* [nnodes + 1] */
+    uint32_t *from;
+    int64_t *lag_ns;      /* [nedges] may be changed; of a node with TL_FOLD_EDGES they are in the order of the graph's */
+    tl_fold_end *ends;
+    int64_t *done_ns;     /* [nnodes] of the last replay */
+    uint32_t *number_of;  /* by node of the graph: its number here, TL_NONE: it is folded */
+} tl_fold;
+
+/* marks[nodes] tl_fold_mark.  False when memory is out; tl_fold_free ends it in any case. */
+bool tl_fold_make(const tl_baseline *baseline, const uint8_t *marks, tl_fold *out);
+void tl_fold_free(tl_fold *fold);
+
+/* As tl_replay, and end_ns[nsteps] as tl_replay_step_ends has them. */
+int64_t tl_fold_replay(const tl_fold *fold, int64_t *end_ns);
 
 /* The last end of each of the baseline's steps, and no earlier than of the one before: end_ns[nsteps]. */
 void tl_replay_step_ends(const tl_baseline *baseline, const int64_t *done_ns, int64_t *end_ns);

@@ -33,6 +33,7 @@ typedef struct seen {
 } seen;
 
 typedef TL_VEC(seen) seen_list;
+typedef TL_VEC(uint32_t) uint32_list;
 
 struct tl_absentees {
     const tl_graph_input *in;
@@ -103,30 +104,44 @@ static bool list_ranks(tl_absentees *a, const tl_table *groups, int32_t *room)
     return ok && a->met != NULL;
 }
 
+static int by_group(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_group_row *a = tl_table_row(context, x), *b = tl_table_row(context, y);
+    return TL_COMPARE(a->group, b->group);
+}
+
+static bool add_members(tl_absentees *a, const tl_group_row *row, int32_t *room, uint32_list *members)
+{
+    size_t n = absent_of_group(a->in, row, room);
+    for (size_t k = 0; k < n; k++) {
+        if (!tl_vec_room(members))
+            return false;
+        members->v[members->n++] = (uint32_t)tl_index_of(a->ranks, a->nranks, room[k]);
+    }
+    return true;
+}
+
 static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
 {
-    TL_VEC(uint32_t) members = { 0 };
-    bool ok = true;
-    for (size_t i = 0; i < groups->n; i++) {
-        const tl_group_row *row = tl_table_row(groups, i);
-        a->ngroups = row->group >= 0 && (size_t)row->group >= a->ngroups ? (size_t)row->group + 1 : a->ngroups;
-    }
+    uint32_list members = { 0 };
+    uint32_t *order = tl_malloc((groups->n + 1) * sizeof *order);
+    bool ok = order != NULL;
+    for (uint32_t i = 0; ok && i < groups->n; i++)
+        order[i] = i;
+    ok = ok && tl_sort_index(order, groups->n, by_group, groups);
+    if (ok && groups->n > 0)
+        a->ngroups = (size_t)(((const tl_group_row *)tl_table_row(groups, order[groups->n - 1]))->group + 1);
     a->first = tl_calloc(a->ngroups + 2, sizeof *a->first);
-    ok = a->first != NULL;
-    for (size_t g = 0; ok && g < a->ngroups; g++) {
-        a->first[g] = members.n;
-        for (size_t i = 0; i < groups->n; i++) {
-            const tl_group_row *row = tl_table_row(groups, i);
-            size_t n = row->group == (int32_t)g ? absent_of_group(a->in, row, room) : 0;
-            for (size_t k = 0; ok && k < n; k++) {
-                ok = tl_vec_room(&members);
-                if (ok)
-                    members.v[members.n++] = (uint32_t)tl_index_of(a->ranks, a->nranks, room[k]);
-            }
-        }
+    ok = ok && a->first != NULL;
+    for (size_t i = 0, g = 0; ok && i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, order[i]);
+        for (; row->group >= 0 && g <= (size_t)row->group; g++)
+            a->first[g] = members.n;
+        ok = row->group < 0 || add_members(a, row, room, &members);
     }
     if (ok)
         a->first[a->ngroups] = members.n;
+    free(order);
     a->members = members.v;
     return ok;
 }

@@ -54,6 +54,7 @@ typedef struct tl_draft_edge {
 /* What is known of one kernel. */
 typedef struct tl_placed {
     int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
+    uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
     uint64_t place;    /* its place in the program of its step */
     uint32_t turn;     /* its place in the order of launches */
     uint32_t segment;
@@ -125,17 +126,6 @@ void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t
 
 /* Kernels in order of ends that end no later than an instant. */
 size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);
-
-/* work.c: that of a copy, by which copies from pageable and from pinned memory are the same. */
-uint64_t tl_graph_copy_name(const tl_rank_view *view, const tl_kernel *copy);
-
-/* The content key of a kernel's name without addresses. */
-static inline uint64_t tl_graph_name(const tl_rank_view *view, const tl_kernel *k)
-{
-    if (k->kind == TL_MEMCPY && k->name != TL_NO_NAME)
-        return tl_graph_copy_name(view, k);
-    return k->name != TL_NO_NAME ? view->names->v[tl_name_key(view, k->name)].key : 0;
-}
 
 /* The step of an instant of the host: -1 before the first, TL_STEP_BEHIND when the last has ended. */
 static inline int32_t tl_graph_step(const tl_rank_view *view, int64_t host_ns)

@@ -94,16 +94,14 @@ static int by_time(const void *x, const void *y)
     return a->wait != c->wait ? TL_COMPARE(a->wait, c->wait) : TL_COMPARE(a->launch, c->launch);
 }
 
-/* The last instant of the host, and the last of any thread but that one's. */
+/* The last instant of the host. */
 typedef struct recent {
-    uint32_t last, last_track, other;
+    uint32_t last, last_track;
     tl_map of_track; /* its last node */
 } recent;
 
 static bool has_been(recent *r, uint32_t track, uint32_t node)
 {
-    if (r->last != TL_NONE && r->last_track != track)
-        r->other = r->last;
     r->last = node;
     r->last_track = track;
     return tl_map_put(&r->of_track, track, node) == 0;
@@ -123,12 +121,12 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
     return tl_graph_step(b->view, ns + b->lag_ns);
 }
 
-/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other; the host worked
- * since. */
+/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other, unless its own
+ * thread's last did so already; the host worked since. */
 static uint32_t add_behind(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
-    uint32_t other = r->last_track != at->track ? r->last : r->other;
+    uint32_t other = r->last_track != at->track ? r->last : TL_NONE;
     uint32_t before[2] = { own == TL_MAP_NONE ? TL_NONE : own, other };
     int64_t since = INT64_MIN;
 
@@ -199,7 +197,7 @@ static bool add_mark(tl_graph_build *b, tl_graph_hosts *h, recent *r)
 
 static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 {
-    recent r = { .last = TL_NONE, .last_track = UINT32_MAX, .other = TL_NONE };
+    recent r = { .last = TL_NONE, .last_track = UINT32_MAX };
     uint32_t *first = first_kernels(b);
     bool ok = first != NULL && add_mark(b, h, &r);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const tl_rank_graph no_graph = { .rank = -1, .nodes = &(tl_node){ 0 }, .pauses = &(tl_pause){ 0 } };
+static const tl_rank_graph no_graph = { .rank = -1, .pauses = &(tl_pause){ 0 } };
 
 static uint64_t comm_key(size_t rank, uint32_t uid)
 {
@@ -30,7 +30,7 @@ static bool list_graphs(tl_joining *j)
     for (size_t r = 0; r < j->in->nranks; r++) {
         while (at < all->of.n && all->of.v[at].rank < j->in->ranks[r])
             at++;
-        bool found = at < all->of.n && all->of.v[at].rank == j->in->ranks[r] && all->of.v[at].nodes != NULL;
+        bool found = at < all->of.n && all->of.v[at].rank == j->in->ranks[r] && all->of.v[at].nnodes > 0;
         const tl_rank_graph *g = j->graphs[r] = found ? &all->of.v[at] : &no_graph;
         j->out->first_node[r] = (uint32_t)nnodes;
         nnodes += g->nnodes;
@@ -39,9 +39,6 @@ static bool list_graphs(tl_joining *j)
         j->release_of[r] = tl_malloc((g->npauses + 1) * sizeof **j->release_of);
         if (j->release_of[r] == NULL)
             return false;
-        for (uint32_t c = 0; c < g->ncomms; c++)
-            if (tl_map_put(&j->comm_of, comm_key(r, g->comms[c].uid), c) != 0)
-                return false;
         for (size_t i = 0; i < g->nfalse; i++)
             if (tl_map_put(&j->false_votes, g->false_votes[i], 1) != 0)
                 return false;
@@ -63,11 +60,32 @@ static void list_waits(tl_joining *j)
                 j->wait_of[j->out->first_node[r] + j->graphs[r]->pauses[p].end] = p + 1;
 }
 
-uint32_t tl_arrival_of(const tl_joining *j, const tl_late_row *row, size_t *rank)
+/* By rank and kernel. */
+static bool map_comms(const tl_joining *j, tl_map *comms)
 {
-    *rank = tl_index_of(j->in->ranks, j->in->nranks, row->rank);
-    uint32_t comm = *rank < j->in->nranks ? tl_map_get(&j->comm_of, comm_key(*rank, row->uid)) : TL_MAP_NONE;
-    return comm != TL_MAP_NONE ? j->out->first_node[*rank] + j->graphs[*rank]->comms[comm].arrival : TL_NONE;
+    for (size_t r = 0; r < j->in->nranks; r++)
+        for (size_t c = 0; c < j->graphs[r]->ncomms; c++) {
+            const tl_node_comm *comm = &j->graphs[r]->comms[c];
+            if (tl_map_put(comms, comm_key(r, comm->uid), (uint32_t)c) != 0)
+                return false;
+        }
+    return true;
+}
+
+static bool find_members(tl_joining *j)
+{
+    tl_map comms = { 0 };
+    j->members = tl_malloc((j->in->nrows + 1) * sizeof *j->members);
+    bool ok = j->members != NULL && map_comms(j, &comms);
+    for (size_t i = 0; ok && i < j->in->nrows; i++) {
+        size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
+        uint32_t c = rank < j->in->nranks ? tl_map_get(&comms, comm_key(rank, j->in->rows[i].uid)) : TL_MAP_NONE;
+        const tl_node_comm *comm = c != TL_MAP_NONE ? &j->graphs[rank]->comms[c] : NULL;
+        j->members[i] = (tl_member){ comm != NULL ? comm->start_ns : 0, (uint32_t)rank,
+                                     comm != NULL ? j->out->first_node[rank] + comm->arrival : TL_NONE };
+    }
+    tl_map_free(&comms);
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ clocks */
@@ -79,12 +97,11 @@ static void find_shifts(tl_joining *j)
         j->shifts[r] = (tl_clock_shift){ INT64_MAX, INT64_MIN, 0, 0 };
     for (size_t i = 0; i < j->in->nrows; i++) {
         const tl_late_row *row = &j->in->rows[i];
-        size_t r;
-        uint32_t arrival = tl_arrival_of(j, row, &r);
+        uint32_t r = j->members[i].rank, arrival = j->members[i].arrival;
         if (arrival == TL_NONE)
             continue;
         tl_clock_shift *s = &j->shifts[r];
-        int64_t at = j->graphs[r]->nodes[arrival - j->out->first_node[r]].done_ns;
+        int64_t at = j->members[i].start_ns;
         if (at < s->first_ns) {
             s->first_ns = at;
             s->first_by_ns = tl_ns_between(row->start_ns, at);
@@ -117,9 +134,8 @@ static void put_edge(tl_graph *g, uint32_t from, int64_t lag_ns)
 }
 
 /* The edges of one node of a rank: those of its own graph, but for what was voted out; the meeting's in place of an END's. */
-static void put_edges(tl_joining *j, size_t r, uint32_t v, tl_node *node)
+static void put_edges(tl_joining *j, size_t r, const tl_rank_graph *g, uint32_t v, tl_node *node)
 {
-    const tl_rank_graph *g = j->graphs[r];
     uint32_t base = j->out->first_node[r], meeting = j->meeting_of[base + v], wait = j->wait_of[base + v];
 
     node->first_edge = (uint32_t)j->out->nedges;
@@ -150,6 +166,40 @@ static void put_edges(tl_joining *j, size_t r, uint32_t v, tl_node *node)
     }
 }
 
+/* The nodes of a rank; what is packed is unpacked into nodes and edges. */
+static void put_rank(tl_joining *j, size_t r, tl_node *nodes, tl_edge *edges)
+{
+    tl_rank_graph g = *j->graphs[r];
+    if (g.nodes == NULL && g.nnodes > 0) {
+        tl_rank_graph_unpack(j->graphs[r], nodes, edges);
+        g.nodes = nodes;
+        g.edges = edges;
+    }
+    for (uint32_t v = 0; v < g.nnodes; v++) {
+        tl_node *node = &j->out->nodes[j->out->first_node[r] + v];
+        *node = g.nodes[v];
+        node->done_ns = on_job_clock(&j->shifts[r], node->done_ns);
+        put_edges(j, r, &g, v, node);
+    }
+}
+
+static bool put_ranks(tl_joining *j)
+{
+    size_t nnodes = 0, nedges = 0;
+    for (size_t r = 0; r < j->in->nranks; r++) {
+        nnodes = j->graphs[r]->nnodes > nnodes ? j->graphs[r]->nnodes : nnodes;
+        nedges = j->graphs[r]->nedges > nedges ? j->graphs[r]->nedges : nedges;
+    }
+    tl_node *nodes = tl_malloc((nnodes + 1) * sizeof *nodes);
+    tl_edge *edges = tl_malloc((nedges + 1) * sizeof *edges);
+    bool ok = nodes != NULL && edges != NULL;
+    for (size_t r = 0; ok && r < j->in->nranks; r++)
+        put_rank(j, r, nodes, edges);
+    free(nodes);
+    free(edges);
+    return ok;
+}
+
 static bool put_nodes(tl_joining *j)
 {
     tl_graph *out = j->out;
@@ -159,17 +209,8 @@ static bool put_nodes(tl_joining *j)
     out->nodes = tl_malloc((out->nnodes + 1) * sizeof *out->nodes);
     out->from = tl_malloc((room + 1) * sizeof *out->from);
     out->lag_ns = tl_malloc((room + 1) * sizeof *out->lag_ns);
-    if (out->nodes == NULL || out->from == NULL || out->lag_ns == NULL)
+    if (out->nodes == NULL || out->from == NULL || out->lag_ns == NULL || !put_ranks(j))
         return false;
-    for (size_t r = 0; r < j->in->nranks; r++) {
-        const tl_rank_graph *g = j->graphs[r];
-        for (uint32_t v = 0; v < g->nnodes; v++) {
-            tl_node *node = &out->nodes[out->first_node[r] + v];
-            *node = g->nodes[v];
-            node->done_ns = on_job_clock(&j->shifts[r], node->done_ns);
-            put_edges(j, r, v, node);
-        }
-    }
     for (size_t m = 0; m < j->meetings.n; m++) {
         tl_node *node = &out->nodes[out->first_node[j->in->nranks] + m];
         uint32_t end = m + 1 < j->meetings.n ? j->meetings.v[m + 1].first_edge : (uint32_t)j->arrivals.n;
@@ -208,8 +249,7 @@ static bool number_steps(tl_joining *j)
     if (step_of != NULL && first[n] > 0)
         memset(step_of, 0xff, first[n] * sizeof *step_of); /* -1 */
     for (size_t i = 0; step_of != NULL && first[n] > 0 && i < j->in->nrows; i++) {
-        size_t r;
-        uint32_t arrival = tl_arrival_of(j, &j->in->rows[i], &r);
+        uint32_t r = j->members[i].rank, arrival = j->members[i].arrival;
         if (arrival != TL_NONE && first[r + 1] > first[r])
             step_of[first[r] + j->out->nodes[arrival].segment] = j->in->rows[i].step;
     }
@@ -236,7 +276,8 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
                   .graphs = tl_calloc(n + 1, sizeof *j.graphs),
                   .release_of = tl_calloc(n + 1, sizeof *j.release_of),
                   .shifts = tl_calloc(n + 1, sizeof *j.shifts) };
-    bool ok = out->first_node != NULL && j.graphs != NULL && j.release_of != NULL && j.shifts != NULL && list_graphs(&j);
+    bool ok = out->first_node != NULL && j.graphs != NULL && j.release_of != NULL && j.shifts != NULL && list_graphs(&j) &&
+              find_members(&j);
 
     if (ok) {
         list_waits(&j);
@@ -253,7 +294,7 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     free(j.wait_of);
     free(j.meetings.v);
     free(j.arrivals.v);
-    tl_map_free(&j.comm_of);
+    free(j.members);
     tl_map_free(&j.false_votes);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }

@@ -13,13 +13,20 @@ typedef struct tl_clock_shift {
 
 typedef struct tl_absentees tl_absentees;
 
+/* Whose kernel a row is. */
+typedef struct tl_member {
+    int64_t start_ns; /* on the rank's clock */
+    uint32_t rank;    /* index */
+    uint32_t arrival; /* TL_NONE: the rank's graph has no such kernel */
+} tl_member;
+
 typedef struct tl_joining {
     const tl_graph_input *in;
     tl_graph *out;
     const tl_rank_graph **graphs; /* by rank */
     uint32_t **release_of;        /* by rank and pause */
     tl_clock_shift *shifts;
-    tl_map comm_of;               /* (rank index, uid) -> comm */
+    tl_member *members;           /* by row */
     tl_map false_votes;
     uint32_t *meeting_of;         /* by node: the meeting that it is the END of, TL_NONE */
     uint32_t *wait_of;            /* by node: 1 + its pause, if that was a wait; 0 */
@@ -29,8 +36,10 @@ typedef struct tl_joining {
     bool failed;
 } tl_joining;
 
-/* The ARRIVAL of a row's rank, and the index of that; TL_NONE: its graph has no such kernel. */
-uint32_t tl_arrival_of(const tl_joining *j, const tl_late_row *row, size_t *rank);
+static inline uint32_t tl_arrival_of(const tl_joining *j, const tl_late_row *row)
+{
+    return j->members[row - j->in->rows].arrival;
+}
 
 /* meet.c: all meetings.  `failed` when memory is out. */
 void tl_graph_meet(tl_joining *j);

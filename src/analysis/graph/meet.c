@@ -35,9 +35,8 @@ static bool add_edge(tl_joining *j, uint32_t from, int64_t lag_ns)
 /* A row's rank takes part where the collective fits; alone, where others have no trace. */
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
-    size_t rank;
     return (row->fits || (g->n == 1 && tl_absentees_count(j->absentees, row) > 0)) &&
-           tl_arrival_of(j, row, &rank) != TL_NONE;
+           tl_arrival_of(j, row) != TL_NONE;
 }
 
 static bool stayed(const gathering *g, const tl_late_row *row)
@@ -92,10 +91,9 @@ static void meet(tl_joining *j, const tl_late_row *rows, size_t n)
     if (g.nmembers < 2 && tl_absentees_count(j->absentees, &rows[0]) == 0)
         return;
     for (size_t i = 0; i < n; i++) {
-        size_t rank;
         if (!takes_part(j, &g, &rows[i]))
             continue;
-        uint32_t arrival = tl_arrival_of(j, &rows[i], &rank);
+        uint32_t arrival = tl_arrival_of(j, &rows[i]);
         if (!add_edge(j, arrival, 0))
             return;
         if (stayed(&g, &rows[i]))

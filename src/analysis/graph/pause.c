@@ -7,7 +7,7 @@ static uint32_t ends_in(const tl_graph_build *b, uint64_t name, int64_t start_ns
 {
     uint32_t n = 0;
     for (size_t i = until; i > 0 && b->view->kernels[b->by_end[i - 1]].end_ns > start_ns; i--)
-        n += tl_graph_name(b->view, &b->view->kernels[b->by_end[i - 1]]) == name;
+        n += b->placed[b->by_end[i - 1]].name == name;
     return n;
 }
 
@@ -19,7 +19,7 @@ void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t
     for (size_t i = ended; i > 0; i--) {
         uint32_t kernel = b->by_end[i - 1];
         const tl_kernel *k = &b->view->kernels[kernel];
-        uint64_t name = tl_graph_name(b->view, k);
+        uint64_t name = b->placed[kernel].name;
         bool seen = false;
         if (k->end_ns < since)
             break;

@@ -19,6 +19,23 @@ static int64_t lag_of(const tl_rank_view *view)
     return lag;
 }
 
+/* "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)" are one piece of work, done slowly and fast. */
+static uint64_t name_of_copy(const tl_rank_view *view, const tl_kernel *copy)
+{
+    tl_text text = tl_names_text(view->names, copy->name);
+    size_t n = 0;
+    while (n < text.n && text.p[n] != '(')
+        n++;
+    return tl_hash_bytes(text.p, n);
+}
+
+static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
+{
+    if (k->name == TL_NO_NAME)
+        return 0;
+    return k->kind == TL_MEMCPY ? name_of_copy(view, k) : view->names->v[tl_name_key(view, k->name)].key;
+}
+
 /* Handed over as the call returns, or right before it starts; not before the call begins. */
 static void hand_over(tl_graph_build *b)
 {
@@ -31,6 +48,7 @@ static void hand_over(tl_graph_build *b)
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         b->placed[i] = (tl_placed){ .launch_ns = TL_TIME_UNKNOWN,
+                                    .name = name_of(view, k),
                                     .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
                                     .start = TL_NONE,
                                     .end = TL_NONE };
@@ -144,7 +162,7 @@ static bool find_programs(tl_graph_build *b)
             programs.v[programs.n++] = (step_program){ 0 };
         }
         step_program *p = &programs.v[number];
-        p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), tl_graph_name(view, k));
+        p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), b->placed[b->by_turn[turn]].name);
         program_of[turn] = number;
         b->placed[b->by_turn[turn]].place = p->n++;
     }

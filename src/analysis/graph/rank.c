@@ -160,6 +160,8 @@ void tl_rank_graph_free(tl_rank_graph *graph)
 {
     free(graph->nodes);
     free(graph->edges);
+    free(graph->keys);
+    free(graph->bytes);
     free(graph->comms);
     free(graph->pauses);
     free(graph->releases);

@@ -3,16 +3,6 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"
 
-/* "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)" are one piece of work, done slowly and fast. */
-uint64_t tl_graph_copy_name(const tl_rank_view *view, const tl_kernel *copy)
-{
-    tl_text name = tl_names_text(view->names, copy->name);
-    size_t n = 0;
-    while (n < name.n && name.p[n] != '(')
-        n++;
-    return tl_hash_bytes(name.p, n);
-}
-
 static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_placed *p)
 {
     tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
@@ -24,7 +14,7 @@ static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_placed *p)
     p->end = tl_graph_node(b, node);
     if (p->end == TL_NONE || !tl_vec_room(&b->comms))
         return false;
-    b->comms.v[b->comms.n++] = (tl_node_comm){ .uid = k->uid, .arrival = p->start };
+    b->comms.v[b->comms.n++] = (tl_node_comm){ .start_ns = k->start_ns, .uid = k->uid, .arrival = p->start };
     tl_graph_edge(b, p->start, p->end, 0, 0);
     return true;
 }
@@ -59,7 +49,7 @@ void tl_graph_work(tl_graph_build *b)
         }
         p->start = p->end = tl_graph_node(b, (tl_node){ .done_ns = k->end_ns,
                                                         .work_ns = k->end_ns - k->start_ns,
-                                                        .key = tl_graph_name(b->view, k),
+                                                        .key = p->name,
                                                         .segment = p->segment,
                                                         .step = p->step,
                                                         .kind = TL_NODE_WORK,

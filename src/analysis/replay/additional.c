@@ -104,12 +104,6 @@ static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, piec
     return ok;
 }
 
-/* Its edges: from its own beginning, and from what released it. */
-static void wait_for_nothing(const tl_graph *g, uint32_t v, tl_changes *scenario)
-{
-    scenario->lag_ns[g->nodes[v].first_edge + 1] = TL_NO_EDGE;
-}
-
 bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, tl_changes *scenario)
 {
     uint32_t role = b->role_of[rank], own = b->place_of[rank];
@@ -128,7 +122,7 @@ bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, tl_cha
         int64_t more = p.sums[own] - tl_usual(p.sums, n);
         for (size_t k = i; k < to; k++) /* longest first */
             if (p.list.v[k].member == own && more-- > 0)
-                wait_for_nothing(b->graph, p.list.v[k].node, scenario);
+                scenario->gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
     }
     free(p.list.v);
     free(p.sums);

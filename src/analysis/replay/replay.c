@@ -2,37 +2,34 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
-#include <string.h>
 
 bool tl_changes_new(const tl_graph *g, tl_changes *out)
 {
     out->work_ns = tl_malloc((g->nnodes + 1) * sizeof *out->work_ns);
-    out->lag_ns = tl_malloc((g->nedges + 1) * sizeof *out->lag_ns);
-    if (out->work_ns == NULL || out->lag_ns == NULL)
+    out->gone = tl_calloc(g->nnodes + 1, sizeof *out->gone);
+    if (out->work_ns == NULL || out->gone == NULL)
         return false;
     for (size_t v = 0; v < g->nnodes; v++)
         out->work_ns[v] = g->nodes[v].work_ns;
-    if (g->nedges > 0)
-        memcpy(out->lag_ns, g->lag_ns, g->nedges * sizeof *out->lag_ns);
     return true;
 }
 
 void tl_changes_free(tl_changes *scenario)
 {
     free(scenario->work_ns);
-    free(scenario->lag_ns);
+    free(scenario->gone);
     *scenario = (tl_changes){ 0 };
 }
 
 int64_t tl_replay(const tl_graph *g, const tl_changes *scenario, int64_t *done_ns)
 {
-    const int64_t *lag_ns = scenario != NULL ? scenario->lag_ns : g->lag_ns;
     int64_t last = INT64_MIN;
     for (size_t i = 0; i < g->nnodes; i++) {
         uint32_t v = g->order[i], e = g->nodes[v].first_edge, end = g->nodes[v + 1].first_edge;
         int64_t since = e == end ? 0 : INT64_MIN;
+        end -= scenario != NULL && scenario->gone[v];
         for (; e < end; e++) {
-            int64_t at = done_ns[g->from[e]] + lag_ns[e];
+            int64_t at = done_ns[g->from[e]] + g->lag_ns[e];
             since = at > since ? at : since;
         }
         done_ns[v] = since + (scenario != NULL ? scenario->work_ns[v] : g->nodes[v].work_ns) + g->rest_ns[v];

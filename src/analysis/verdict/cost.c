@@ -1,89 +1,117 @@
-/* cost.c - what the job would gain were some units repaired: one replay each. */
+/* cost.c - what the job would gain were some units repaired: one replay each, of the graph folded to what their repairs change. */
 #include "parts.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What a unit's repair takes off one node or edge. */
+/* What a unit's repair takes off the work of a node; GONE: its second edge. */
 typedef struct taken {
-    uint32_t at;
+    uint32_t node;
     int64_t ns;
 } taken;
 
+#define GONE INT64_MIN
+
+/* Off the least time of an edge, so that nothing is waited for there. */
+#define GONE_NS (INT64_MAX / 2)
+
 typedef struct taken_list {
-    taken *v;
-    size_t n;
+    TL_VEC(taken) of;
 } taken_list;
 
 struct tl_costing {
     const tl_baseline *b;
     size_t nunits;
-    taken_list *work;   /* by unit: of nodes */
-    taken_list *waits;  /* by unit: of edges */
-    tl_changes scenario;
-    int64_t *done_ns;   /* [nodes] of the last replay */
+    taken_list *taken;  /* by unit */
+    tl_fold fold;
     int64_t *ends_ns;   /* [nsteps] unchanged */
-    int64_t *step_ends; /* [nsteps] scratch */
+    int64_t *step_ends; /* [nsteps] of the last replay */
     int64_t end_ns;     /* of the job, unchanged */
 };
 
-/* Where now differs from before in [first, end), which becomes as before. */
-static bool list_taken(const int64_t *before, int64_t *now, uint32_t first, uint32_t end, taken_list *out)
+/* ------------------------------------------------------------------------------------------------------------- units */
+
+static bool put(taken_list *list, uint32_t node, int64_t ns)
 {
-    size_t n = 0;
-    for (uint32_t i = first; i < end; i++)
-        n += now[i] != before[i];
-    out->v = tl_malloc((n + 1) * sizeof *out->v);
-    if (out->v == NULL)
+    if (!tl_vec_room(&list->of))
         return false;
-    for (uint32_t i = first; i < end; i++) {
-        if (now[i] != before[i])
-            out->v[out->n++] = (taken){ i, before[i] - now[i] };
-        now[i] = before[i];
-    }
+    list->of.v[list->of.n++] = (taken){ node, ns };
     return true;
 }
 
+/* What is changed in [first, end), which becomes unchanged. */
+static bool list_taken(const tl_graph *g, tl_changes *changes, uint32_t first, uint32_t end, taken_list *out)
+{
+    bool ok = true;
+    for (uint32_t v = first; v < end; v++) {
+        int64_t ns = g->nodes[v].work_ns - changes->work_ns[v];
+        ok = ok && (ns == 0 || put(out, v, ns)) && (!changes->gone[v] || put(out, v, GONE));
+        changes->work_ns[v] = g->nodes[v].work_ns;
+        changes->gone[v] = false;
+    }
+    return ok;
+}
+
 /* Units take off different nodes and edges, so each one's part is found once. */
-static bool find_taken(tl_costing *c, size_t unit, const tl_unit *u, const int64_t *work_ns)
+static bool find_taken(tl_costing *c, size_t unit, const tl_unit *u, tl_changes *changes)
 {
     const tl_graph *g = c->b->graph;
     bool link = u->link != TL_NONE;
     const tl_repair repair = { link ? u->link : u->rank, u->family, u->shape.pattern == TL_PATTERN_DRIFTING, u->on };
     uint32_t first = link ? 0 : g->first_node[u->rank], end = link ? (uint32_t)g->nnodes : g->first_node[u->rank + 1];
 
-    return tl_repair_apply(c->b, &repair, &c->scenario) &&
-           list_taken(work_ns, c->scenario.work_ns, first, end, &c->work[unit]) &&
-           list_taken(g->lag_ns, c->scenario.lag_ns, g->nodes[first].first_edge, g->nodes[end].first_edge, &c->waits[unit]);
+    return tl_repair_apply(c->b, &repair, changes) && list_taken(g, changes, first, end, &c->taken[unit]);
+}
+
+static bool find_all_taken(tl_costing *c, const tl_findings *findings)
+{
+    tl_changes changes = { 0 };
+    bool ok = tl_changes_new(c->b->graph, &changes);
+    for (size_t u = 0; ok && u < c->nunits; u++)
+        ok = find_taken(c, u, &findings->units.v[u], &changes);
+    tl_changes_free(&changes);
+    return ok;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- fold */
+
+static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
+{
+    if (marks[node] < mark)
+        marks[node] = (uint8_t)mark;
+}
+
+static void mark_taken(const tl_graph *g, const taken *t, uint8_t *marks)
+{
+    mark(marks, t->node, t->ns != GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
+    for (uint32_t e = g->nodes[t->node].first_edge; t->ns == GONE && e < g->nodes[t->node + 1].first_edge; e++)
+        mark(marks, g->from[e], TL_FOLD_KEEP);
+}
+
+static bool fold(tl_costing *c)
+{
+    uint8_t *marks = tl_calloc(c->b->graph->nnodes + 1, sizeof *marks);
+    for (size_t u = 0; marks != NULL && u < c->nunits; u++)
+        for (size_t i = 0; i < c->taken[u].of.n; i++)
+            mark_taken(c->b->graph, &c->taken[u].of.v[i], marks);
+    bool ok = marks != NULL && tl_fold_make(c->b, marks, &c->fold);
+    free(marks);
+    return ok;
 }
 
 tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
 {
-    const tl_graph *g = b->graph;
     tl_costing *c = tl_calloc(1, sizeof *c);
     if (c == NULL)
         return NULL;
     c->b = b;
     c->nunits = findings->units.n;
-    c->work = tl_calloc(c->nunits + 1, sizeof *c->work);
-    c->waits = tl_calloc(c->nunits + 1, sizeof *c->waits);
-    int64_t *work_ns = tl_malloc((g->nnodes + 1) * sizeof *work_ns);
-    c->done_ns = tl_malloc((g->nnodes + 1) * sizeof *c->done_ns);
+    c->taken = tl_calloc(c->nunits + 1, sizeof *c->taken);
     c->ends_ns = tl_malloc((b->nsteps + 1) * sizeof *c->ends_ns);
     c->step_ends = tl_malloc((b->nsteps + 1) * sizeof *c->step_ends);
-    bool ok = c->work != NULL && c->waits != NULL && work_ns != NULL && c->done_ns != NULL && c->ends_ns != NULL &&
-              c->step_ends != NULL && tl_changes_new(g, &c->scenario);
-
-    for (size_t v = 0; ok && v < g->nnodes; v++)
-        work_ns[v] = g->nodes[v].work_ns;
-    if (ok) {
-        c->end_ns = tl_replay(g, NULL, c->done_ns);
-        tl_replay_step_ends(b, c->done_ns, c->ends_ns);
-    }
-    for (size_t u = 0; ok && u < c->nunits; u++)
-        ok = find_taken(c, u, &findings->units.v[u], work_ns);
-    free(work_ns);
-    if (ok)
+    if (c->taken != NULL && c->ends_ns != NULL && c->step_ends != NULL && find_all_taken(c, findings) && fold(c)) {
+        c->end_ns = tl_fold_replay(&c->fold, c->ends_ns);
         return c;
+    }
     tl_costing_free(c);
     return NULL;
 }
@@ -92,39 +120,37 @@ void tl_costing_free(tl_costing *c)
 {
     if (c == NULL)
         return;
-    for (size_t u = 0; c->work != NULL && c->waits != NULL && u < c->nunits; u++) {
-        free(c->work[u].v);
-        free(c->waits[u].v);
-    }
-    free(c->work);
-    free(c->waits);
-    tl_changes_free(&c->scenario);
-    free(c->done_ns);
+    for (size_t u = 0; c->taken != NULL && u < c->nunits; u++)
+        free(c->taken[u].of.v);
+    free(c->taken);
+    tl_fold_free(&c->fold);
     free(c->ends_ns);
     free(c->step_ends);
     free(c);
 }
 
-static void take(int64_t *ns, const taken_list *list, int64_t sign)
+/* -------------------------------------------------------------------------------------------------------------- cost */
+
+static void take(tl_fold *f, const taken *t, int64_t sign)
 {
-    for (size_t i = 0; i < list->n; i++)
-        ns[list->v[i].at] -= sign * list->v[i].ns;
+    uint32_t number = f->number_of[t->node];
+    if (t->ns == GONE)
+        f->lag_ns[f->first_edge[number] + 1] -= sign * GONE_NS;
+    else
+        f->own_ns[number] -= sign * t->ns;
 }
 
 static void apply(tl_costing *c, const bool *chosen, int64_t sign)
 {
-    for (size_t u = 0; u < c->nunits; u++) {
-        if (!chosen[u])
-            continue;
-        take(c->scenario.work_ns, &c->work[u], sign);
-        take(c->scenario.lag_ns, &c->waits[u], sign);
-    }
+    for (size_t u = 0; u < c->nunits; u++)
+        for (size_t i = 0; chosen[u] && i < c->taken[u].of.n; i++)
+            take(&c->fold, &c->taken[u].of.v[i], sign);
 }
 
 int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 {
     apply(c, chosen, 1);
-    int64_t end = tl_replay(c->b->graph, &c->scenario, c->done_ns);
+    int64_t end = tl_fold_replay(&c->fold, c->step_ends);
     apply(c, chosen, -1);
     return c->end_ns - end;
 }
@@ -132,7 +158,6 @@ int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 void tl_cost_by_step(const tl_costing *c, int64_t *step_ns)
 {
     int64_t before = 0;
-    tl_replay_step_ends(c->b, c->done_ns, c->step_ends);
     for (size_t s = 0; s < c->b->nsteps; s++) {
         int64_t gained = c->ends_ns[s] - c->step_ends[s];
         step_ns[s] = gained - before;

@@ -188,7 +188,11 @@ static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, con
 {
     if (!tl_vec_room(&graphs->of))
         return tl_fail_memory(err, "the graph of a rank");
-    return tl_rank_graph_make(view, calls, &graphs->of.v[graphs->of.n++], err);
+    tl_rank_graph *graph = &graphs->of.v[graphs->of.n++];
+    tl_status st = tl_rank_graph_make(view, calls, graph, err);
+    if (st == TL_OK && !tl_rank_graph_pack(graph))
+        st = tl_fail_memory(err, "the graph of a rank");
+    return st;
 }
 
 /* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the rest

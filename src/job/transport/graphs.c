@@ -1,33 +1,36 @@
-/* graphs.c - the graphs of ranks (analysis/graph.h), from the procs that have read them to proc 0.  A graph is six arrays and a
- * head, and travels so. */
+/* graphs.c - the graphs of ranks (analysis/graph.h), from the procs that have read them to proc 0.  A graph is packed: six arrays
+ * and a head, and travels so. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/messages.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-enum { NODES, EDGES, COMMS, PAUSES, RELEASES, VOTES, NARRAYS };
+enum { BYTES, KEYS, COMMS, PAUSES, RELEASES, VOTES, NARRAYS };
 
-static const size_t element_size[NARRAYS] = { sizeof(tl_node),  sizeof(tl_edge),          sizeof(tl_node_comm),
+static const size_t element_size[NARRAYS] = { sizeof(uint8_t),  sizeof(uint64_t),         sizeof(tl_node_comm),
                                               sizeof(tl_pause), sizeof(tl_pause_release), sizeof(uint64_t) };
 
 typedef struct head {
     int64_t rank;
+    size_t nnodes, nedges;
     size_t n[NARRAYS];
 } head;
 
-/* Nodes and pauses have one more, which ends what belongs to the last. */
+/* Pauses have one more, which ends what belongs to the last. */
 static head head_of(const tl_rank_graph *g)
 {
-    size_t last = g->nodes != NULL;
+    size_t last = g->pauses != NULL;
     return (head){ g->rank,
-                   { g->nnodes + last, g->nedges, g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
+                   g->nnodes,
+                   g->nedges,
+                   { g->nbytes, g->nkeys, g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
 }
 
 static bool enclose(const tl_rank_graph *g, tl_message *out)
 {
     const head h = head_of(g);
-    const void *const arrays[NARRAYS] = { g->nodes, g->edges, g->comms, g->pauses, g->releases, g->false_votes };
+    const void *const arrays[NARRAYS] = { g->bytes, g->keys, g->comms, g->pauses, g->releases, g->false_votes };
     bool ok = tl_message_put(out, &h, sizeof h);
     for (int which = 0; ok && which < NARRAYS; which++)
         ok = arrays[which] == NULL || tl_message_put(out, arrays[which], h.n[which] * element_size[which]);
@@ -45,15 +48,17 @@ static bool unpack(tl_message *in, tl_rank_graph *out)
         ok = array[which] != NULL && tl_message_get(in, array[which], h.n[which] * element_size[which]);
     }
     *out = (tl_rank_graph){ .rank = ok ? (int32_t)h.rank : -1,
-                            .nodes = array[NODES],
-                            .edges = array[EDGES],
+                            .keys = array[KEYS],
+                            .bytes = array[BYTES],
                             .comms = array[COMMS],
                             .pauses = array[PAUSES],
                             .releases = array[RELEASES],
                             .false_votes = array[VOTES] };
-    if (ok && h.n[NODES] > 0) {
-        out->nnodes = h.n[NODES] - 1;
-        out->nedges = h.n[EDGES];
+    if (ok && h.n[PAUSES] > 0) {
+        out->nnodes = h.nnodes;
+        out->nedges = h.nedges;
+        out->nbytes = h.n[BYTES];
+        out->nkeys = h.n[KEYS];
         out->ncomms = h.n[COMMS];
         out->npauses = h.n[PAUSES] - 1;
         out->nreleases = h.n[RELEASES];

@@ -87,6 +87,18 @@ static void a_pause_is_work_of_the_step_that_it_ends_in(void)
     tl_rank_graph_free(&g);
 }
 
+/* d comes after c, which has come after b. */
+static void what_its_own_thread_came_after_is_no_edge_of_its_own(void)
+{
+    tl_rank_graph g = drawn_graph(draw("launch 1 cudaLaunchKernel: a.......c..d....",
+                                       "launch 2 cudaLaunchKernel: ...b............",
+                                       "compute 7:                 ..AA..BB..CC.D..", NULL));
+    uint32_t c = node_at(&g, TL_NODE_LAUNCH, 9), d = node_at(&g, TL_NODE_LAUNCH, 12);
+    CU_ASSERT_EQUAL(lag_us(&g, c, d), 0);
+    CU_ASSERT_EQUAL(count_edges_to(&g, d), 1);
+    tl_rank_graph_free(&g);
+}
+
 static void the_first_step_begins_with_its_mark(void)
 {
     tl_rank_graph g = drawn_graph(draw("steps:     .444444455555",
@@ -254,6 +266,7 @@ int main(void)
         TEST(work_that_overlaps_begins_so_much_earlier),
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(a_pause_is_work_of_the_step_that_it_ends_in),
+        TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
         TEST(the_first_step_begins_with_its_mark),
         TEST(communication_is_an_arrival_and_an_end),
         TEST(a_clock_of_the_device_that_lags_is_made_good),

@@ -1,0 +1,224 @@
+/* pack.c - the nodes and edges of a rank as bytes: a fourth of what they take as arrays.
+ *
+ * A graph is large, and until all ranks are joined nobody looks at it.  Its numbers hardly differ from what one would guess from
+ * those before them, so that difference is written, 7 bits a byte, those nearest to 0 in the fewest:
+ *
+ *     head     kind, part; number of edges; whether it has a key, another segment or another step than the node before
+ *     key      its place among the rank's keys; segment, step: by how much they differ
+ *     edge     from: against the node behind that of the last such edge; whether it is voted on, and its key; lag
+ *     done     against the node before
+ *     work     of the host against the time since what it waits for; else as it is
+ */
+#include "build.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY_EDGES = 15, HAS_SEGMENT = 0x10, HAS_STEP = 0x20, HAS_KEY = 0x40 };
+enum { NKINDS = TL_NODE_MEETING + 1, NSLOTS = 4 };
+
+/* What is guessed from. */
+typedef struct guess {
+    tl_node last;
+    uint32_t from[NKINDS][NSLOTS]; /* by kind of node and number of the edge: where the last one came from */
+} guess;
+
+static uint32_t *from_of(guess *g, const tl_node *node, uint32_t edge)
+{
+    return &g->from[node->kind][edge < NSLOTS ? edge : NSLOTS - 1];
+}
+
+/* What it waits for that is known when it is read. */
+static int64_t since_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
+{
+    int64_t since = 0;
+    bool any = false;
+    for (uint32_t e = 0; e < nedges; e++) {
+        if (edges[e].from >= v)
+            continue;
+        since = any && since > nodes[edges[e].from].done_ns ? since : nodes[edges[e].from].done_ns;
+        any = true;
+    }
+    return since;
+}
+
+static int64_t work_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
+{
+    bool host = nodes[v].kind == TL_NODE_LAUNCH || nodes[v].kind == TL_NODE_WAIT_BEGIN;
+    return host && nedges > 0 ? nodes[v].done_ns - since_of(nodes, edges, v, nedges) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ writing */
+
+typedef struct packing {
+    TL_VEC(uint8_t) bytes;
+    TL_VEC(uint64_t) keys;
+    tl_map number_of; /* by key */
+    guess guess;
+    bool failed;
+} packing;
+
+static void put(packing *p, uint64_t x)
+{
+    for (;; x >>= 7) {
+        if (!tl_vec_room(&p->bytes)) {
+            p->failed = true;
+            return;
+        }
+        p->bytes.v[p->bytes.n++] = (uint8_t)((x & 0x7f) | (x > 0x7f ? 0x80 : 0));
+        if (x <= 0x7f)
+            return;
+    }
+}
+
+/* 0, -1, 1, -2, ...: 0, 1, 2, 3, ... */
+static uint64_t folded(int64_t x)
+{
+    return (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0);
+}
+
+static void put_key(packing *p, uint64_t key)
+{
+    uint32_t number = tl_map_get(&p->number_of, key);
+    if (number == TL_MAP_NONE) {
+        number = (uint32_t)p->keys.n;
+        if (!tl_vec_room(&p->keys) || tl_map_put(&p->number_of, key, number) != 0) {
+            p->failed = true;
+            return;
+        }
+        p->keys.v[p->keys.n++] = key;
+    }
+    put(p, number);
+}
+
+static void put_head(packing *p, const tl_node *node, uint32_t nedges)
+{
+    const tl_node *last = &p->guess.last;
+    bool segment = node->segment != last->segment, step = node->step != last->step;
+    put(p, (uint64_t)node->kind | (uint64_t)node->part << 3);
+    put(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
+               (node->key != 0 ? HAS_KEY : 0U));
+    if (nedges >= MANY_EDGES)
+        put(p, nedges);
+    if (node->key != 0)
+        put_key(p, node->key);
+    if (segment)
+        put(p, folded((int64_t)node->segment - (int64_t)last->segment));
+    if (step)
+        put(p, folded((int64_t)node->step - (int64_t)last->step));
+}
+
+static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
+{
+    const tl_node *node = &g->nodes[v];
+    const tl_edge *edges = g->edges + node->first_edge;
+    uint32_t nedges = node[1].first_edge - node->first_edge;
+
+    put_head(p, node, nedges);
+    for (uint32_t e = 0; e < nedges; e++) {
+        uint32_t *from = from_of(&p->guess, node, e);
+        put(p, folded((int64_t)edges[e].from - (int64_t)*from - 1) << 1 | (edges[e].vote != 0));
+        if (edges[e].vote != 0)
+            put_key(p, edges[e].vote);
+        put(p, folded(edges[e].lag_ns));
+        *from = edges[e].from;
+    }
+    put(p, folded(node->done_ns - p->guess.last.done_ns));
+    put(p, folded(node->work_ns - work_of(g->nodes, edges, v, nedges)));
+    p->guess.last = *node;
+}
+
+bool tl_rank_graph_pack(tl_rank_graph *g)
+{
+    packing p = { .failed = false };
+    for (uint32_t v = 0; v < g->nnodes && !p.failed; v++)
+        put_node(&p, g, v);
+    tl_map_free(&p.number_of);
+    g->keys = tl_malloc((p.keys.n + 1) * sizeof *g->keys);
+    g->bytes = tl_malloc(p.bytes.n + 1);
+    if (p.failed || g->keys == NULL || g->bytes == NULL) {
+        free(p.bytes.v);
+        free(p.keys.v);
+        return false;
+    }
+    /* Copied, and not made smaller where they are: what grew is large, and leaves no hole when it goes. */
+    if (p.keys.n > 0)
+        memcpy(g->keys, p.keys.v, p.keys.n * sizeof *g->keys);
+    if (p.bytes.n > 0)
+        memcpy(g->bytes, p.bytes.v, p.bytes.n);
+    g->nkeys = p.keys.n;
+    g->nbytes = p.bytes.n;
+    free(p.bytes.v);
+    free(p.keys.v);
+    free(g->nodes);
+    free(g->edges);
+    g->nodes = NULL;
+    g->edges = NULL;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ reading */
+
+typedef struct unpacking {
+    const uint8_t *at;
+    const uint64_t *keys;
+    guess guess;
+} unpacking;
+
+static uint64_t get(unpacking *u)
+{
+    uint64_t x = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = *u->at++;
+        x |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte <= 0x7f)
+            return x;
+    }
+}
+
+static int64_t unfolded(uint64_t x)
+{
+    return (int64_t)(x >> 1 ^ ((x & 1) != 0 ? UINT64_MAX : 0));
+}
+
+static uint32_t get_head(unpacking *u, tl_node *node)
+{
+    uint64_t what = get(u), has = get(u);
+    uint32_t nedges = has & MANY_EDGES;
+    *node = (tl_node){ .kind = what & 7,
+                       .part = (uint8_t)(what >> 3),
+                       .segment = u->guess.last.segment,
+                       .step = u->guess.last.step };
+    if (nedges == MANY_EDGES)
+        nedges = (uint32_t)get(u);
+    if ((has & HAS_KEY) != 0)
+        node->key = u->keys[get(u)];
+    if ((has & HAS_SEGMENT) != 0)
+        node->segment = (uint32_t)((int64_t)node->segment + unfolded(get(u)));
+    if ((has & HAS_STEP) != 0)
+        node->step = (int32_t)(node->step + unfolded(get(u)));
+    return nedges;
+}
+
+void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges)
+{
+    unpacking u = { .at = g->bytes, .keys = g->keys };
+    uint32_t first = 0;
+
+    for (uint32_t v = 0; v < g->nnodes; v++) {
+        tl_node *node = &nodes[v];
+        uint32_t nedges = get_head(&u, node);
+        node->first_edge = first;
+        for (uint32_t e = 0; e < nedges; e++) {
+            uint32_t *from = from_of(&u.guess, node, e);
+            uint64_t x = get(&u);
+            *from = (uint32_t)((int64_t)*from + 1 + unfolded(x >> 1));
+            edges[first + e] = (tl_edge){ .from = *from, .vote = (x & 1) != 0 ? u.keys[get(&u)] : 0 };
+            edges[first + e].lag_ns = unfolded(get(&u));
+        }
+        node->done_ns = u.guess.last.done_ns + unfolded(get(&u));
+        node->work_ns = unfolded(get(&u)) + work_of(nodes, edges + first, v, nedges);
+        u.guess.last = *node;
+        first += nedges;
+    }
+    nodes[g->nnodes] = (tl_node){ .first_edge = first };
+}

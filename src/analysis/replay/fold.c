@@ -1,0 +1,330 @@
+/* fold.c - the same replay from far fewer nodes.
+ *
+ *     (u)--->(a)--->(b)--->(v)            v = max(u + way over a and b, w + way over b) + work + rest
+ *                    ^
+ *     (w)------------+                    (u)--->(v), (w)--->(v)
+ *
+ * Where nobody changes the work of a and b, nor what they wait for, nothing but the longest way over them is ever asked for.  So
+ * nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.  What waits for
+ * nothing is done at a time that never changes: all that is one node, the origin, done at 0.  Sums and maxima of whole numbers:
+ * times are the same to the nanosecond.
+ */
+#include "tlmpi/analysis/replay.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGIN, MOST_WAYS = 4 };
+
+/* The longest way from a node that stays, by its number. */
+typedef struct way {
+    int64_t ns;
+    uint32_t from;
+} way;
+
+/* Those to a node that is folded. */
+typedef struct ways {
+    way v[MOST_WAYS];
+    uint32_t n, next_free;
+} ways;
+
+/* How long after a node the last of a step is done that has come from there. */
+typedef struct end_after {
+    int64_t ns;
+    uint32_t step, next; /* the next of the same node, TL_NONE */
+} end_after;
+
+typedef struct staying {
+    int64_t own_ns;
+    uint32_t first_edge;
+    uint32_t at;        /* where its way stands in the list, if it does */
+    uint32_t first_end; /* TL_NONE */
+    bool changes;
+} staying;
+
+typedef struct folding {
+    const tl_baseline *b;
+    const uint8_t *marks;
+    uint32_t *number_of; /* by node: its number among those that stay, or TL_NONE; then ... */
+    uint32_t *ways_of;   /* ... where its ways are, TL_NONE: nobody asks */
+    uint32_t *awaited;   /* by node: by how many that have not been taken */
+    TL_VEC(ways) folded;
+    uint32_t free;       /* the first of them that is not needed any longer, TL_NONE */
+    TL_VEC(way) list;    /* those to the node in hand */
+    TL_VEC(staying) nodes;
+    TL_VEC(way) edges;
+    TL_VEC(end_after) ends;
+    bool failed;
+} folding;
+
+/* --------------------------------------------------------------------------------------------------------------- ways */
+
+static void add_way(folding *f, uint32_t from, int64_t ns)
+{
+    uint32_t at = f->nodes.v[from].at;
+    if (at < f->list.n && f->list.v[at].from == from) {
+        f->list.v[at].ns = tl_ns_max(f->list.v[at].ns, ns);
+        return;
+    }
+    if (!tl_vec_room(&f->list)) {
+        f->failed = true;
+        return;
+    }
+    f->nodes.v[from].at = (uint32_t)f->list.n;
+    f->list.v[f->list.n++] = (way){ ns, from };
+}
+
+static void add_ways_over(folding *f, uint32_t node, int64_t lag_ns)
+{
+    uint32_t at = f->ways_of[node];
+    if (f->number_of[node] != TL_NONE) {
+        add_way(f, f->number_of[node], lag_ns);
+        return;
+    }
+    for (uint32_t i = 0; i < f->folded.v[at].n; i++)
+        add_way(f, f->folded.v[at].v[i].from, f->folded.v[at].v[i].ns + lag_ns);
+    if (--f->awaited[node] == 0) {
+        f->folded.v[at].next_free = f->free;
+        f->free = at;
+    }
+}
+
+/* Whether a way is never the longest: one that is as long leads from there over another node of the list. */
+static bool is_short(const folding *f, const way *w)
+{
+    for (size_t i = 0; i < f->list.n; i++) {
+        const way *over = &f->list.v[i];
+        const staying *node = &f->nodes.v[over->from];
+        if (over->from <= w->from || node->changes)
+            continue;
+        for (uint32_t e = node->first_edge; e < node[1].first_edge; e++)
+            if (f->edges.v[e].from == w->from && f->edges.v[e].ns + node->own_ns + over->ns >= w->ns)
+                return true;
+    }
+    return false;
+}
+
+static void drop_short(folding *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->list.n; i++) {
+        way w = f->list.v[i];
+        if (!is_short(f, &w))
+            f->list.v[kept++] = w;
+    }
+    f->list.n = kept;
+}
+
+/* What the node in hand waits for, as a list of ways; in the order of its edges, where they may go. */
+static void list_ways(folding *f, uint32_t v)
+{
+    const tl_graph *g = f->b->graph;
+    uint32_t e = g->nodes[v].first_edge, end = g->nodes[v + 1].first_edge;
+    f->list.n = 0;
+    if (e == end)
+        add_way(f, ORIGIN, 0);
+    for (; e < end && !f->failed; e++)
+        add_ways_over(f, g->from[e], g->lag_ns[e]);
+    if (f->marks[v] != TL_FOLD_EDGES && f->list.n > 1 && f->list.n <= 2 * MOST_WAYS)
+        drop_short(f);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- ends */
+
+/* A node of that step is done so long after one that stays. */
+static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
+{
+    uint32_t *first = &f->nodes.v[number].first_end;
+    for (uint32_t i = *first; i != TL_NONE; i = f->ends.v[i].next)
+        if (f->ends.v[i].step == step) {
+            f->ends.v[i].ns = tl_ns_max(f->ends.v[i].ns, ns);
+            return;
+        }
+    if (!tl_vec_room(&f->ends)) {
+        f->failed = true;
+        return;
+    }
+    f->ends.v[f->ends.n] = (end_after){ ns, step, *first };
+    *first = (uint32_t)f->ends.n++;
+}
+
+/* Meetings are of no step. */
+static uint32_t step_of(const folding *f, uint32_t v)
+{
+    const tl_graph *g = f->b->graph;
+    return v < g->first_node[g->nranks] ? f->b->step_of[v] : (uint32_t)f->b->nsteps;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- nodes */
+
+/* The one behind the last is there as well: it ends the edges of the last. */
+static bool add_node(folding *f, int64_t own_ns, bool changes)
+{
+    if (f->nodes.n == 0) {
+        if (!tl_vec_room(&f->nodes))
+            return false;
+        f->nodes.n++;
+    }
+    if (!tl_vec_room(&f->nodes))
+        return false;
+    f->nodes.v[f->nodes.n - 1] = (staying){ own_ns, (uint32_t)f->edges.n, TL_NONE, TL_NONE, changes };
+    f->nodes.n++;
+    return true;
+}
+
+static void keep(folding *f, uint32_t v, int64_t own_ns)
+{
+    uint32_t number = (uint32_t)f->nodes.n - 1;
+    f->failed = f->failed || !add_node(f, own_ns, f->marks[v] >= TL_FOLD_WORK);
+    for (size_t i = 0; i < f->list.n && !f->failed; i++) {
+        f->failed = !tl_vec_room(&f->edges);
+        if (!f->failed)
+            f->edges.v[f->edges.n++] = f->list.v[i];
+    }
+    if (f->failed)
+        return;
+    f->nodes.v[number + 1] = (staying){ .first_edge = (uint32_t)f->edges.n };
+    f->number_of[v] = number;
+    add_end(f, number, step_of(f, v), 0);
+}
+
+static void fold(folding *f, uint32_t v, int64_t own_ns)
+{
+    uint32_t at = f->free, n = (uint32_t)f->list.n;
+    for (uint32_t i = 0; i < n; i++) {
+        f->list.v[i].ns += own_ns;
+        add_end(f, f->list.v[i].from, step_of(f, v), f->list.v[i].ns);
+    }
+    if (f->awaited[v] == 0)
+        return;
+    if (at != TL_NONE) {
+        f->free = f->folded.v[at].next_free;
+    } else if (tl_vec_room(&f->folded)) {
+        at = (uint32_t)f->folded.n++;
+    } else {
+        f->failed = true;
+        return;
+    }
+    memcpy(f->folded.v[at].v, f->list.v, n * sizeof *f->list.v);
+    f->folded.v[at].n = n;
+    f->ways_of[v] = at;
+}
+
+static void take(folding *f, uint32_t v)
+{
+    const tl_graph *g = f->b->graph;
+    int64_t own_ns = g->nodes[v].work_ns + g->rest_ns[v];
+    list_ways(f, v);
+    size_t in = f->list.n, out = f->awaited[v];
+    if (f->marks[v] == TL_FOLD_AWAY && in <= MOST_WAYS && in * out <= in + out)
+        fold(f, v, own_ns);
+    else
+        keep(f, v, own_ns);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- all */
+
+static bool start(folding *f)
+{
+    const tl_graph *g = f->b->graph;
+    f->ways_of = tl_malloc((g->nnodes + 1) * sizeof *f->ways_of);
+    f->number_of = tl_malloc((g->nnodes + 1) * sizeof *f->number_of);
+    f->awaited = tl_calloc(g->nnodes + 1, sizeof *f->awaited);
+    if (f->ways_of == NULL || f->number_of == NULL || f->awaited == NULL || !add_node(f, 0, false))
+        return false;
+    f->nodes.v[ORIGIN + 1] = (staying){ .first_edge = 0 };
+    for (size_t e = 0; e < g->nedges; e++)
+        f->awaited[g->from[e]]++;
+    for (size_t v = 0; v < g->nnodes; v++)
+        f->number_of[v] = f->ways_of[v] = TL_NONE;
+    return true;
+}
+
+/* From the parts of the folding to arrays of their own. */
+static bool hand_out(folding *f, tl_fold *out)
+{
+    size_t n = f->nodes.n - 1;
+    *out = (tl_fold){ .nnodes = n,
+                      .nedges = f->edges.n,
+                      .nends = f->ends.n,
+                      .nsteps = f->b->nsteps,
+                      .own_ns = tl_malloc((n + 1) * sizeof *out->own_ns),
+                      .first_edge = tl_malloc((n + 1) * sizeof *out->first_edge),
+                      .from = tl_malloc((f->edges.n + 1) * sizeof *out->from),
+                      .lag_ns = tl_malloc((f->edges.n + 1) * sizeof *out->lag_ns),
+                      .ends = tl_malloc((f->ends.n + 1) * sizeof *out->ends),
+                      .done_ns = tl_malloc((n + 1) * sizeof *out->done_ns),
+                      .number_of = f->number_of };
+    f->number_of = NULL;
+    if (out->own_ns == NULL || out->first_edge == NULL || out->from == NULL || out->lag_ns == NULL || out->ends == NULL ||
+        out->done_ns == NULL)
+        return false;
+    for (size_t v = 0; v <= n; v++) {
+        out->own_ns[v] = f->nodes.v[v].own_ns;
+        out->first_edge[v] = f->nodes.v[v].first_edge;
+    }
+    for (size_t e = 0; e < f->edges.n; e++) {
+        out->from[e] = f->edges.v[e].from;
+        out->lag_ns[e] = f->edges.v[e].ns;
+    }
+    size_t at = 0;
+    for (uint32_t v = 0; v < n; v++)
+        for (uint32_t i = f->nodes.v[v].first_end; i != TL_NONE; i = f->ends.v[i].next)
+            out->ends[at++] = (tl_fold_end){ f->ends.v[i].ns, v, f->ends.v[i].step };
+    return true;
+}
+
+bool tl_fold_make(const tl_baseline *b, const uint8_t *marks, tl_fold *out)
+{
+    folding f = { .b = b, .marks = marks, .free = TL_NONE };
+    *out = (tl_fold){ 0 };
+    f.failed = !start(&f);
+    for (size_t i = 0; i < b->graph->nnodes && !f.failed; i++)
+        take(&f, b->graph->order[i]);
+    bool ok = !f.failed && hand_out(&f, out);
+    free(f.number_of);
+    free(f.ways_of);
+    free(f.awaited);
+    free(f.folded.v);
+    free(f.list.v);
+    free(f.nodes.v);
+    free(f.edges.v);
+    free(f.ends.v);
+    return ok;
+}
+
+void tl_fold_free(tl_fold *fold)
+{
+    free(fold->own_ns);
+    free(fold->first_edge);
+    free(fold->from);
+    free(fold->lag_ns);
+    free(fold->ends);
+    free(fold->done_ns);
+    free(fold->number_of);
+    *fold = (tl_fold){ 0 };
+}
+
+int64_t tl_fold_replay(const tl_fold *f, int64_t *end_ns)
+{
+    int64_t last = INT64_MIN;
+    f->done_ns[ORIGIN] = 0;
+    for (size_t v = ORIGIN + 1; v < f->nnodes; v++) {
+        int64_t since = INT64_MIN;
+        for (uint32_t e = f->first_edge[v]; e < f->first_edge[v + 1]; e++)
+            since = tl_ns_max(since, f->done_ns[f->from[e]] + f->lag_ns[e]);
+        f->done_ns[v] = since + f->own_ns[v];
+    }
+    for (size_t s = 0; s < f->nsteps; s++)
+        end_ns[s] = INT64_MIN;
+    for (size_t i = 0; i < f->nends; i++) {
+        int64_t at = f->done_ns[f->ends[i].node] + f->ends[i].ns;
+        last = tl_ns_max(last, at);
+        if (f->ends[i].step < f->nsteps)
+            end_ns[f->ends[i].step] = tl_ns_max(end_ns[f->ends[i].step], at);
+    }
+    for (size_t s = 1; s < f->nsteps; s++)
+        end_ns[s] = tl_ns_max(end_ns[s], end_ns[s - 1]);
+    return last;
+}

@@ -1,0 +1,133 @@
+/* test_pack.c - the graph of a rank as bytes, and back. */
+#include "graph_drawn.h"
+#include "tlmpi/base/mem.h"
+#include <string.h>
+
+static drawing *many_things(void)
+{
+    return stretched(draw("steps:                     1111111111112222222222222222222222222222",
+                          "launch 1 cudaLaunchKernel: a.r......b.......r..c...................",
+                          "launch 2 cudaMemcpy:       ....mmmm................................",
+                          "call 1 cudaStreamSynchronize: .........====.........................",
+                          "compute 7:                 .AAAA.....BBBB.......CC.................",
+                          "memcpy 8 Memcpy HtoD:      .....MM.................................",
+                          "comm 9:                    .....RRRR..........RRRR.................", NULL), 100);
+}
+
+static bool same_node(const tl_node *a, const tl_node *b)
+{
+    return a->done_ns == b->done_ns && a->work_ns == b->work_ns && a->key == b->key && a->first_edge == b->first_edge &&
+           a->segment == b->segment && a->step == b->step && a->kind == b->kind && a->part == b->part;
+}
+
+static bool same_edge(const tl_edge *a, const tl_edge *b)
+{
+    return a->lag_ns == b->lag_ns && a->vote == b->vote && a->from == b->from;
+}
+
+/* Packs the graph, which is freed, and looks whether it comes back. */
+static void comes_back(tl_rank_graph *g, size_t most_bytes)
+{
+    tl_rank_graph was = *g;
+    tl_node *nodes = calloc(2 * (g->nnodes + 1), sizeof *nodes);
+    tl_edge *edges = calloc(2 * (g->nedges + 1), sizeof *edges);
+    if (nodes == NULL || edges == NULL)
+        abort();
+    memcpy(nodes, g->nodes, g->nnodes * sizeof *nodes);
+    memcpy(edges, g->edges, g->nedges * sizeof *edges);
+    CU_ASSERT_FATAL(tl_rank_graph_pack(g));
+    CU_ASSERT_PTR_NULL(g->nodes);
+    CU_ASSERT_PTR_NULL(g->edges);
+    CU_ASSERT(g->nbytes <= most_bytes);
+    CU_ASSERT_EQUAL(g->nnodes, was.nnodes);
+    tl_rank_graph_unpack(g, nodes + g->nnodes + 1, edges + g->nedges + 1);
+    for (size_t v = 0; v < g->nnodes; v++)
+        CU_ASSERT(same_node(&nodes[v], &nodes[g->nnodes + 1 + v]));
+    for (size_t e = 0; e < g->nedges; e++)
+        CU_ASSERT(same_edge(&edges[e], &edges[g->nedges + 1 + e]));
+    CU_ASSERT_EQUAL(nodes[2 * g->nnodes + 1].first_edge, g->nedges);
+    free(nodes);
+    free(edges);
+    tl_rank_graph_free(g);
+}
+
+static void a_graph_comes_back_from_fewer_bytes(void)
+{
+    tl_rank_graph g = drawn_graph(many_things());
+    CU_ASSERT(g.nnodes > 12);
+    comes_back(&g, g.nnodes * sizeof *g.nodes / 2);
+}
+
+static void a_graph_without_nodes_is_no_bytes(void)
+{
+    tl_rank_graph g = drawn_graph(draw("steps:     1111", NULL));
+    comes_back(&g, 0);
+}
+
+/* Of numbers like those of no trace, too. */
+static void whatever_its_numbers_are(void)
+{
+    enum { N = 20 };
+    tl_rank_graph g = { .nnodes = N, .nedges = N * (N - 1) / 2, .nodes = calloc(N + 1, sizeof *g.nodes),
+                        .edges = calloc(N * N, sizeof *g.edges) };
+    if (g.nodes == NULL || g.edges == NULL)
+        abort();
+    for (uint32_t v = 0, e = 0; v < N; v++) {
+        g.nodes[v] = (tl_node){ .done_ns = v % 2 ? INT64_MIN / 4 : INT64_MAX / 4, .work_ns = v % 3 ? INT64_MAX / 4 : 0,
+                                .key = v % 5, .first_edge = e, .segment = v % 4 ? UINT32_MAX : v,
+                                .step = v % 3 ? TL_STEP_BEHIND : -1, .kind = (uint8_t)(v % (TL_NODE_END + 1)),
+                                .part = (uint8_t)(v % TL_NPARTS) };
+        for (uint32_t from = 0; from < v; from++)
+            g.edges[e++] = (tl_edge){ .lag_ns = from % 2 ? INT64_MIN / 2 : INT64_MAX, .vote = from % 3 ? 0 : UINT64_MAX,
+                                      .from = (N - 1 + from * 7) % N };
+    }
+    g.nodes[N].first_edge = (uint32_t)g.nedges;
+    comes_back(&g, SIZE_MAX);
+}
+
+/* What is joined is the same. */
+static void packed_graphs_are_joined_likewise(void)
+{
+    graph_job *plain = graph_job_of(many_things(), many_things(), NULL), *packed = graph_job_unmade(many_things(), many_things(), NULL);
+    for (size_t r = 0; r < packed->nranks; r++)
+        CU_ASSERT_FATAL(tl_rank_graph_pack(&packed->graphs.of.v[r]));
+    graph_job_make(packed);
+    CU_ASSERT_EQUAL_FATAL(packed->graph.nnodes, plain->graph.nnodes);
+    CU_ASSERT_EQUAL_FATAL(packed->graph.nedges, plain->graph.nedges);
+    CU_ASSERT(plain->graph.nmeetings > 0);
+    for (size_t v = 0; v <= plain->graph.nnodes; v++)
+        CU_ASSERT(same_node(&plain->graph.nodes[v], &packed->graph.nodes[v]));
+    for (size_t e = 0; e < plain->graph.nedges; e++)
+        CU_ASSERT(plain->graph.from[e] == packed->graph.from[e] && plain->graph.lag_ns[e] == packed->graph.lag_ns[e]);
+    graph_job_free(plain);
+    graph_job_free(packed);
+}
+
+static void without_memory_it_stays_as_it_was(void)
+{
+    bool ok = false;
+    size_t failures = 0;
+    for (size_t k = 1; !ok && k < 100; k++) {
+        tl_rank_graph g = drawn_graph(many_things());
+        tl_mem_fail_after(k);
+        ok = tl_rank_graph_pack(&g);
+        tl_mem_fail_after(0);
+        failures += !ok;
+        CU_ASSERT(ok == (g.nodes == NULL));
+        tl_rank_graph_free(&g);
+    }
+    CU_ASSERT(ok);
+    CU_ASSERT(failures > 3);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_graph_comes_back_from_fewer_bytes),
+        TEST(a_graph_without_nodes_is_no_bytes),
+        TEST(whatever_its_numbers_are),
+        TEST(packed_graphs_are_joined_likewise),
+        TEST(without_memory_it_stays_as_it_was),
+    };
+    return unit_main("packed graphs", tests, COUNT(tests));
+}
