@@ -84,9 +84,9 @@ void tl_baseline_free(tl_baseline *baseline);
  *
  *     link     what moves its data in one collective: the ranks of a group; of sends and receives, the two
  *     sort     links of as many ranks, of groups of one description (without one: as many ranks as far apart), within a host or
- *              not, where that is known; of sends and receives, between the same roles; of groups, of ranks that talk to the
- *              same sides (unlike stages are not compared); never two of the same ranks
- *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much
+ *              not, where that is known; of sends and receives, between the same roles; never two of the same ranks
+ *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much; where
+ *              nobody knows the size, of ranks that talk to the same sides: unlike stages move unlike amounts
  *
  * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or that are suspect,
  * are no evidence.  TL_ENOMEM. */
@@ -104,7 +104,7 @@ tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *inpu
  * transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
 int64_t tl_sure_lateness(const tl_baseline *baseline, uint32_t link, const bool *on, int64_t *scratch);
 
-/* The kind and size of a class of transfers. */
+/* The kind and size of a class of transfers; unknown sizes are below 0. */
 static inline uint64_t tl_transfer_key(uint8_t kind, int64_t bytes)
 {
     return (uint64_t)kind << 56 | ((uint64_t)bytes & (UINT64_MAX >> 8));
@@ -119,7 +119,7 @@ static inline uint8_t tl_transfer_kind(uint64_t key)
 static inline int64_t tl_transfer_bytes(uint64_t key)
 {
     uint64_t bytes = key & (UINT64_MAX >> 8);
-    return bytes == UINT64_MAX >> 8 ? -1 : (int64_t)bytes;
+    return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
 
 /* What is usual of n > 0 values: the median, of two the lesser.  Puts them in order. */
