@@ -53,12 +53,26 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* One link alone: what its steps differ by from one to the next, for as long as its level stays what it is. */
-static double scale_of_steps(finding *f)
+/* What steps are away from the middle of those before and behind: levels and ramps, as long as they last, are none of it. */
+static double scale_of_turns(finding *f, size_t n)
 {
-    for (size_t s = 1; s < f->nfull; s++)
-        f->column[s - 1] = fabs(f->full[s] - f->full[s - 1]);
-    return tl_sigma_of_mad(tl_real_median(f->column, f->nfull - 1)) / sqrt(2);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 2; s < f->nfull; s++) {
+            const double *x = f->full + i * f->nfull + s;
+            f->column[at++] = fabs(x[0] - 2 * x[-1] + x[-2]);
+        }
+    return at > 0 ? tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
+}
+
+/* What steps differ by from one to the next: levels are none of it. */
+static double scale_of_steps(finding *f, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 1; s < f->nfull; s++)
+            f->column[at++] = fabs(f->full[i * f->nfull + s] - f->full[i * f->nfull + s - 1]);
+    return tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(2);
 }
 
 static bool scale_of(finding *f, size_t n, double *sigma)
@@ -66,8 +80,8 @@ static bool scale_of(finding *f, size_t n, double *sigma)
     if (f->nfull > 1) {
         if (!tl_shape_scale(f->full, n, f->nfull, sigma))
             return false;
-        if (n == 1) /* half of the steps slow: that is no noise */
-            *sigma = fmin(*sigma, scale_of_steps(f));
+        if (n <= 2) /* half of the steps of one slow: that is no noise, and of two it is in the cells of both */
+            *sigma = fmin(*sigma, fmin(scale_of_steps(f, n), scale_of_turns(f, n)));
     } else {
         *sigma = scale_of_one(f, n);
     }
@@ -298,7 +312,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
                   .alpha = alpha,
                   .x = tl_malloc((most + 1) * sizeof *f.x),
                   .full = tl_malloc((most + 1) * sizeof *f.full),
-                  .column = tl_malloc((n + b->nsteps + 1) * sizeof *f.column),
+                  .column = tl_malloc((n + 2 * b->nsteps + 1) * sizeof *f.column),
                   .scratch = tl_malloc((n + b->nsteps + 1) * sizeof *f.scratch),
                   .up = tl_malloc(b->nsteps + 1),
                   .taken = tl_malloc(b->nsteps + 1),
