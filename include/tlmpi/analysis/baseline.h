@@ -6,9 +6,9 @@
  *             of the step, where all ranks of the role have as many in it, else the step as a whole
  *     cell    the work of one rank in one class and step
  *
- * The baseline of a rank in some steps is the median over its role of the sums over these steps; of two ranks the lesser, for one of
- * them shows that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step heavier for
- * all is heavier in the baseline as well.  A role of one has nothing to be compared with.
+ * The baseline of a rank in some steps is the median over its role of the sums over these steps; of the two in the middle the lesser,
+ * for half of the ranks show that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step
+ * heavier for all is heavier in the baseline as well.  A role of one has nothing to be compared with.
  *
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
  * role (tl_baseline_add_links).
@@ -122,7 +122,8 @@ static inline int64_t tl_transfer_bytes(uint64_t key)
     return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
 
-/* What is usual of n > 0 values: the median, of two the lesser.  Puts them in order. */
+/* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
+ * them in order. */
 int64_t tl_usual(int64_t *values, size_t n);
 
 /* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.  scratch: room for

@@ -38,7 +38,7 @@ void tl_baseline_free(tl_baseline *b)
 
 int64_t tl_usual(int64_t *values, size_t n)
 {
-    return n == 2 ? tl_lower_median(values, n) : tl_median(values, n);
+    return tl_lower_median(values, n);
 }
 
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,

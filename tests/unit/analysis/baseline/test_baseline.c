@@ -101,11 +101,12 @@ static void a_rank_without_a_graph_does_the_same_as_nobody(void)
 
 /* ------------------------------------------------------------------------------------------------------- what is usual */
 
-static void the_median_is_usual_and_of_two_the_lesser(void)
+static void the_median_is_usual_and_of_two_in_the_middle_the_lesser(void)
 {
     CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 7 }, 1), 7);
     CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4 }, 2), 4);
     CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4, 5 }, 3), 5);
+    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 1, 9, 2 }, 4), 2);
 }
 
 enum { SCRATCH = 8 }; /* more than ranks, and than steps */
@@ -273,7 +274,7 @@ int main(void)
         TEST(stages_of_a_pipeline_are_roles),
         TEST(sends_and_receives_alone_make_no_role),
         TEST(a_rank_without_a_graph_does_the_same_as_nobody),
-        TEST(the_median_is_usual_and_of_two_the_lesser),
+        TEST(the_median_is_usual_and_of_two_in_the_middle_the_lesser),
         TEST(sums_come_before_the_median),
         TEST(the_median_of_sums_is_nobodys_lateness),
         TEST(of_two_ranks_each_is_the_others_peer),
