@@ -71,6 +71,21 @@ static void a_link_is_slow_in_some_steps(void)
     linked_free(j);
 }
 
+static void a_link_that_is_slower_in_some_steps_is_one_link(void)
+{
+    linked_job *j = four_pairs("22299442");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 6);
+    CU_ASSERT_EQUAL(link_row(j, 0)->surplus_ns, 1800 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 1800 * LINKED_US);
+    CU_ASSERT_EQUAL(gain_of_links(j), 1800 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(named(j), "01");
+    linked_free(j);
+}
+
 /* Half of the steps of one are a quarter of all, and in the other the same is missing. */
 static void one_of_two_is_slow_in_half_of_the_steps(void)
 {
@@ -299,6 +314,7 @@ static void no_memory_is_told(void)
 static const unit_test tests[] = {
     TEST(a_slow_pair_names_both_its_ends),
     TEST(a_link_is_slow_in_some_steps),
+    TEST(a_link_that_is_slower_in_some_steps_is_one_link),
     TEST(one_of_two_is_slow_in_half_of_the_steps),
     TEST(nobody_is_named_where_all_take_as_long),
     TEST(a_slow_link_that_costs_nothing_is_not_named),
