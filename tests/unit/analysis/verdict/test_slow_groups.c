@@ -278,6 +278,15 @@ static void two_that_an_all_to_all_holds_up_alike_are_one_link(void)
     linked_free(j);
 }
 
+/* Where the delay begins one is late, and of the other nobody can tell. */
+static void what_they_are_late_by_is_in_the_same_steps(void)
+{
+    linked_job *j = exchange("03555000", "00555000");
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_STRING_EQUAL(named(j), "36");
+    linked_free(j);
+}
+
 static void one_alone_has_more_to_do(void)
 {
     linked_job *j = exchange("00555000", "00000000");
@@ -327,6 +336,7 @@ static const unit_test tests[] = {
     TEST(a_late_rank_makes_no_link_slow),
     TEST(a_clock_that_is_off_makes_no_link_slow),
     TEST(two_that_an_all_to_all_holds_up_alike_are_one_link),
+    TEST(what_they_are_late_by_is_in_the_same_steps),
     TEST(one_alone_has_more_to_do),
     TEST(no_memory_is_told),
 };
