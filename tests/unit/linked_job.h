@@ -27,7 +27,7 @@ typedef struct linked_group_drawn {
     const char *tails[LINKED_RANKS]; /* by member: how much later than the first it is done, in 100 us; NULL: at once */
     int64_t bytes;
     uint8_t kind;
-    bool pair;
+    bool pair, talks; /* talks: the two of a pair know each other */
 } linked_group_drawn;
 
 typedef struct linked_job {
@@ -104,7 +104,8 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
         j->rows.v[j->rows.n++] = (tl_late_row){ .collective = collective, .start_ns = start, .end_ns = end, .rank = (int32_t)r,
                                                 .step = (int32_t)step, .own_step = (int32_t)step, .uid = (uint32_t)of->ncomms++,
                                                 .bytes = g->bytes, .kind = g->kind, .fits = true, .charged = true,
-                                                .pair = g->pair, .group = (int32_t)group, .peer = -1 };
+                                                .pair = g->pair, .group = (int32_t)group,
+                                                .peer = g->talks ? g->ranks[1 - i] - '0' : -1 };
         j->now_ns[r] = end;
     }
 }

@@ -6,10 +6,10 @@
  *             of the step, where all ranks of the role have as many in it, else the step as a whole
  *     cell    the work of one rank in one class and step
  *
- * The baseline of a rank in some steps is the median over its role of the sums over these steps; of two ranks the lesser, for one of
- * them shows that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step heavier for
- * all is heavier in the baseline as well.  A rank that nobody is like is compared with itself in other steps, in which it may be late
- * for a while, but not persistently.
+ * The baseline of a rank in some steps is the median over its role of the sums over these steps; of the two in the middle the lesser,
+ * for half of the ranks show that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step
+ * heavier for all is heavier in the baseline as well.  A rank that nobody is like is compared with itself in other steps: it may be
+ * late for a while there, and never persistently.
  *
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
  * role (tl_baseline_add_links).
@@ -25,14 +25,14 @@
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/model/table.h"
 
-/* What is compared: of ranks what their device and their host do, of links what data take.  Waits of a host for its device are
- * counted: those that others do not have make it late. */
+/* What is compared: of ranks what their device and their host do, and the waits of the host for the device, of which those count that
+ * peers do not have; of links what data take. */
 typedef enum tl_family {
     TL_FAMILY_DEVICE,
     TL_FAMILY_HOST,
+    TL_FAMILY_WAIT,
     TL_NFAMILIES,
-    TL_FAMILY_TRANSFER = TL_NFAMILIES,
-    TL_FAMILY_WAIT
+    TL_FAMILY_TRANSFER = TL_NFAMILIES
 } tl_family;
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
@@ -93,9 +93,9 @@ void tl_baseline_free(tl_baseline *baseline);
  *
  *     link     what moves its data in one collective: the ranks of a group; of sends and receives, the two
  *     sort     links of as many ranks, of groups of one description (without one: as many ranks as far apart), within a host or
- *              not, where that is known; of sends and receives, between the same roles; of groups, of ranks that talk to the
- *              same sides (unlike stages are not compared); never two of the same ranks
- *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much
+ *              not, where that is known; of sends and receives, between the same roles; never two of the same ranks
+ *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much; where
+ *              nobody knows the size, of ranks that talk to the same sides: unlike stages move unlike amounts
  *
  * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or that are suspect,
  * are no evidence.  TL_ENOMEM. */
@@ -113,7 +113,7 @@ tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *inpu
  * transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
 int64_t tl_sure_lateness(const tl_baseline *baseline, uint32_t link, const bool *on, int64_t *scratch);
 
-/* The kind and size of a class of transfers. */
+/* The kind and size of a class of transfers; unknown sizes are below 0. */
 static inline uint64_t tl_transfer_key(uint8_t kind, int64_t bytes)
 {
     return (uint64_t)kind << 56 | ((uint64_t)bytes & (UINT64_MAX >> 8));
@@ -128,10 +128,11 @@ static inline uint8_t tl_transfer_kind(uint64_t key)
 static inline int64_t tl_transfer_bytes(uint64_t key)
 {
     uint64_t bytes = key & (UINT64_MAX >> 8);
-    return bytes == UINT64_MAX >> 8 ? -1 : (int64_t)bytes;
+    return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
 
-/* What is usual of n > 0 values: the median, of two the lesser.  Puts them in order. */
+/* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
+ * them in order. */
 int64_t tl_usual(int64_t *values, size_t n);
 
 /* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.  scratch: room for
@@ -140,7 +141,8 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
                        int64_t *scratch);
 
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
- * the median over the ranks of the role; of two ranks that of the other one.  Of hosts, waits that peers do not have among it.  scratch: likewise.  False when memory is out. */
+ * the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those are that
+ * peers do not have.  scratch: likewise.  False when memory is out. */
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 #endif

@@ -39,7 +39,7 @@ void tl_baseline_free(tl_baseline *b)
 
 int64_t tl_usual(int64_t *values, size_t n)
 {
-    return n == 2 ? tl_lower_median(values, n) : tl_median(values, n);
+    return tl_lower_median(values, n);
 }
 
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
@@ -89,12 +89,14 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
         late_ns[i] = 0;
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        if (class->role == role && class->family == TL_FAMILY_WAIT && family == TL_FAMILY_HOST)
-            add_waits(b, class, late_ns, scratch);
         if (class->role != role || class->family != family)
             continue;
         if (family == TL_FAMILY_TRANSFER) {
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
+            continue;
+        }
+        if (family == TL_FAMILY_WAIT) {
+            add_waits(b, class, late_ns, scratch);
             continue;
         }
         if (n == 1) {

@@ -149,10 +149,8 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
         sort = tl_hash_mix(sort, tl_hash_bytes(group->description, strnlen(group->description, sizeof group->description)));
     else
         sort = tl_hash_mix(sort, group != NULL ? group->parallelism : TL_PARALLEL_UNKNOWN);
-    for (uint32_t i = 0; i < link->n; i++) {
-        uint32_t member = l->members.v[link->first + i];
-        sort = tl_hash_mix(sort, link->pair ? l->out->role_of[member] : l->out->talks[member]);
-    }
+    for (uint32_t i = 0; link->pair && i < link->n; i++)
+        sort = tl_hash_mix(sort, l->out->role_of[l->members.v[link->first + i]]);
     if (!link->pair && (where == SPAN_UNKNOWN || group == NULL || group->description[0] == 0))
         sort = tl_hash_mix(sort, (uint64_t)(uint32_t)(rank_at(l, link, 1) - rank_at(l, link, 0)));
     return sort;

@@ -24,10 +24,21 @@ static bool differs(const tl_late_row *row)
     return row->pair || tl_is_point_to_point((tl_collective)row->kind) || row->kind == TL_ALL_TO_ALL;
 }
 
-static int64_t size_class(const tl_late_row *row)
+/* Of a size that nobody knows: whom the members talk to.  Unlike stages have unlike amounts to move. */
+static int64_t unknown_size(const tl_baseline *b, const tl_link_ranks *link)
+{
+    uint64_t stage = 0;
+    for (uint32_t i = 0; !link->pair && i < link->n; i++)
+        stage = tl_hash_mix(stage, b->talks[b->link_members[link->first + i]]);
+    return -1 - (int64_t)(stage & INT32_MAX);
+}
+
+static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const tl_late_row *row)
 {
     int64_t bytes = row->bytes, class = 1;
-    if (!differs(row) || bytes <= 0)
+    if (bytes < 0)
+        return unknown_size(b, link);
+    if (!differs(row) || bytes == 0)
         return bytes;
     while (class <= bytes / 2)
         class *= 2;
@@ -78,7 +89,7 @@ bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
             i++;
         const tl_link_ranks *link = &out->links[out->link_of[m]];
         uint32_t class = tl_class_at(out, &classes, TL_FAMILY_TRANSFER, link->role,
-                                     tl_transfer_key(in->rows[i].kind, size_class(&in->rows[i])));
+                                     tl_transfer_key(in->rows[i].kind, size_class(out, link, &in->rows[i])));
         ok = class != TL_NONE;
         if (!ok)
             break;

@@ -94,6 +94,8 @@ static bool repair_steps(repairing *r, const bool *on)
     const tl_graph *g = b->graph;
     if (r->repair->family == TL_FAMILY_TRANSFER)
         return tl_repair_link(b, r->repair->rank, on, r->scenario);
+    if (r->repair->family == TL_FAMILY_WAIT)
+        return tl_repair_waits(b, r->repair->rank, on, r->scenario);
     uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
     bool host = r->repair->family == TL_FAMILY_HOST, additional = false;
 
@@ -108,8 +110,6 @@ static bool repair_steps(repairing *r, const bool *on)
     for (uint32_t v = first; v < end; v++)
         if (is_concerned(r, v, on))
             take_off(r, v);
-    if (host)
-        return tl_repair_waits(b, r->repair->rank, on, r->scenario);
     if (!additional)
         return true;
     bool *which = tl_calloc(b->nclasses + 1, sizeof *which);

@@ -6,6 +6,7 @@
  */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,38 @@ static void cost_ranks(choosing *c)
     }
 }
 
+static void take_in(const choosing *c, tl_unit *whole, tl_unit *unit)
+{
+    double share;
+    bool drifts = whole->shape.pattern == TL_PATTERN_DRIFTING || unit->shape.pattern == TL_PATTERN_DRIFTING;
+    for (size_t s = 0; s < c->b->nsteps; s++)
+        whole->on[s] = whole->on[s] || unit->on[s];
+    tl_put_pattern(c->b, whole->on, drifts, &whole->shape, &share);
+    whole->z = fmax(whole->z, unit->z);
+    whole->p = fmin(whole->p, unit->p);
+    whole->late_ns += unit->late_ns;
+    whole->needed_ns += unit->needed_ns;
+    unit->needed = false;
+}
+
+/* A link that is slow by more in some steps is one slow link: its first chosen unit takes in the others.  All gains are known. */
+static void join_links(choosing *c)
+{
+    tl_unit *units = c->out->units.v;
+    size_t n = c->out->units.n;
+    for (size_t u = 0; u < n; u++) {
+        if (units[u].link == TL_NONE || !units[u].needed)
+            continue;
+        memset(c->some, 0, n);
+        for (size_t v = u; v < n; v++)
+            c->some[v] = units[v].link == units[u].link && units[v].needed;
+        units[u].alone_ns = tl_cost_of(c->costing, c->some);
+        for (size_t v = u + 1; v < n; v++)
+            if (c->some[v])
+                take_in(c, &units[u], &units[v]);
+    }
+}
+
 bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
 {
     choosing c = { .b = b,
@@ -120,8 +153,10 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
         eliminate(&c);
         ok = tl_exchanges_find(b, c.chosen, out);
     }
-    if (ok)
+    if (ok) {
         cost_ranks(&c);
+        join_links(&c);
+    }
     tl_costing_free(c.costing);
     free(c.chosen);
     free(c.some);

@@ -64,37 +64,52 @@ size_t tl_link_of_both(const tl_baseline *b, uint32_t x, uint32_t y)
     return b->nlinks;
 }
 
-static bool alike(const tl_baseline *b, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
+typedef struct pairing {
+    const tl_baseline *b;
+    int64_t *late_ns; /* by unit: by how much it stays longer than usual, if that is what it is late for; else 0 */
+    bool *both;       /* [nsteps] */
+    int64_t *scratch;
+} pairing;
+
+/* Whether x is late for the most part in steps in which y is. */
+static bool is_late_with(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns)
 {
-    size_t both = 0, any = 0;
-    for (size_t s = 0; s < b->nsteps; s++) {
-        both += x->on[s] && y->on[s];
-        any += x->on[s] || y->on[s];
-    }
-    return (double)both >= TL_CAUSE_SHARE * (double)any &&
-           (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
-           tl_link_of_both(b, x->rank, y->rank) < b->nlinks;
+    tl_unit part = *x;
+    part.on = p->both;
+    for (size_t s = 0; s < p->b->nsteps; s++)
+        p->both[s] = x->on[s] && y->on[s];
+    tl_stay stay = tl_stay_of(p->b, &part, p->scratch);
+    return (double)(stay.own_ns - stay.usual_ns) >= TL_CAUSE_SHARE * (double)x_ns;
+}
+
+static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
+{
+    return (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
+           is_late_with(p, x, y, x_ns) && is_late_with(p, y, x, y_ns) &&
+           tl_link_of_both(p->b, x->rank, y->rank) < p->b->nlinks;
 }
 
 bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *out)
 {
     size_t n = out->units.n;
     tl_unit *units = out->units.v;
-    int64_t *late_ns = tl_calloc(n + 1, sizeof *late_ns);
-    int64_t *scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *scratch);
+    pairing p = { .b = b,
+                  .late_ns = tl_calloc(n + 1, sizeof *p.late_ns),
+                  .both = tl_malloc(b->nsteps + 1),
+                  .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *p.scratch) };
     uint32_t *one = tl_malloc((n + 1) * sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
-    bool ok = late_ns != NULL && scratch != NULL && one != NULL;
+    bool ok = p.late_ns != NULL && p.both != NULL && p.scratch != NULL && one != NULL;
 
-    for (size_t u = 0; ok && u < n; u++) { /* those that are late for that alone */
-        tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], scratch) : (tl_stay){ 0 };
+    for (size_t u = 0; ok && u < n; u++) {
+        tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
         int64_t ns = stay.own_ns - stay.usual_ns;
-        late_ns[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns ? ns : 0;
+        p.late_ns[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns ? ns : 0;
     }
     for (uint32_t u = 0; ok && u < n; u++) {
         size_t nlike = 0;
         one[u] = TL_NONE;
-        for (uint32_t v = 0; late_ns[u] > 0 && v < n; v++)
-            if (v != u && late_ns[v] > 0 && alike(b, &units[u], &units[v], late_ns[u], late_ns[v])) {
+        for (uint32_t v = 0; p.late_ns[u] > 0 && v < n; v++)
+            if (v != u && p.late_ns[v] > 0 && alike(&p, &units[u], &units[v], p.late_ns[u], p.late_ns[v])) {
                 one[u] = v;
                 nlike++;
             }
@@ -102,8 +117,9 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
     }
     for (uint32_t u = 0; ok && u < n; u++)
         units[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
-    free(late_ns);
-    free(scratch);
+    free(p.late_ns);
+    free(p.both);
+    free(p.scratch);
     free(one);
     return ok;
 }

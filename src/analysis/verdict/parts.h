@@ -8,6 +8,9 @@
 /* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
+/* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is among them. */
+void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
+
 /* cost.c: what repairs gain. */
 typedef struct tl_costing tl_costing;
 

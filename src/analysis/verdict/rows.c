@@ -13,6 +13,7 @@ typedef struct writing {
     size_t *index;       /* [nsteps] of the steps that have rows, their places among the baseline's */
     int32_t *numbers;    /* [nsteps] */
     size_t nsteps;
+    bool *on;            /* [baseline's nsteps] */
     int64_t *charge_ns;  /* [ranks * nsteps] */
     double *wall_ns;
 } writing;
@@ -30,6 +31,11 @@ static void list_steps(writing *w)
         w->index[0] = 0;
         w->numbers[w->nsteps++] = -1;
     }
+}
+
+static int32_t number_of(const writing *w, size_t step)
+{
+    return w->b->steps[step] == TL_STEP_BEHIND ? -1 : w->b->steps[step];
 }
 
 /* Whether a unit of the rank is late in the step; one that is needed. */
@@ -67,29 +73,17 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
 /* The steps of all chosen units of a rank together. */
 static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
 {
-    size_t nup = 0, runs = 0, full = 0;
-    bool drifts = false, before = false;
+    bool drifts = false;
+    tl_shape shape;
     for (size_t u = 0; u < w->j->units.n; u++)
         drifts = drifts || (w->j->units.v[u].rank == rank && w->j->units.v[u].needed &&
                             w->j->units.v[u].shape.pattern == TL_PATTERN_DRIFTING);
-    for (size_t i = 0; i < w->nsteps; i++) {
-        bool on = is_on(w, rank, w->index[i], true);
-        full += !w->b->cut[w->index[i]];
-        runs += on && !before;
-        before = on || (before && w->b->cut[w->index[i]]);
-        if (!on)
-            continue;
-        row->first_step = nup == 0 ? w->numbers[i] : row->first_step;
-        row->last_step = w->numbers[i];
-        nup++;
-    }
-    row->share_steps = full > 0 ? (double)nup / (double)full : NAN;
-    row->pattern = (uint8_t)(nup == 0                                          ? TL_PATTERN_NONE
-                             : drifts                                          ? TL_PATTERN_DRIFTING
-                             : row->share_steps >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
-                             : nup == 1                                        ? TL_PATTERN_ONE_OFF
-                             : runs == 1                                       ? TL_PATTERN_BOUNDED
-                                                                               : TL_PATTERN_SPORADIC);
+    for (size_t s = 0; s < w->b->nsteps; s++)
+        w->on[s] = is_on(w, rank, s, true);
+    tl_put_pattern(w->b, w->on, drifts, &shape, &row->share_steps);
+    row->pattern = (uint8_t)shape.pattern;
+    row->first_step = shape.nup > 0 ? number_of(w, shape.first) : -1;
+    row->last_step = shape.nup > 0 ? number_of(w, shape.last) : -1;
 }
 
 /* In how many of the full steps it is late, and what part of these its repair gains. */
@@ -251,8 +245,9 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
                   .b = baseline,
                   .in = ranks,
                   .index = tl_malloc((baseline->nsteps + 1) * sizeof *w.index),
-                  .numbers = tl_malloc((baseline->nsteps + 1) * sizeof *w.numbers) };
-    bool ok = w.index != NULL && w.numbers != NULL;
+                  .numbers = tl_malloc((baseline->nsteps + 1) * sizeof *w.numbers),
+                  .on = tl_malloc(baseline->nsteps + 1) };
+    bool ok = w.index != NULL && w.numbers != NULL && w.on != NULL;
     if (ok) {
         list_steps(&w);
         w.charge_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.charge_ns);
@@ -266,6 +261,7 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     }
     free(w.index);
     free(w.numbers);
+    free(w.on);
     free(w.charge_ns);
     free(w.wall_ns);
     return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");

@@ -53,13 +53,26 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* One alone, or two of whom each is the other's peer: what steps differ by from one to the next, for as long as the level stays
- * what it is. */
-static double scale_of_steps(finding *f)
+/* What steps are away from the middle of those before and behind: levels and ramps, as long as they last, are none of it. */
+static double scale_of_turns(finding *f, size_t n)
 {
-    for (size_t s = 1; s < f->nfull; s++)
-        f->column[s - 1] = fabs(f->full[s] - f->full[s - 1]);
-    return tl_sigma_of_mad(tl_real_median(f->column, f->nfull - 1)) / sqrt(2);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 2; s < f->nfull; s++) {
+            const double *x = f->full + i * f->nfull + s;
+            f->column[at++] = fabs(x[0] - 2 * x[-1] + x[-2]);
+        }
+    return at > 0 ? tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
+}
+
+/* What steps differ by from one to the next: levels are none of it. */
+static double scale_of_steps(finding *f, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 1; s < f->nfull; s++)
+            f->column[at++] = fabs(f->full[i * f->nfull + s] - f->full[i * f->nfull + s - 1]);
+    return tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(2);
 }
 
 static bool scale_of(finding *f, size_t n, double *sigma)
@@ -67,8 +80,8 @@ static bool scale_of(finding *f, size_t n, double *sigma)
     if (f->nfull > 1) {
         if (!tl_shape_scale(f->full, n, f->nfull, sigma))
             return false;
-        if (n <= 2) /* half of the steps slow: that is no noise */
-            *sigma = fmin(*sigma, scale_of_steps(f));
+        if (n <= 2) /* half of the steps of one slow: that is no noise, and of two it is in the cells of both */
+            *sigma = fmin(*sigma, fmin(scale_of_steps(f, n), scale_of_turns(f, n)));
     } else {
         *sigma = scale_of_one(f, n);
     }
@@ -261,7 +274,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         return false;
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
-        for (size_t s = 0; family != TL_FAMILY_TRANSFER && s < b->nsteps; s++) {
+        for (size_t s = 0; family <= TL_FAMILY_HOST && s < b->nsteps; s++) {
             double *z = &f->out->z[rank * b->nsteps + s];
             f->out->late_ns[rank * b->nsteps + s] += (int64_t)f->x[i * b->nsteps + s];
             *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
@@ -300,7 +313,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
                   .alpha = alpha,
                   .x = tl_malloc((most + 1) * sizeof *f.x),
                   .full = tl_malloc((most + 1) * sizeof *f.full),
-                  .column = tl_malloc((n + b->nsteps + 1) * sizeof *f.column),
+                  .column = tl_malloc((n + 2 * b->nsteps + 1) * sizeof *f.column),
                   .scratch = tl_malloc((n + b->nsteps + 1) * sizeof *f.scratch),
                   .up = tl_malloc(b->nsteps + 1),
                   .taken = tl_malloc(b->nsteps + 1),

@@ -59,6 +59,32 @@ static void other_sizes_are_other_classes(void)
     linked_free(j);
 }
 
+/* Three stages of a pipeline, of two ranks each: the first talks up, the last down, the middle to both sides. */
+static linked_job *three_stages(int64_t bytes)
+{
+    linked_job *j = linked_new(6);
+    linked_group(j, "01", "data", bytes, "9999");
+    linked_group(j, "23", "data", bytes, "1111");
+    linked_group(j, "45", "data", bytes, "1111");
+    linked_group(j, "02", "pipeline", 4096, "1111");
+    linked_group(j, "24", "pipeline", 4096, "1111");
+    j->groups[3].pair = j->groups[3].talks = j->groups[4].pair = j->groups[4].talks = true;
+    linked_ready(j);
+    return j;
+}
+
+static void equal_amounts_are_compared_across_stages(void)
+{
+    linked_job *j = three_stages(4096);
+    CU_ASSERT_EQUAL(j->baseline.links[0].role, j->baseline.links[2].role);
+    CU_ASSERT_STRING_EQUAL(late_of(j, 0), "8888");
+    linked_free(j);
+    j = three_stages(-1); /* the first has other weights, too */
+    CU_ASSERT_STRING_EQUAL(late_of(j, 0), "0000");
+    CU_ASSERT_EQUAL(tl_transfer_bytes(j->baseline.classes[j->baseline.class_of[j->graph.first_node[6]]].key), -1);
+    linked_free(j);
+}
+
 static void within_a_host_is_not_across_hosts(void)
 {
     linked_job *j = linked_new(8);
@@ -151,6 +177,7 @@ static void no_memory_is_told(void)
 static const unit_test tests[] = {
     TEST(groups_of_one_description_are_compared),
     TEST(other_sizes_are_other_classes),
+    TEST(equal_amounts_are_compared_across_stages),
     TEST(within_a_host_is_not_across_hosts),
     TEST(two_groups_of_the_same_ranks_are_not_alike),
     TEST(who_is_alone_is_compared_with_its_better_steps),

@@ -129,7 +129,7 @@ static drawing *needless_wait(void)
 
 static void a_wait_that_others_do_not_have(void)
 {
-    expect(long_peer, needless_wait, 190, 210, TL_FAMILY_HOST);
+    expect(long_peer, needless_wait, 190, 210, TL_FAMILY_WAIT);
 }
 
 /* What the repaired host of the last rank takes before the launch that is done then, in ns. */

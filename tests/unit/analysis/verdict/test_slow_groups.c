@@ -71,6 +71,36 @@ static void a_link_is_slow_in_some_steps(void)
     linked_free(j);
 }
 
+static void a_link_that_is_slower_in_some_steps_is_one_link(void)
+{
+    linked_job *j = four_pairs("22299442");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 6);
+    CU_ASSERT_EQUAL(link_row(j, 0)->surplus_ns, 1800 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 1800 * LINKED_US);
+    CU_ASSERT_EQUAL(gain_of_links(j), 1800 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(named(j), "01");
+    linked_free(j);
+}
+
+/* Half of the steps of one are a quarter of all, and in the other the same is missing. */
+static void one_of_two_is_slow_in_half_of_the_steps(void)
+{
+    linked_job *j = linked_new(4);
+    linked_group(j, "01", "tensor", 4096, "222999999222");
+    linked_group(j, "23", "tensor", 4096, "222222222222");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 8);
+    CU_ASSERT_EQUAL(gain_of_links(j), 6 * 700 * LINKED_US);
+    CU_ASSERT_STRING_EQUAL(named(j), "01");
+    linked_free(j);
+}
+
 static void nobody_is_named_where_all_take_as_long(void)
 {
     linked_job *j = four_pairs("22222222");
@@ -113,6 +143,17 @@ static linked_job *two_fours(const char *first)
     linked_group(j, "0123", "tensor", 4096, first);
     linked_group(j, "4567", "tensor", 4096, "22222222");
     return j;
+}
+
+static void nor_is_what_drifts_noise(void)
+{
+    linked_job *j = linked_new(3);
+    linked_group(j, "012", "world", 4096, "1123456781");
+    linked_judge(j);
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 8);
+    CU_ASSERT_TRUE(link_row(j, 0)->surplus_ns >= 2200 * LINKED_US); /* of 2800; where it begins nobody can tell */
+    linked_free(j);
 }
 
 static void of_more_than_two_nobody_is_named(void)
@@ -237,6 +278,15 @@ static void two_that_an_all_to_all_holds_up_alike_are_one_link(void)
     linked_free(j);
 }
 
+/* Where the delay begins one is late, and of the other nobody can tell. */
+static void what_they_are_late_by_is_in_the_same_steps(void)
+{
+    linked_job *j = exchange("03555000", "00555000");
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_STRING_EQUAL(named(j), "36");
+    linked_free(j);
+}
+
 static void one_alone_has_more_to_do(void)
 {
     linked_job *j = exchange("00555000", "00000000");
@@ -273,9 +323,12 @@ static void no_memory_is_told(void)
 static const unit_test tests[] = {
     TEST(a_slow_pair_names_both_its_ends),
     TEST(a_link_is_slow_in_some_steps),
+    TEST(a_link_that_is_slower_in_some_steps_is_one_link),
+    TEST(one_of_two_is_slow_in_half_of_the_steps),
     TEST(nobody_is_named_where_all_take_as_long),
     TEST(a_slow_link_that_costs_nothing_is_not_named),
     TEST(who_is_alone_is_never_slow_in_all_steps),
+    TEST(nor_is_what_drifts_noise),
     TEST(of_more_than_two_nobody_is_named),
     TEST(but_for_two_that_are_done_last),
     TEST(what_slow_links_have_in_common_is_named),
@@ -283,6 +336,7 @@ static const unit_test tests[] = {
     TEST(a_late_rank_makes_no_link_slow),
     TEST(a_clock_that_is_off_makes_no_link_slow),
     TEST(two_that_an_all_to_all_holds_up_alike_are_one_link),
+    TEST(what_they_are_late_by_is_in_the_same_steps),
     TEST(one_alone_has_more_to_do),
     TEST(no_memory_is_told),
 };
