@@ -1,6 +1,8 @@
 /* baseline.c - what is usual, and by how much a rank exceeds it. */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
 #include <stdlib.h>
 
 tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl_late_row *rows, size_t nrows,
@@ -56,37 +58,88 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     return tl_usual(scratch, n);
 }
 
+int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces)
+{
+    if (pieces >= usual_pieces)
+        return pieces > 0 ? tl_portion(ns, pieces - usual_pieces, pieces) : 0;
+    return -tl_portion(usual_ns, usual_pieces - pieces, usual_pieces);
+}
+
+/* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has both signs. */
+typedef struct usual {
+    int64_t pair, median;
+    size_t n;
+} usual;
+
+static usual usual_of(int64_t *values, size_t n)
+{
+    int64_t pair = n == 2 ? values[0] + values[1] : 0;
+    return (usual){ pair, tl_median(values, n), n };
+}
+
+static int64_t of_peers(const usual *u, int64_t own)
+{
+    return u->n == 2 ? u->pair - own : u->median;
+}
+
+static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family, double *late_ns,
+                     int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->ns[i * nsteps + step];
+    usual ns = usual_of(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->pieces[i * nsteps + step];
+    usual pieces = usual_of(scratch, n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = class->ns[i * nsteps + step], usual_ns = of_peers(&ns, own), late = own - usual_ns;
+        uint32_t has = class->pieces[i * nsteps + step];
+        int64_t additional = family != TL_FAMILY_HOST ? tl_additional(own, has, usual_ns, of_peers(&pieces, has)) : 0;
+        late_ns[i * nsteps + step] += (double)(family == TL_FAMILY_ADDITIONAL ? additional : late - additional);
+    }
+}
+
+static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = (int64_t)late_ns[i * nsteps + step];
+    int64_t middle = tl_median(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        late_ns[i * nsteps + step] -= (double)middle;
+}
+
+/* What is launched on the other side of the mark between two steps is work of one that the other lacks, and not additional. */
+static void settle(double *late_ns, size_t n, size_t nsteps)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 1; s < nsteps; s++) {
+            double *before = &late_ns[i * nsteps + s - 1], *after = before + 1;
+            double moved = *before > 0 ? fmax(0, fmin(*before, -*after)) : -fmax(0, fmin(-*before, *after));
+            *before -= moved;
+            *after += moved;
+        }
+}
+
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
 {
-    bool ok = true;
+    tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
+    bool ok = true;
+
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        if (class->role != role || class->family != family)
+        if (class->role != role || class->family != of)
             continue;
-        if (family == TL_FAMILY_TRANSFER) {
+        if (family == TL_FAMILY_TRANSFER)
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
-            continue;
-        }
-        for (size_t s = 0; s < b->nsteps; s++) {
-            for (size_t i = 0; i < n; i++)
-                scratch[i] = class->ns[i * b->nsteps + s];
-            int64_t pair = n == 2 ? scratch[0] + scratch[1] : 0, usual = tl_usual(scratch, n);
-            for (size_t i = 0; i < n; i++) {
-                /* Of two, each is the other's peer: noise has both signs. */
-                usual = n == 2 ? pair - class->ns[i * b->nsteps + s] : usual;
-                late_ns[i * b->nsteps + s] += (double)(class->ns[i * b->nsteps + s] - usual);
-            }
-        }
+        for (size_t s = 0; family != TL_FAMILY_TRANSFER && s < b->nsteps; s++)
+            add_step(class, n, b->nsteps, s, family, late_ns, scratch);
     }
-    for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed parts do not add up */
-        for (size_t i = 0; i < n; i++)
-            scratch[i] = (int64_t)late_ns[i * b->nsteps + s];
-        int64_t middle = tl_median(scratch, n);
-        for (size_t i = 0; i < n; i++)
-            late_ns[i * b->nsteps + s] -= (double)middle;
-    }
+    for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
+        centre(late_ns, n, b->nsteps, s, scratch);
+    if (family == TL_FAMILY_ADDITIONAL)
+        settle(late_ns, n, b->nsteps);
     return ok;
 }

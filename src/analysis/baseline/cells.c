@@ -103,7 +103,7 @@ static bool fill(filling *f)
             const tl_node *node = &g->nodes[v];
             bool host = is_host_work(node);
             b->segment_of[v] = segment_at(f, r, b->step_of[v], node->segment);
-            if (node->work_ns <= 0 || !(host || node->key != 0))
+            if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
                 continue;
             uint64_t key = host ? b->segment_of[v] : node->key;
             uint32_t class = tl_class_at(b, &f->classes, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, b->role_of[r], key);
