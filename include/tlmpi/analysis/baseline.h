@@ -11,6 +11,10 @@
  * heavier for all is heavier in the baseline as well.  A rank that nobody is like is compared with itself in other steps: it may be
  * late for a while there, and never persistently.
  *
+ * A rank's device may be late because pieces of work take long, or because it has more of them than its peers.  How long pieces take
+ * has noise, how many there are has hardly any; so these are two families.  Waits of its host for its device are a third: those that
+ * peers do not have keep it from running ahead.
+ *
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
  * role (tl_baseline_add_links).
  *
@@ -25,11 +29,12 @@
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/model/table.h"
 
-/* What is compared: of ranks what their device and their host do, and the waits of the host for the device, of which those count that
- * peers do not have; of links what data take. */
+/* What is compared: of ranks how long their device takes for pieces of work, what their host does, how many pieces of work the
+ * device has, and how many waits for the device the host has; of links what data take. */
 typedef enum tl_family {
     TL_FAMILY_DEVICE,
     TL_FAMILY_HOST,
+    TL_FAMILY_ADDITIONAL,
     TL_FAMILY_WAIT,
     TL_NFAMILIES,
     TL_FAMILY_TRANSFER = TL_NFAMILIES
@@ -54,7 +59,7 @@ typedef struct tl_work_class {
     uint64_t key;    /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
                       * TRANSFER: tl_transfer_key */
     uint32_t role;
-    uint8_t family;  /* tl_family */
+    uint8_t family;  /* tl_family; those of DEVICE are ADDITIONAL's as well */
     int64_t *ns;     /* [members of the role * nsteps], a member's steps together */
     uint32_t *pieces; /* likewise: how many there are */
     int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; else NULL */
@@ -140,9 +145,13 @@ int64_t tl_usual(int64_t *values, size_t n);
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
                        int64_t *scratch);
 
+/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.  usual_ns,
+ * usual_pieces: of peers. */
+int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces);
+
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
- * the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those are that
- * peers do not have.  scratch: likewise.  False when memory is out. */
+ * the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those are
+ * that peers do not have.  scratch: likewise.  False when memory is out. */
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 #endif

@@ -5,15 +5,14 @@
  * Unchanged that is what was measured, to the nanosecond.  A repair takes from a rank, in some steps, what its work of a family
  * exceeds the baseline by, class by class:
  *
- *     device    each piece of a class times baseline / own: what is systematic goes, the rank's own noise stays
- *     host      the excess, from the pieces that are longer than those of peers at the same place, in proportion to that; from
- *               all, where these do not suffice.  A host with less than the baseline stays: as a rule its peers waited, untold
- *     waits     where a host waits for its device more often than peers do between the same collectives, the longest of these
- *               waits go
- *     transfer  each transfer, and how much later than the first its members are done, likewise
- *
- * Where a rank has more pieces of a class than its peers, they are additional: then each stretch between two collectives is
- * repaired by itself, so that it is where they are that time goes.
+ *     device      each piece of a class times baseline / own: what is systematic goes, the rank's own noise stays
+ *     host        the excess, from the pieces that are longer than those of peers at the same place, in proportion to that; from
+ *                 all, where these do not suffice.  A host with less than the baseline stays: as a rule its peers waited, untold
+ *     additional  in steps in which the rank has more pieces of a class than peers, which are not `device` then: each stretch
+ *                 between two collectives by itself, so that it is where additional pieces are that time goes
+ *     waits       where a host waits for its device more often than peers do between the same collectives, the longest of these
+ *                 waits go
+ *     transfer    each transfer, and how much later than the first its members are done, likewise
  *
  * May use graph and baseline.
  */

@@ -1,6 +1,8 @@
 /* baseline.c - what is usual, and by how much a rank exceeds it. */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
 #include <stdlib.h>
 
 tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl_late_row *rows, size_t nrows,
@@ -59,67 +61,97 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     return tl_usual(scratch, n);
 }
 
-/* How long the waits of a member are that it has beyond n of them. */
-static double more_than(const tl_work_class *class, size_t cell, int64_t n)
+int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces)
 {
-    int64_t more = (int64_t)class->pieces[cell] - n;
-    return more > 0 ? (double)class->ns[cell] * (double)more / (double)class->pieces[cell] : 0;
+    if (pieces >= usual_pieces)
+        return pieces > 0 ? tl_portion(ns, pieces - usual_pieces, pieces) : 0;
+    return -tl_portion(usual_ns, usual_pieces - pieces, usual_pieces);
 }
 
-static void add_waits(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+/* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has both signs. */
+typedef struct usual {
+    int64_t pair, median;
+    size_t n;
+} usual;
+
+static usual usual_of(int64_t *values, size_t n)
 {
-    size_t n = b->roles[class->role].n;
-    for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
-        for (size_t i = 0; i < n; i++)
-            scratch[i] = class->pieces[i * b->nsteps + s];
-        int64_t usual = tl_usual(scratch, n);
-        for (size_t i = 0; i < n; i++) {
-            late_ns[i * b->nsteps + s] += more_than(class, i * b->nsteps + s, usual);
-            if (n == 2)
-                late_ns[i * b->nsteps + s] -= more_than(class, (1 - i) * b->nsteps + s, usual);
-        }
+    int64_t pair = n == 2 ? values[0] + values[1] : 0;
+    return (usual){ pair, tl_usual(values, n), n };
+}
+
+static int64_t of_peers(const usual *u, int64_t own)
+{
+    return u->n == 2 ? u->pair - own : u->median;
+}
+
+/* Of these it is the pieces beyond those of peers that matter. */
+static bool is_counted(tl_family family)
+{
+    return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
+}
+
+static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family, double *late_ns,
+                     int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->ns[i * nsteps + step];
+    usual ns = usual_of(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->pieces[i * nsteps + step];
+    usual pieces = usual_of(scratch, n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = class->ns[i * nsteps + step], usual_ns = of_peers(&ns, own), late = own - usual_ns;
+        uint32_t has = class->pieces[i * nsteps + step];
+        int64_t additional = family != TL_FAMILY_HOST ? tl_additional(own, has, usual_ns, of_peers(&pieces, has)) : 0;
+        late_ns[i * nsteps + step] += (double)(is_counted(family) ? additional : late - additional);
     }
+}
+
+static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = (int64_t)late_ns[i * nsteps + step];
+    int64_t middle = tl_median(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        late_ns[i * nsteps + step] -= (double)middle;
+}
+
+/* What is launched on the other side of the mark between two steps is work of one that the other lacks, and not additional. */
+static void settle(double *late_ns, size_t n, size_t nsteps)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 1; s < nsteps; s++) {
+            double *before = &late_ns[i * nsteps + s - 1], *after = before + 1;
+            double moved = *before > 0 ? fmax(0, fmin(*before, -*after)) : -fmax(0, fmin(-*before, *after));
+            *before -= moved;
+            *after += moved;
+        }
 }
 
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
 {
-    bool ok = true;
+    tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
+    bool ok = true;
+
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        if (class->role != role || class->family != family)
+        if (class->role != role || class->family != of)
             continue;
-        if (family == TL_FAMILY_TRANSFER) {
+        if (family == TL_FAMILY_TRANSFER)
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
-            continue;
-        }
-        if (family == TL_FAMILY_WAIT) {
-            add_waits(b, class, late_ns, scratch);
-            continue;
-        }
-        if (n == 1) {
+        else if (n > 1)
+            for (size_t s = 0; s < b->nsteps; s++)
+                add_step(class, n, b->nsteps, s, family, late_ns, scratch);
+        else if (family <= TL_FAMILY_HOST)
             tl_lateness_of_own(b, class, late_ns, scratch);
-            continue;
-        }
-        for (size_t s = 0; s < b->nsteps; s++) {
-            for (size_t i = 0; i < n; i++)
-                scratch[i] = class->ns[i * b->nsteps + s];
-            int64_t pair = n == 2 ? scratch[0] + scratch[1] : 0, usual = tl_usual(scratch, n);
-            for (size_t i = 0; i < n; i++) {
-                /* Of two, each is the other's peer: noise has both signs. */
-                usual = n == 2 ? pair - class->ns[i * b->nsteps + s] : usual;
-                late_ns[i * b->nsteps + s] += (double)(class->ns[i * b->nsteps + s] - usual);
-            }
-        }
     }
-    for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed parts do not add up */
-        for (size_t i = 0; i < n; i++)
-            scratch[i] = (int64_t)late_ns[i * b->nsteps + s];
-        int64_t middle = tl_median(scratch, n);
-        for (size_t i = 0; i < n; i++)
-            late_ns[i * b->nsteps + s] -= (double)middle;
-    }
+    for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
+        centre(late_ns, n, b->nsteps, s, scratch);
+    if (is_counted(family))
+        settle(late_ns, n, b->nsteps);
     return ok;
 }

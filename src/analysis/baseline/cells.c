@@ -118,7 +118,7 @@ static bool fill_rank(filling *f, size_t rank)
         uint64_t segment = b->segment_of[v] = segment_at(f, rank, b->step_of[v], node->segment);
         if (waited_ns >= 0 && fill_in(f, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
             return false;
-        if (node->work_ns <= 0 || !(host || node->key != 0))
+        if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
             continue;
         b->class_of[v] = fill_in(f, rank, v, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, host ? segment : node->key,
                                  node->work_ns);

@@ -225,13 +225,17 @@ static bool put_nodes(tl_joining *j)
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
-/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last that of the one
- * before.  step_of[ncomms + 1] has the steps of those that have one, -1 elsewhere. */
+/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; behind the last of these its
+ * own.  step_of[ncomms + 1] has the steps of those that have one, -1 elsewhere. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
-    for (size_t s = ncomms; s-- > 0;)
+    size_t last = ncomms;
+    while (last > 0 && step_of[last - 1] < 0)
+        last--;
+    for (size_t s = last; last > 0 && s <= ncomms; s++)
+        step_of[s] = step_of[last - 1];
+    for (size_t s = last; s-- > 0;)
         step_of[s] = step_of[s] < 0 ? step_of[s + 1] : step_of[s];
-    step_of[ncomms] = ncomms > 0 ? step_of[ncomms - 1] : -1;
 }
 
 /* Ranks whose marks do not tell the job's steps have those of their collectives. */

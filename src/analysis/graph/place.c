@@ -134,6 +134,18 @@ static void list_streams(tl_graph_build *b)
     }
 }
 
+/* What began on a stream before all that has a launch there was launched before the recording, and so before its steps. */
+static void put_before_steps(tl_graph_build *b)
+{
+    for (size_t s = 0; s < b->nstreams; s++) {
+        size_t launched = b->streams[s].first;
+        while (launched < b->streams[s].end && b->view->kernels[launched].launch == TL_NONE)
+            launched++;
+        for (size_t i = b->streams[s].first; launched < b->streams[s].end && i < launched; i++)
+            b->placed[i].step = -1;
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- programs */
 
 typedef struct step_program {
@@ -194,6 +206,7 @@ bool tl_graph_place(tl_graph_build *b)
     b->lag_ns = lag_of(b->view);
     hand_over(b);
     list_streams(b);
+    put_before_steps(b);
     if (!find_latency(b) || !put_in_order(b) || !find_programs(b))
         return false;
     tl_graph_find_held(b);

@@ -51,25 +51,25 @@ static void sort(pieces *p)
 
 /* ---------------------------------------------------------------------------------------------------------- segments */
 
-static bool list_work(const tl_baseline *b, uint32_t role, const bool *on, const bool *which, pieces *p)
+static bool list_work(const tl_baseline *b, uint32_t role, const bool *on, const bool *more, pieces *p)
 {
     const tl_graph *g = b->graph;
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
         uint32_t rank = b->members[b->roles[role].first + i];
         for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
-            if (b->class_of[v] != TL_NONE && which[b->class_of[v]] && on[b->step_of[v]])
+            if (b->class_of[v] != TL_NONE && on[b->step_of[v]] && more[b->class_of[v] * b->nsteps + b->step_of[v]])
                 ok = add(p, (piece){ g->nodes[v].work_ns, b->class_of[v], 0, b->segment_of[v], i, v }); /* all steps at once */
     }
     return ok;
 }
 
-bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *which, tl_changes *scenario)
+bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *more, tl_changes *scenario)
 {
     uint32_t role = b->role_of[rank], own = b->place_of[rank];
     size_t n = b->roles[role].n;
     pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool ok = p.sums != NULL && list_work(b, role, on, which, &p);
+    bool ok = p.sums != NULL && list_work(b, role, on, more, &p);
 
     if (ok)
         sort(&p);

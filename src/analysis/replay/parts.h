@@ -6,8 +6,9 @@
 
 /* additional.c, both in the steps that are `on`; false when memory is out. */
 
-/* Each stretch between two collectives takes of each class with which[class] what it takes the rank's role. */
-bool tl_repair_segments(const tl_baseline *baseline, uint32_t rank, const bool *on, const bool *which, tl_changes *scenario);
+/* Each stretch between two collectives takes of each class, in steps with more[class * nsteps + step], what it takes the rank's
+ * role. */
+bool tl_repair_segments(const tl_baseline *baseline, uint32_t rank, const bool *on, const bool *more, tl_changes *scenario);
 
 /* Of waits for the device beyond those of peers in the same stretch the longest wait for nothing. */
 bool tl_repair_waits(const tl_baseline *baseline, uint32_t rank, const bool *on, tl_changes *scenario);

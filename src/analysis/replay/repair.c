@@ -10,7 +10,6 @@ typedef struct excess {
     int64_t surplus_ns; /* host: by how much pieces are longer than at peers, together */
     int64_t drawn_ns;   /* host: how much of what is drawn upon has been, and ... */
     int64_t off_ns;     /* ... has been taken off for it: nothing is lost to rounding */
-    bool additional;    /* device: there are more pieces than at peers */
 } excess;
 
 typedef struct repairing {
@@ -18,41 +17,60 @@ typedef struct repairing {
     const tl_repair *repair;
     tl_changes *scenario;
     excess *excess;   /* by class */
+    bool *more;       /* [nclasses * nsteps]: where the rank has more pieces of work of the device than peers */
+    bool *on;         /* [nsteps] scratch */
     int64_t *scratch; /* [nranks + nsteps] */
 } repairing;
 
-static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
+static bool is_of_family(const repairing *r, uint32_t class)
 {
-    uint32_t class = r->b->class_of[node];
-    return class != TL_NONE && on[r->b->step_of[node]] && r->b->classes[class].family == r->repair->family;
+    tl_family family = (tl_family)r->repair->family;
+    return r->b->classes[class].family == (family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family);
 }
 
-/* Whether the rank has more pieces of the class than is usual. */
-static bool has_more(const repairing *r, const tl_work_class *class, const bool *on)
+/* Whether a step of a class is repaired: where there are more pieces of work it is as additional, elsewhere as what takes long. */
+static bool is_step(const repairing *r, uint32_t class, size_t step)
+{
+    return r->more[class * r->b->nsteps + step] == (r->repair->family == TL_FAMILY_ADDITIONAL);
+}
+
+static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
+{
+    uint32_t class = r->b->class_of[node], step = r->b->step_of[node];
+    return class != TL_NONE && on[step] && is_of_family(r, class) && is_step(r, class, step);
+}
+
+static bool has_more(const repairing *r, const tl_work_class *class, size_t step)
 {
     const tl_baseline *b = r->b;
     size_t n = b->roles[class->role].n;
-    int64_t own = 0;
-    for (size_t i = 0; i < n; i++) {
-        r->scratch[i] = 0;
-        for (size_t s = 0; s < b->nsteps; s++)
-            r->scratch[i] += on[s] ? class->pieces[i * b->nsteps + s] : 0;
-        own = i == b->place_of[r->repair->rank] ? r->scratch[i] : own;
-    }
+    for (size_t i = 0; i < n; i++)
+        r->scratch[i] = class->pieces[i * b->nsteps + step];
+    int64_t own = r->scratch[b->place_of[r->repair->rank]];
     return own > tl_usual(r->scratch, n);
+}
+
+static void find_more(repairing *r)
+{
+    const tl_baseline *b = r->b;
+    for (size_t c = 0; r->repair->family != TL_FAMILY_TRANSFER && c < b->nclasses; c++)
+        for (size_t s = 0; s < b->nsteps; s++)
+            r->more[c * b->nsteps + s] = b->classes[c].family == TL_FAMILY_DEVICE &&
+                                         b->classes[c].role == b->role_of[r->repair->rank] && has_more(r, &b->classes[c], s);
 }
 
 static void find_excess(repairing *r, const bool *on)
 {
     const tl_baseline *b = r->b;
-    for (size_t c = 0; c < b->nclasses; c++) {
+    for (uint32_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        if (class->family != r->repair->family || class->role != b->role_of[r->repair->rank])
+        if (!is_of_family(r, c) || class->role != b->role_of[r->repair->rank])
             continue;
         excess *e = &r->excess[c];
         *e = (excess){ 0 };
-        e->usual_ns = tl_baseline_of(b, class, b->place_of[r->repair->rank], on, &e->own_ns, r->scratch);
-        e->additional = class->family == TL_FAMILY_DEVICE && has_more(r, class, on);
+        for (size_t s = 0; s < b->nsteps; s++)
+            r->on[s] = on[s] && is_step(r, c, s);
+        e->usual_ns = tl_baseline_of(b, class, b->place_of[r->repair->rank], r->on, &e->own_ns, r->scratch);
     }
 }
 
@@ -80,7 +98,7 @@ static void take_off(repairing *r, uint32_t node)
     excess *e = &r->excess[r->b->class_of[node]];
     int64_t work = r->b->graph->nodes[node].work_ns;
 
-    if (e->own_ns <= 0 || e->additional)
+    if (e->own_ns <= 0)
         return;
     if (r->repair->family == TL_FAMILY_HOST)
         take_off_host(r, node, e);
@@ -96,28 +114,19 @@ static bool repair_steps(repairing *r, const bool *on)
         return tl_repair_link(b, r->repair->rank, on, r->scenario);
     if (r->repair->family == TL_FAMILY_WAIT)
         return tl_repair_waits(b, r->repair->rank, on, r->scenario);
+    if (r->repair->family == TL_FAMILY_ADDITIONAL)
+        return tl_repair_segments(b, r->repair->rank, on, r->more, r->scenario);
     uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
-    bool host = r->repair->family == TL_FAMILY_HOST, additional = false;
+    bool host = r->repair->family == TL_FAMILY_HOST;
 
     find_excess(r, on);
-    for (uint32_t v = first; v < end; v++) {
-        if (!is_concerned(r, v, on))
-            continue;
-        if (host)
+    for (uint32_t v = first; host && v < end; v++)
+        if (is_concerned(r, v, on))
             r->excess[b->class_of[v]].surplus_ns += surplus_of(b, v);
-        additional = additional || r->excess[b->class_of[v]].additional;
-    }
     for (uint32_t v = first; v < end; v++)
         if (is_concerned(r, v, on))
             take_off(r, v);
-    if (!additional)
-        return true;
-    bool *which = tl_calloc(b->nclasses + 1, sizeof *which);
-    for (size_t c = 0; which != NULL && c < b->nclasses; c++)
-        which[c] = r->excess[c].additional;
-    bool ok = which != NULL && tl_repair_segments(b, r->repair->rank, on, which, r->scenario);
-    free(which);
-    return ok;
+    return true;
 }
 
 bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *scenario)
@@ -126,10 +135,14 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
                     .repair = repair,
                     .scenario = scenario,
                     .excess = tl_calloc(b->nclasses + 1, sizeof *r.excess),
+                    .more = tl_calloc(b->nclasses * b->nsteps + 1, sizeof *r.more),
+                    .on = tl_calloc(b->nsteps + 1, sizeof *r.on),
                     .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *r.scratch) };
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
-    bool ok = r.excess != NULL && r.scratch != NULL && one != NULL;
+    bool ok = r.excess != NULL && r.more != NULL && r.on != NULL && r.scratch != NULL && one != NULL;
 
+    if (ok)
+        find_more(&r);
     if (ok && !repair->drifts)
         ok = repair_steps(&r, repair->on);
     for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {
@@ -140,6 +153,8 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
         one[s] = false;
     }
     free(r.excess);
+    free(r.more);
+    free(r.on);
     free(r.scratch);
     free(one);
     return ok;

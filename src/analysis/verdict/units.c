@@ -274,7 +274,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         return false;
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
-        for (size_t s = 0; family <= TL_FAMILY_HOST && s < b->nsteps; s++) {
+        for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
             double *z = &f->out->z[rank * b->nsteps + s];
             f->out->late_ns[rank * b->nsteps + s] += (int64_t)f->x[i * b->nsteps + s];
             *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */

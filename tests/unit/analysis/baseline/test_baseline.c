@@ -242,6 +242,52 @@ static void waits_that_peers_do_not_have_make_a_host_late(void)
     }
 }
 
+/* Peers have two pieces, of 10 ns together, or none. */
+static void pieces_are_counted(void)
+{
+    CU_ASSERT_EQUAL(tl_additional(18, 3, 10, 2), 6);  /* the other two are 2 longer */
+    CU_ASSERT_EQUAL(tl_additional(18, 2, 10, 2), 0);
+    CU_ASSERT_EQUAL(tl_additional(5, 1, 10, 2), -5);
+    CU_ASSERT_EQUAL(tl_additional(7, 1, 0, 0), 7);    /* others have none */
+    CU_ASSERT_EQUAL(tl_additional(0, 0, 10, 2), -10);
+    CU_ASSERT_EQUAL(tl_additional(0, 0, 0, 0), 0);
+}
+
+static drawing *counted(const char *host, const char *gemms)
+{
+    return draw("steps:          111111111122222222223333333333", host, gemms, NULL);
+}
+
+static drawing *two_a_step(void)
+{
+    return counted("host:           ab........ab........ab........", "compute 7 gemm: .AABB......AABB......AABB.....");
+}
+
+/* Rank 3 has two more in step 2; rank 4 launches one of step 3 in step 2 already. */
+static graph_job *counted_job(void)
+{
+    return graph_job_of(two_a_step(), two_a_step(), two_a_step(),
+                        counted("host:           ab........abcd......ab........", "compute 7 gemm: .AABB......AABBCCDD..AABB....."),
+                        counted("host:           ab........aba........b........", "compute 7 gemm: .AABB......AABBAA.....BB......"), NULL);
+}
+
+static void what_is_launched_across_a_mark_is_not_additional(void)
+{
+    graph_job *j = counted_job();
+    int64_t scratch[SCRATCH];
+    double late[15];
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
+    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_ADDITIONAL, late, scratch));
+    for (size_t i = 0; i < 15; i++)
+        CU_ASSERT_EQUAL(late[i], i == 10 ? 4.0 * US : 0);
+    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    for (size_t i = 0; i < 15; i++)
+        CU_ASSERT_EQUAL(late[i], 0);
+    graph_job_free(j);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ segments */
 
 static drawing *segments(bool one_more)
@@ -343,6 +389,8 @@ int main(void)
         TEST(of_two_ranks_each_is_the_others_peer),
         TEST(who_is_alone_is_held_against_its_other_steps),
         TEST(waits_that_peers_do_not_have_make_a_host_late),
+        TEST(pieces_are_counted),
+        TEST(what_is_launched_across_a_mark_is_not_additional),
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
         TEST(a_step_that_a_rank_has_not_from_its_beginning_is_cut),

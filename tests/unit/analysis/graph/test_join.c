@@ -247,6 +247,23 @@ static void work_before_an_unmatched_collective_goes_with_the_next(void)
     graph_job_free(j);
 }
 
+static void work_behind_the_last_matched_collective_is_of_its_step(void)
+{
+    graph_job *j = graph_job_unmade(draw("steps:     111111111111111111111111",
+                                         "host:      .r..........s...........",
+                                         "comm 9:    ...RRRR........SSSS.....", NULL),
+                                    draw("host:      .r..........s......cq...",
+                                         "compute 7: ....................CC..",
+                                         "comm 9:    ...RRRR........SSSS...QQ", NULL), NULL);
+    j->nmarked = 1;
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].step = j->rows[i].start_ns == 3 * US ? 1 : j->rows[i].start_ns == 15 * US ? 2 : -1;
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 22)].step, 2);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_END, 24)].step, 2);
+    graph_job_free(j);
+}
+
 /* -------------------------------------------------------------------------------------------------------------- edges */
 
 static void a_rank_without_a_graph_has_no_nodes(void)
@@ -298,6 +315,7 @@ int main(void)
         TEST(rounding_is_not_a_drift),
         TEST(a_rank_without_marks_has_the_steps_of_its_collectives),
         TEST(work_before_an_unmatched_collective_goes_with_the_next),
+        TEST(work_behind_the_last_matched_collective_is_of_its_step),
         TEST(a_rank_without_a_graph_has_no_nodes),
         TEST(it_says_when_memory_is_out),
     };

@@ -75,6 +75,21 @@ static void a_launch_comes_after_what_any_thread_did_last(void)
     tl_rank_graph_free(&g);
 }
 
+static void what_was_launched_before_the_recording_is_of_no_step(void)
+{
+    drawing *d = draw("steps:     4444444455555",
+                      "host:      .ab.....c....",
+                      "compute 7: .AABB....CC..",
+                      "compute 9: ..XXX........", NULL);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        if (d->kernels[i].start_ns == US)
+            d->kernels[i].launch = TL_NONE;
+    tl_rank_graph g = drawn_graph(d);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 3)].step, -1);
+    CU_ASSERT_EQUAL(g.nodes[node_among(g.nodes, 0, (uint32_t)g.nnodes, TL_NODE_WORK, 11 * US)].step, 5);
+    tl_rank_graph_free(&g);
+}
+
 /* Columns of 100 us.  Peers pause for less, and what they do before c is work of step 5. */
 static void a_pause_is_work_of_the_step_that_it_ends_in(void)
 {
@@ -265,6 +280,7 @@ int main(void)
         TEST(work_comes_after_that_before_it_on_its_stream),
         TEST(work_that_overlaps_begins_so_much_earlier),
         TEST(a_launch_comes_after_what_any_thread_did_last),
+        TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(a_pause_is_work_of_the_step_that_it_ends_in),
         TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
         TEST(the_first_step_begins_with_its_mark),

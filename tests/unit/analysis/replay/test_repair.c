@@ -107,7 +107,7 @@ static drawing *additional_kernel(void)
 
 static void a_kernel_that_others_do_not_have(void)
 {
-    expect(peer, additional_kernel, 12, 15, TL_FAMILY_DEVICE);
+    expect(peer, additional_kernel, 12, 15, TL_FAMILY_ADDITIONAL);
 }
 
 /* Columns of 10 us; the healthy job ends in column 19. */
@@ -216,7 +216,7 @@ static void it_says_when_memory_is_out(void)
         tl_changes changes = { 0 };
         tl_mem_fail_after(k);
         ok = tl_changes_new(&j->graph, &changes) &&
-             tl_repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .on = on }, &changes);
+             tl_repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_changes_free(&changes);
