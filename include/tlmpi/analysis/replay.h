@@ -14,6 +14,9 @@
  *                 waits go
  *     transfer    each transfer, and how much later than the first its members are done, likewise
  *
+ * Of a graph that is replayed often, with few nodes changed, the others are folded first (tl_fold): the same times, from some
+ * twentieth of the nodes.
+ *
  * May use graph and baseline.
  */
 #ifndef TLMPI_ANALYSIS_REPLAY_H

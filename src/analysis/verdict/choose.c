@@ -140,6 +140,8 @@ static void join_links(choosing *c)
 
 bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
 {
+    if (out->units.n == 0)
+        return true;
     choosing c = { .b = b,
                    .out = out,
                    .least_cost = least_cost,
