@@ -36,6 +36,13 @@ void tl_mem_start(void)
 #endif
 }
 
+void tl_mem_return(void)
+{
+#if defined __GLIBC__
+    malloc_trim(SPARE_BYTES);
+#endif
+}
+
 void tl_mem_fail_after(size_t n)
 {
     fuse = n;

@@ -29,7 +29,7 @@ typedef struct tl_graph_basis {
 } tl_graph_basis;
 
 /* rows: of all collectives of the job, in order; programs: of all ranks; graph: what
- * the verdict rests on instead, or NULL; where ranks mark no steps, both get numbers of
+ * the verdict rests on instead, and programs are used up then, or NULL; where ranks mark no steps, both get numbers of
  * steps.  `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
  * TL_ENOMEM; TL_EINPUT. */
 tl_status tl_job_judge(tl_late_row *rows, size_t nrows, tl_programs *programs, const tl_graph_basis *graph,

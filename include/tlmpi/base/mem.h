@@ -12,6 +12,9 @@
 /* At the start of the program: what is large goes back to the system when it is freed, whatever was freed before. */
 void tl_mem_start(void);
 
+/* What has been freed in many small pieces goes back to the system now. */
+void tl_mem_return(void);
+
 /* n * size zeroed bytes, NULL when they are not to be had or n * size overflows.  Free with free(). */
 void *tl_calloc(size_t n, size_t size);
 

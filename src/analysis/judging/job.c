@@ -170,7 +170,7 @@ static tl_status judge(attributing *a, const tl_programs *programs, tl_error *er
 }
 
 /* The same, from the graph of all their work. */
-static tl_status judge_graph(attributing *a, const tl_programs *programs, const tl_graph_basis *basis, tl_error *err)
+static tl_status judge_graph(attributing *a, tl_programs *programs, const tl_graph_basis *basis, tl_error *err)
 {
     const tl_graph_input input = { .graphs = basis->graphs,
                                    .ranks = a->ranks,
@@ -189,9 +189,12 @@ static tl_status judge_graph(attributing *a, const tl_programs *programs, const 
     const tl_role_input roles = { a->rows, a->nrows, a->ranks, a->nranks, programs };
 
     tl_status st = tl_job_roles_find(&a->roles, &roles) ? TL_OK : tl_fail_memory(err, "the roles of ranks");
+    tl_programs_free(programs);
+    tl_mem_return();
     if (st == TL_OK)
         st = tl_graph_make(&input, &graph, err);
-    tl_rank_graphs_free(basis->graphs); /* as large as the job's */
+    tl_rank_graphs_free(basis->graphs);
+    tl_mem_return();
     if (st == TL_OK)
         st = tl_baseline_make(&graph, a->ranks, a->rows, a->nrows, &baseline, err);
     if (st == TL_OK)
