@@ -65,6 +65,11 @@ typedef struct tl_work_class {
     int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; else NULL */
 } tl_work_class;
 
+/* How a rank's step is cut into segments. */
+typedef struct tl_step_cut {
+    uint32_t first, n; /* the segment in which the step begins, collectives launched in it */
+} tl_step_cut;
+
 typedef struct tl_baseline {
     const tl_graph *graph;
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
@@ -79,14 +84,14 @@ typedef struct tl_baseline {
     tl_work_class *classes;
     uint32_t *class_of; /* [nodes]: TL_NONE: none */
     uint32_t *step_of;  /* [nodes]: index of the step */
-    uint32_t *segment_of; /* [nodes]: the same stretch of the step on all ranks of the role; UINT32_MAX: they differ */
+    tl_step_cut *cuts;  /* [nranks * nsteps] */
+    bool *alike;        /* [nroles * nsteps]: all of the role launch as many collectives */
     tl_link_ranks *links; /* [nlinks] */
     uint32_t *link_members;
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
     double *heavy;      /* [TL_NFAMILIES * nsteps] how heavy a step is for all, 1 as others are */
-    int64_t *usual_ns;  /* [nodes]: of LAUNCHes, what the same piece of host work takes the role; else 0 */
 } tl_baseline;
 
 /* The graph stays the caller's, and has to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
@@ -135,6 +140,13 @@ static inline int64_t tl_transfer_bytes(uint64_t key)
     uint64_t bytes = key & (UINT64_MAX >> 8);
     return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
+
+/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ. */
+uint32_t tl_segment_of(const tl_baseline *baseline, size_t rank, uint32_t node);
+
+/* What the same piece of host work, before a launch at one place of one program, takes the role: into usual_ns[nodes], of all its
+ * ranks.  False when memory is out. */
+bool tl_usual_of_pieces(const tl_baseline *baseline, uint32_t role, int64_t *usual_ns);
 
 /* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
  * them in order. */

@@ -27,8 +27,10 @@
 
 /* What is changed: the work of nodes, and which edges are gone. */
 typedef struct tl_changes {
-    int64_t *work_ns; /* [nodes] */
-    bool *gone;       /* [nodes]: the second of its two edges is; what released a wait */
+    int64_t *work_ns;  /* [nodes] */
+    bool *gone;        /* [nodes]: the second of its two edges is; what released a wait */
+    int64_t *usual_ns; /* [nodes]: what pieces of hosts usually take, where a host has been repaired; NULL: nowhere */
+    bool *known;       /* [roles]: of which roles that is there */
 } tl_changes;
 
 /* Unchanged, until tl_changes_free.  False when memory is out. */

@@ -10,7 +10,7 @@ tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl
 {
     *out = (tl_baseline){ .graph = graph };
     bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
-              tl_baseline_places(out) && tl_baseline_own(out);
+              tl_baseline_own(out);
     return ok ? TL_OK : tl_fail_memory(err, "what is usual");
 }
 
@@ -28,13 +28,13 @@ void tl_baseline_free(tl_baseline *b)
     free(b->cut);
     free(b->class_of);
     free(b->step_of);
-    free(b->segment_of);
+    free(b->cuts);
+    free(b->alike);
     free(b->links);
     free(b->link_members);
     free(b->host_of);
     free(b->link_of);
     free(b->tail_ns);
-    free(b->usual_ns);
     free(b->heavy);
     *b = (tl_baseline){ 0 };
 }

@@ -3,27 +3,14 @@
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
-/* How the host of one rank is cut in one step. */
-typedef struct cut {
-    uint32_t first, n; /* the segment in which the step begins, collectives launched in it */
-} cut;
-
-typedef struct filling {
-    tl_baseline *out;
-    cut *cuts;         /* [nranks * nsteps] */
-    bool *alike;       /* [nroles * nsteps]: all of the role launch as many collectives */
-    tl_classes classes;
-} filling;
-
 /* ---------------------------------------------------------------------------------------------------------- segments */
 
-static void find_cuts(filling *f)
+static void find_cuts(tl_baseline *b)
 {
-    const tl_baseline *b = f->out;
     const tl_graph *g = b->graph;
     for (size_t r = 0; r < g->nranks; r++)
         for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
-            cut *c = &f->cuts[r * b->nsteps + b->step_of[v]];
+            tl_step_cut *c = &b->cuts[r * b->nsteps + b->step_of[v]];
             if (g->nodes[v].kind != TL_NODE_ARRIVAL)
                 continue;
             c->first = c->n == 0 || g->nodes[v].segment < c->first ? g->nodes[v].segment : c->first;
@@ -34,15 +21,16 @@ static void find_cuts(filling *f)
             const uint32_t *members = b->members + b->roles[q].first;
             bool alike = true;
             for (size_t i = 1; i < b->roles[q].n; i++)
-                alike = alike && f->cuts[members[i] * b->nsteps + s].n == f->cuts[members[0] * b->nsteps + s].n;
-            f->alike[q * b->nsteps + s] = alike;
+                alike = alike && b->cuts[members[i] * b->nsteps + s].n == b->cuts[members[0] * b->nsteps + s].n;
+            b->alike[q * b->nsteps + s] = alike;
         }
 }
 
-static uint32_t segment_at(const filling *f, size_t rank, uint32_t step, uint32_t segment)
+uint32_t tl_segment_of(const tl_baseline *b, size_t rank, uint32_t node)
 {
-    const cut *c = &f->cuts[rank * f->out->nsteps + step];
-    if (!f->alike[f->out->role_of[rank] * f->out->nsteps + step] || c->n == 0)
+    uint32_t step = b->step_of[node], segment = b->graph->nodes[node].segment;
+    const tl_step_cut *c = &b->cuts[rank * b->nsteps + step];
+    if (!b->alike[b->role_of[rank] * b->nsteps + step] || c->n == 0)
         return UINT32_MAX;
     uint32_t at = segment < c->first ? 0 : segment - c->first;
     return at < c->n ? at : c->n;
@@ -94,10 +82,10 @@ uint32_t tl_class_at(tl_baseline *b, tl_classes *classes, tl_family family, uint
 }
 
 /* The class, with what a node has of it; TL_NONE when memory is out. */
-static uint32_t fill_in(filling *f, size_t rank, uint32_t node, tl_family family, uint64_t key, int64_t ns)
+static uint32_t fill_in(tl_baseline *b, tl_classes *classes, size_t rank, uint32_t node, tl_family family, uint64_t key,
+                        int64_t ns)
 {
-    tl_baseline *b = f->out;
-    uint32_t class = tl_class_at(b, &f->classes, family, b->role_of[rank], key);
+    uint32_t class = tl_class_at(b, classes, family, b->role_of[rank], key);
     if (class == TL_NONE)
         return TL_NONE;
     size_t cell = b->place_of[rank] * b->nsteps + b->step_of[node];
@@ -106,21 +94,20 @@ static uint32_t fill_in(filling *f, size_t rank, uint32_t node, tl_family family
     return class;
 }
 
-static bool fill_rank(filling *f, size_t rank)
+static bool fill_rank(tl_baseline *b, tl_classes *classes, size_t rank)
 {
-    tl_baseline *b = f->out;
     const tl_graph *g = b->graph;
 
     for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
         const tl_node *node = &g->nodes[v];
         bool host = is_host_work(node);
         int64_t waited_ns = tl_waited_ns(g, v);
-        uint64_t segment = b->segment_of[v] = segment_at(f, rank, b->step_of[v], node->segment);
-        if (waited_ns >= 0 && fill_in(f, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
+        uint64_t segment = tl_segment_of(b, rank, v);
+        if (waited_ns >= 0 && fill_in(b, classes, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
             return false;
         if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
             continue;
-        b->class_of[v] = fill_in(f, rank, v, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, host ? segment : node->key,
+        b->class_of[v] = fill_in(b, classes, rank, v, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, host ? segment : node->key,
                                  node->work_ns);
         if (b->class_of[v] == TL_NONE)
             return false;
@@ -128,31 +115,21 @@ static bool fill_rank(filling *f, size_t rank)
     return true;
 }
 
-static bool fill(filling *f)
-{
-    bool ok = true;
-    for (size_t r = 0; ok && r < f->out->graph->nranks; r++)
-        ok = fill_rank(f, r);
-    return ok;
-}
-
 bool tl_baseline_cells(tl_baseline *out)
 {
     const tl_graph *g = out->graph;
-    filling f = { .out = out,
-                  .cuts = tl_calloc(g->nranks * out->nsteps + 1, sizeof *f.cuts),
-                  .alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *f.alike) };
+    tl_classes classes = { .room = 0 };
+    out->cuts = tl_calloc(g->nranks * out->nsteps + 1, sizeof *out->cuts);
+    out->alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->alike);
     out->class_of = tl_malloc((g->nnodes + 1) * sizeof *out->class_of);
-    out->segment_of = tl_malloc((g->nnodes + 1) * sizeof *out->segment_of);
-    bool ok = f.cuts != NULL && f.alike != NULL && out->class_of != NULL && out->segment_of != NULL;
+    bool ok = out->cuts != NULL && out->alike != NULL && out->class_of != NULL;
 
     for (size_t v = 0; ok && v < g->nnodes; v++)
-        out->class_of[v] = out->segment_of[v] = TL_NONE;
+        out->class_of[v] = TL_NONE;
     if (ok)
-        find_cuts(&f);
-    ok = ok && fill(&f);
-    free(f.cuts);
-    free(f.alike);
-    tl_map_free(&f.classes.number_of);
+        find_cuts(out);
+    for (size_t r = 0; ok && r < g->nranks; r++)
+        ok = fill_rank(out, &classes, r);
+    tl_map_free(&classes.number_of);
     return ok;
 }

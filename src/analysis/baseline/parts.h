@@ -25,11 +25,8 @@ uint32_t tl_class_at(tl_baseline *out, tl_classes *classes, tl_family family, ui
 
 void tl_class_free(tl_work_class *class);
 
-/* cells.c: classes, class_of. */
+/* cells.c: cuts, alike, classes, class_of. */
 bool tl_baseline_cells(tl_baseline *out);
-
-/* places.c: usual_ns. */
-bool tl_baseline_places(tl_baseline *out);
 
 /* own.c: heavy. */
 bool tl_baseline_own(tl_baseline *out);

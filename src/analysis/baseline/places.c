@@ -34,31 +34,22 @@ static size_t list(const tl_baseline *b, uint32_t role, uint32_t *v)
     return n;
 }
 
-static bool find_usual(tl_baseline *out, uint32_t role)
+bool tl_usual_of_pieces(const tl_baseline *b, uint32_t role, int64_t *usual_ns)
 {
-    const tl_node *nodes = out->graph->nodes;
-    size_t n = list(out, role, NULL);
+    const tl_node *nodes = b->graph->nodes;
+    size_t n = list(b, role, NULL);
     uint32_t *v = tl_malloc((n + 1) * sizeof *v);
     int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
-    bool ok = v != NULL && ns != NULL && list(out, role, v) == n && tl_sort_index(v, n, by_place, out);
+    bool ok = v != NULL && ns != NULL && list(b, role, v) == n && tl_sort_index(v, n, by_place, b);
 
     for (size_t i = 0, to; ok && i < n; i = to) {
-        for (to = i; to < n && by_place(out, v[i], v[to]) == 0; to++)
+        for (to = i; to < n && by_place(b, v[i], v[to]) == 0; to++)
             ns[to - i] = nodes[v[to]].work_ns;
         int64_t usual = to - i > 1 ? tl_usual(ns, to - i) : 0;
         for (size_t k = i; k < to; k++)
-            out->usual_ns[v[k]] = usual;
+            usual_ns[v[k]] = usual;
     }
     free(v);
     free(ns);
-    return ok;
-}
-
-bool tl_baseline_places(tl_baseline *out)
-{
-    out->usual_ns = tl_calloc(out->graph->nnodes + 1, sizeof *out->usual_ns);
-    bool ok = out->usual_ns != NULL;
-    for (uint32_t role = 0; ok && role < out->nroles; role++)
-        ok = find_usual(out, role);
     return ok;
 }

@@ -34,6 +34,7 @@ static bool list_graphs(tl_joining *j)
         const tl_rank_graph *g = j->graphs[r] = found ? &all->of.v[at] : &no_graph;
         j->out->first_node[r] = (uint32_t)nnodes;
         nnodes += g->nnodes;
+        j->first_comm[r + 1] = j->first_comm[r] + g->ncomms;
         if (nnodes >= TL_NONE / 2)
             return false;
         j->release_of[r] = tl_malloc((g->npauses + 1) * sizeof **j->release_of);
@@ -44,20 +45,12 @@ static bool list_graphs(tl_joining *j)
                 return false;
     }
     j->out->first_node[j->in->nranks] = (uint32_t)nnodes;
-    j->meeting_of = tl_malloc((nnodes + 1) * sizeof *j->meeting_of);
-    j->wait_of = tl_calloc(nnodes + 1, sizeof *j->wait_of);
-    if (j->meeting_of == NULL || j->wait_of == NULL)
+    j->meeting_of = tl_malloc((j->first_comm[j->in->nranks] + 1) * sizeof *j->meeting_of);
+    for (size_t c = 0; j->meeting_of != NULL && c < j->first_comm[j->in->nranks]; c++)
+        j->meeting_of[c] = TL_NONE;
+    if (j->meeting_of == NULL)
         return false;
-    memset(j->meeting_of, 0xff, (nnodes + 1) * sizeof *j->meeting_of);
     return tl_graph_untold(j->graphs, j->in->nranks, j->release_of, j->out);
-}
-
-static void list_waits(tl_joining *j)
-{
-    for (size_t r = 0; r < j->in->nranks; r++)
-        for (uint32_t p = 0; p < j->graphs[r]->npauses; p++)
-            if (j->release_of[r][p] != TL_NONE)
-                j->wait_of[j->out->first_node[r] + j->graphs[r]->pauses[p].end] = p + 1;
 }
 
 /* By rank and kernel. */
@@ -81,8 +74,10 @@ static bool find_members(tl_joining *j)
         size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
         uint32_t c = rank < j->in->nranks ? tl_map_get(&comms, comm_key(rank, j->in->rows[i].uid)) : TL_MAP_NONE;
         const tl_node_comm *comm = c != TL_MAP_NONE ? &j->graphs[rank]->comms[c] : NULL;
-        j->members[i] = (tl_member){ comm != NULL ? comm->start_ns : 0, (uint32_t)rank,
-                                     comm != NULL ? j->out->first_node[rank] + comm->arrival : TL_NONE };
+        j->members[i] = (tl_member){ .rank = (uint32_t)rank, .arrival = TL_NONE };
+        if (comm != NULL)
+            j->members[i] = (tl_member){ comm->start_ns, j->first_comm[rank] + c, (uint32_t)rank,
+                                         j->out->first_node[rank] + comm->arrival };
     }
     tl_map_free(&comms);
     return ok;
@@ -133,10 +128,23 @@ static void put_edge(tl_graph *g, uint32_t from, int64_t lag_ns)
     g->lag_ns[g->nedges++] = lag_ns;
 }
 
+/* One rank in hand, and room for it. */
+typedef struct putting {
+    tl_joining *j;
+    size_t rank;
+    tl_rank_graph graph;
+    tl_node *nodes;       /* what was packed */
+    tl_edge *edges;
+    uint32_t *meeting_of; /* by node: the meeting that it is the END of, TL_NONE */
+    uint32_t *wait_of;    /* by node: 1 + its pause, if that was a wait; 0 */
+} putting;
+
 /* The edges of one node of a rank: those of its own graph, but for what was voted out; the meeting's in place of an END's. */
-static void put_edges(tl_joining *j, size_t r, const tl_rank_graph *g, uint32_t v, tl_node *node)
+static void put_edges(const putting *p, uint32_t v, tl_node *node)
 {
-    uint32_t base = j->out->first_node[r], meeting = j->meeting_of[base + v], wait = j->wait_of[base + v];
+    tl_joining *j = p->j;
+    const tl_rank_graph *g = &p->graph;
+    uint32_t base = j->out->first_node[p->rank], meeting = p->meeting_of[v], wait = p->wait_of[v];
 
     node->first_edge = (uint32_t)j->out->nedges;
     if (meeting != TL_NONE) {
@@ -160,26 +168,43 @@ static void put_edges(tl_joining *j, size_t r, const tl_rank_graph *g, uint32_t 
         put_edge(j->out, base + edge.from, edge.lag_ns);
     }
     if (wait > 0) {
-        const tl_pause_release *release = &g->releases[j->release_of[r][wait - 1]];
+        const tl_pause_release *release = &g->releases[j->release_of[p->rank][wait - 1]];
         node->work_ns = 0;
         put_edge(j->out, base + release->node, release->lag_ns);
     }
 }
 
-/* The nodes of a rank; what is packed is unpacked into nodes and edges. */
-static void put_rank(tl_joining *j, size_t r, tl_node *nodes, tl_edge *edges)
+/* Where the rank's own graph gives way to what all ranks have shown. */
+static void mark(putting *p)
 {
-    tl_rank_graph g = *j->graphs[r];
-    if (g.nodes == NULL && g.nnodes > 0) {
-        tl_rank_graph_unpack(j->graphs[r], nodes, edges);
-        g.nodes = nodes;
-        g.edges = edges;
+    const tl_joining *j = p->j;
+    const tl_rank_graph *g = &p->graph;
+    for (size_t v = 0; v < g->nnodes; v++) {
+        p->meeting_of[v] = TL_NONE;
+        p->wait_of[v] = 0;
     }
-    for (uint32_t v = 0; v < g.nnodes; v++) {
-        tl_node *node = &j->out->nodes[j->out->first_node[r] + v];
-        *node = g.nodes[v];
-        node->done_ns = on_job_clock(&j->shifts[r], node->done_ns);
-        put_edges(j, r, &g, v, node);
+    for (size_t c = 0; c < g->ncomms; c++)
+        p->meeting_of[g->comms[c].arrival + 1] = j->meeting_of[j->first_comm[p->rank] + c];
+    for (uint32_t i = 0; i < g->npauses; i++)
+        if (j->release_of[p->rank][i] != TL_NONE)
+            p->wait_of[g->pauses[i].end] = i + 1;
+}
+
+static void put_rank(putting *p)
+{
+    tl_joining *j = p->j;
+    p->graph = *j->graphs[p->rank];
+    if (p->graph.nodes == NULL && p->graph.nnodes > 0) {
+        tl_rank_graph_unpack(&p->graph, p->nodes, p->edges);
+        p->graph.nodes = p->nodes;
+        p->graph.edges = p->edges;
+    }
+    mark(p);
+    for (uint32_t v = 0; v < p->graph.nnodes; v++) {
+        tl_node *node = &j->out->nodes[j->out->first_node[p->rank] + v];
+        *node = p->graph.nodes[v];
+        node->done_ns = on_job_clock(&j->shifts[p->rank], node->done_ns);
+        put_edges(p, v, node);
     }
 }
 
@@ -190,13 +215,18 @@ static bool put_ranks(tl_joining *j)
         nnodes = j->graphs[r]->nnodes > nnodes ? j->graphs[r]->nnodes : nnodes;
         nedges = j->graphs[r]->nedges > nedges ? j->graphs[r]->nedges : nedges;
     }
-    tl_node *nodes = tl_malloc((nnodes + 1) * sizeof *nodes);
-    tl_edge *edges = tl_malloc((nedges + 1) * sizeof *edges);
-    bool ok = nodes != NULL && edges != NULL;
-    for (size_t r = 0; ok && r < j->in->nranks; r++)
-        put_rank(j, r, nodes, edges);
-    free(nodes);
-    free(edges);
+    putting p = { .j = j,
+                  .nodes = tl_malloc((nnodes + 1) * sizeof *p.nodes),
+                  .edges = tl_malloc((nedges + 1) * sizeof *p.edges),
+                  .meeting_of = tl_malloc((nnodes + 1) * sizeof *p.meeting_of),
+                  .wait_of = tl_malloc((nnodes + 1) * sizeof *p.wait_of) };
+    bool ok = p.nodes != NULL && p.edges != NULL && p.meeting_of != NULL && p.wait_of != NULL;
+    for (; ok && p.rank < j->in->nranks; p.rank++)
+        put_rank(&p);
+    free(p.nodes);
+    free(p.edges);
+    free(p.meeting_of);
+    free(p.wait_of);
     return ok;
 }
 
@@ -278,13 +308,13 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     tl_joining j = { .in = input,
                   .out = out,
                   .graphs = tl_calloc(n + 1, sizeof *j.graphs),
+                  .first_comm = tl_calloc(n + 1, sizeof *j.first_comm),
                   .release_of = tl_calloc(n + 1, sizeof *j.release_of),
                   .shifts = tl_calloc(n + 1, sizeof *j.shifts) };
-    bool ok = out->first_node != NULL && j.graphs != NULL && j.release_of != NULL && j.shifts != NULL && list_graphs(&j) &&
-              find_members(&j);
+    bool ok = out->first_node != NULL && j.graphs != NULL && j.first_comm != NULL && j.release_of != NULL &&
+              j.shifts != NULL && list_graphs(&j) && find_members(&j);
 
     if (ok) {
-        list_waits(&j);
         tl_graph_meet(&j);
         find_shifts(&j);
     }
@@ -295,7 +325,7 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     free(j.release_of);
     free(j.shifts);
     free(j.meeting_of);
-    free(j.wait_of);
+    free(j.first_comm);
     free(j.meetings.v);
     free(j.arrivals.v);
     free(j.members);

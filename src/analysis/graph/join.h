@@ -16,6 +16,7 @@ typedef struct tl_absentees tl_absentees;
 /* Whose kernel a row is. */
 typedef struct tl_member {
     int64_t start_ns; /* on the rank's clock */
+    size_t comm;      /* among those of all ranks */
     uint32_t rank;    /* index */
     uint32_t arrival; /* TL_NONE: the rank's graph has no such kernel */
 } tl_member;
@@ -28,17 +29,17 @@ typedef struct tl_joining {
     tl_clock_shift *shifts;
     tl_member *members;           /* by row */
     tl_map false_votes;
-    uint32_t *meeting_of;         /* by node: the meeting that it is the END of, TL_NONE */
-    uint32_t *wait_of;            /* by node: 1 + its pause, if that was a wait; 0 */
+    size_t *first_comm;           /* [nranks + 1] by rank: its comms among all */
+    uint32_t *meeting_of;         /* by comm: the meeting that its END waits for, TL_NONE */
     TL_VEC(tl_node) meetings;     /* their first_edge is among ... */
     TL_VEC(tl_edge) arrivals;     /* ... what they wait for, one meeting after the other */
     tl_absentees *absentees;
     bool failed;
 } tl_joining;
 
-static inline uint32_t tl_arrival_of(const tl_joining *j, const tl_late_row *row)
+static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_row *row)
 {
-    return j->members[row - j->in->rows].arrival;
+    return &j->members[row - j->in->rows];
 }
 
 /* meet.c: all meetings.  `failed` when memory is out. */

@@ -36,7 +36,7 @@ static bool add_edge(tl_joining *j, uint32_t from, int64_t lag_ns)
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
     return (row->fits || (g->n == 1 && tl_absentees_count(j->absentees, row) > 0)) &&
-           tl_arrival_of(j, row) != TL_NONE;
+           tl_member_of(j, row)->arrival != TL_NONE;
 }
 
 static bool stayed(const gathering *g, const tl_late_row *row)
@@ -93,11 +93,10 @@ static void meet(tl_joining *j, const tl_late_row *rows, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!takes_part(j, &g, &rows[i]))
             continue;
-        uint32_t arrival = tl_arrival_of(j, &rows[i]);
-        if (!add_edge(j, arrival, 0))
+        if (!add_edge(j, tl_member_of(j, &rows[i])->arrival, 0))
             return;
         if (stayed(&g, &rows[i]))
-            j->meeting_of[arrival + 1] = number;
+            j->meeting_of[tl_member_of(j, &rows[i])->comm] = number;
     }
     int64_t last = absent > 0 ? g.absent_ns : g.last_ns;
     j->meetings.v[j->meetings.n++] = (tl_node){ .done_ns = g.end_ns,

@@ -59,7 +59,7 @@ static bool list_work(const tl_baseline *b, uint32_t role, const bool *on, const
         uint32_t rank = b->members[b->roles[role].first + i];
         for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
             if (b->class_of[v] != TL_NONE && on[b->step_of[v]] && more[b->class_of[v] * b->nsteps + b->step_of[v]])
-                ok = add(p, (piece){ g->nodes[v].work_ns, b->class_of[v], 0, b->segment_of[v], i, v }); /* all steps at once */
+                ok = add(p, (piece){ g->nodes[v].work_ns, b->class_of[v], 0, tl_segment_of(b, rank, v), i, v }); /* all steps at once */
     }
     return ok;
 }
@@ -99,7 +99,7 @@ static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, piec
         uint32_t rank = b->members[b->roles[role].first + i];
         for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
             if (on[b->step_of[v]] && tl_waited_ns(g, v) >= 0)
-                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], b->segment_of[v], i, v });
+                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], tl_segment_of(b, rank, v), i, v });
     }
     return ok;
 }

@@ -74,9 +74,22 @@ static void find_excess(repairing *r, const bool *on)
     }
 }
 
-static int64_t surplus_of(const tl_baseline *b, uint32_t node)
+static int64_t surplus_of(const repairing *r, uint32_t node)
 {
-    return tl_ns_max(0, b->graph->nodes[node].work_ns - b->usual_ns[node]);
+    return tl_ns_max(0, r->b->graph->nodes[node].work_ns - r->scenario->usual_ns[node]);
+}
+
+/* What the pieces of the rank's role usually take; once for all repairs of a scenario. */
+static bool know_usual(const tl_baseline *b, uint32_t role, tl_changes *scenario)
+{
+    if (scenario->usual_ns == NULL)
+        scenario->usual_ns = tl_calloc(b->graph->nnodes + 1, sizeof *scenario->usual_ns);
+    if (scenario->known == NULL)
+        scenario->known = tl_calloc(b->nroles + 1, sizeof *scenario->known);
+    if (scenario->usual_ns == NULL || scenario->known == NULL)
+        return false;
+    scenario->known[role] = scenario->known[role] || tl_usual_of_pieces(b, role, scenario->usual_ns);
+    return scenario->known[role];
 }
 
 /* The excess of a host comes from the surplus of its pieces; where that does not make it up, from all of their time. */
@@ -87,7 +100,7 @@ static void take_off_host(repairing *r, uint32_t node, excess *e)
 
     if (too_much <= 0)
         return;
-    e->drawn_ns += enough ? surplus_of(r->b, node) : work;
+    e->drawn_ns += enough ? surplus_of(r, node) : work;
     int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->surplus_ns : e->own_ns);
     r->scenario->work_ns[node] -= off - e->off_ns;
     e->off_ns = off;
@@ -122,7 +135,7 @@ static bool repair_steps(repairing *r, const bool *on)
     find_excess(r, on);
     for (uint32_t v = first; host && v < end; v++)
         if (is_concerned(r, v, on))
-            r->excess[b->class_of[v]].surplus_ns += surplus_of(b, v);
+            r->excess[b->class_of[v]].surplus_ns += surplus_of(r, v);
     for (uint32_t v = first; v < end; v++)
         if (is_concerned(r, v, on))
             take_off(r, v);
@@ -143,6 +156,8 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
 
     if (ok)
         find_more(&r);
+    if (ok && repair->family == TL_FAMILY_HOST)
+        ok = know_usual(b, b->role_of[repair->rank], scenario);
     if (ok && !repair->drifts)
         ok = repair_steps(&r, repair->on);
     for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {

@@ -18,6 +18,8 @@ void tl_changes_free(tl_changes *scenario)
 {
     free(scenario->work_ns);
     free(scenario->gone);
+    free(scenario->usual_ns);
+    free(scenario->known);
     *scenario = (tl_changes){ 0 };
 }
 
