@@ -200,15 +200,7 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
 
 /* ------------------------------------------------------------------------------------------------------- pair align */
 
-/* Sends and receives of which nobody says between whom: matched by when they ended.
- *
- *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
- *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
- *     2   ......[?].........[?]...     with the next
- *
- * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
- * the group are.  A pure function of its input.
- */
+/* Sends and receives that counting does not match: by when they ended. */
 
 /* One rank's part in a send, a receive or both. */
 typedef struct tl_pair_item {
@@ -216,12 +208,32 @@ typedef struct tl_pair_item {
     uint64_t lone; /* the key that it gets alone */
     int64_t end_ns;
     int32_t group, rank;
-    int32_t peer; /* -2: unknown */
-    int32_t padding;
+    int32_t peer;  /* -2: unknown */
+    int32_t sends; /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
+    int32_t proc; /* whose it is, and where: the caller's */
+    size_t place;
 } tl_pair_item;
 
-/* Gives every open item a key, and those for which one is found a peer.  No neighbours are guessed in groups that
- * guess[group] is false for.  False when memory is out. */
+/* Those that are known between whom.  Recordings begin raggedly, and where no step is marked nothing begins the counts
+ * anew: what the receiver recorded first may be the second that the sender has.
+ *
+ *     sender     [s1]..[s2].......[s3].[s4]
+ *     receiver         ...[r2].......[r3].[r4]
+ *
+ * Both end together, but for the distance of the clocks, which is one: of all shifts of the one against the other,
+ * those under which the differences of ends scatter least, and of these, as steps repeat, the one under which ends lie
+ * least apart.  Gives every open item whose peer is known a key.  False when memory is out. */
+bool tl_ways_align(tl_pair_item *items, size_t n);
+
+/* Those of which nobody says between whom.
+ *
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
+ *     2   ......[?].........[?]...     with the next
+ *
+ * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
+ * the group are.  A pure function of its input.  Gives every open item a key, and those for which one is found a peer.
+ * No neighbours are guessed in groups that guess[group] is false for.  False when memory is out. */
 bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
 
 /* -------------------------------------------------------------------------------------------------------- suspicion */

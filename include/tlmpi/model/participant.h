@@ -24,6 +24,9 @@ enum {
     TL_PEER_UNKNOWN = -2 /* nobody says which rank is the other */
 };
 
+/* The part of sends and receives of a rank that marks no steps: what it sent first nobody knows. */
+enum { TL_UNCOUNTED = INT32_MIN };
+
 typedef struct tl_participant {
     uint64_t key; /* the same for all that take part in one collective; 0: not known yet */
     int64_t start_ns, end_ns;
@@ -36,8 +39,8 @@ typedef struct tl_participant {
     int32_t step;  /* -1 for none */
     int32_t nth;   /* among those of its membership, step and kind with a launch, from 0; -1 without one; of sends and
                     * receives: among those from one rank to the other (of both at once: from the lower) */
-    int32_t
-        part; /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in */
+    int32_t part; /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
+                   * or TL_UNCOUNTED */
     int32_t peer;      /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
     uint32_t uid;      /* position in traceEvents */
     uint8_t kind;      /* tl_collective */

@@ -61,6 +61,7 @@ typedef struct tl_placed {
     int32_t step;
     uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
     uint32_t end;   /* the node of its end: WORK or END */
+    bool before;    /* launched before the recording: nothing of its stream has a launch so far, but something later has */
 } tl_placed;
 
 /* The kernels of one stream: [first, end) of the view's. */

@@ -255,17 +255,32 @@ static bool put_nodes(tl_joining *j)
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
-/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; behind the last of these its
- * own.  step_of[ncomms + 1] has the steps of those that have one, -1 elsewhere. */
+/* A segment whose collective nobody knows the step of. */
+enum { STEP_UNKNOWN = -2 };
+
+/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last that of the one
+ * before.  What ends in collectives of none lies before all steps, or behind them.  step_of[ncomms + 1] has the steps of those
+ * that are known. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
-    size_t last = ncomms;
-    while (last > 0 && step_of[last - 1] < 0)
+    size_t before = 0, last = ncomms;
+    for (size_t s = 0; s <= ncomms && step_of[s] < 0; s++)
+        before = step_of[s] != STEP_UNKNOWN ? s + 1 : before;
+    while (last > 0 && step_of[last] == STEP_UNKNOWN)
         last--;
-    for (size_t s = last; last > 0 && s <= ncomms; s++)
-        step_of[s] = step_of[last - 1];
-    for (size_t s = last; s-- > 0;)
-        step_of[s] = step_of[s] < 0 ? step_of[s + 1] : step_of[s];
+    int32_t next = step_of[last] >= 0 ? step_of[last] : TL_STEP_BEHIND;
+    for (size_t s = ncomms + 1; s-- > 0;) {
+        next = step_of[s] >= 0 ? step_of[s] : next;
+        step_of[s] = s < before ? -1 : next;
+    }
+}
+
+/* What nobody else is in tells of no step. */
+static bool is_alone(const tl_graph_input *in, size_t row)
+{
+    int64_t collective = in->rows[row].collective;
+    return (row == 0 || in->rows[row - 1].collective != collective) &&
+           (row + 1 == in->nrows || in->rows[row + 1].collective != collective);
 }
 
 /* Ranks whose marks do not tell the job's steps have those of their collectives. */
@@ -280,11 +295,11 @@ static bool number_steps(tl_joining *j)
         first[r + 1] = first[r] + (marked ? 0 : j->graphs[r]->ncomms + 1);
     }
     int32_t *step_of = tl_malloc((first[n] + 1) * sizeof *step_of);
-    if (step_of != NULL && first[n] > 0)
-        memset(step_of, 0xff, first[n] * sizeof *step_of); /* -1 */
+    for (size_t s = 0; step_of != NULL && s < first[n]; s++)
+        step_of[s] = STEP_UNKNOWN;
     for (size_t i = 0; step_of != NULL && first[n] > 0 && i < j->in->nrows; i++) {
         uint32_t r = j->members[i].rank, arrival = j->members[i].arrival;
-        if (arrival != TL_NONE && first[r + 1] > first[r])
+        if (arrival != TL_NONE && first[r + 1] > first[r] && (j->in->rows[i].step >= 0 || !is_alone(j->in, i)))
             step_of[first[r] + j->out->nodes[arrival].segment] = j->in->rows[i].step;
     }
     for (size_t r = 0; step_of != NULL && r < n; r++) {

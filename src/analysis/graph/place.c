@@ -98,6 +98,8 @@ static int by_turn(const void *context, uint32_t x, uint32_t y)
     const tl_graph_build *b = context;
     const tl_kernel *k = b->view->kernels;
     int64_t a = b->placed[x].launch_ns, c = b->placed[y].launch_ns;
+    if (b->placed[x].before != b->placed[y].before)
+        return b->placed[x].before ? -1 : 1;
     a = a != TL_TIME_UNKNOWN ? a : k[x].start_ns;
     c = c != TL_TIME_UNKNOWN ? c : k[y].start_ns;
     if (a != c)
@@ -105,11 +107,30 @@ static int by_turn(const void *context, uint32_t x, uint32_t y)
     return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
 }
 
+/* What is on the device when the recording begins may run long after the first that is launched in it. */
+static void find_before(tl_graph_build *b)
+{
+    bool launched = false;
+    for (size_t i = b->view->nkernels; i-- > 0;) {
+        const tl_kernel *k = &b->view->kernels[i];
+        launched = launched && tl_same_stream(k, k + 1);
+        b->placed[i].before = launched && b->placed[i].launch_ns == TL_TIME_UNKNOWN;
+        launched = launched || b->placed[i].launch_ns != TL_TIME_UNKNOWN;
+    }
+    bool begun = false;
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        begun = begun && tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]);
+        begun = begun || b->placed[i].launch_ns != TL_TIME_UNKNOWN;
+        b->placed[i].before = b->placed[i].before && !begun;
+    }
+}
+
 static bool put_in_order(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     for (uint32_t i = 0; i < n; i++)
         b->by_end[i] = b->by_turn[i] = i;
+    find_before(b);
     if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || !tl_sort_index(b->by_turn, n, by_turn, b))
         return false;
     uint32_t segment = 0;

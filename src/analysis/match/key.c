@@ -7,7 +7,7 @@
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.c; of sends and receives pair_align.c)
+ *     endtime   what is left: later, by alignment        (align.c; of sends and receives way_align.c, pair_align.c)
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
@@ -34,7 +34,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     if (p->peer != TL_NO_PEER) {
         /* Nothing else will do: each rank counts its own sends, and they end when they like. */
         if (p->nth < 0 || p->peer < 0) {
-            p->key = p->peer >= 0 ? tl_lone_key(p) : 0;
+            p->key = p->peer >= 0 && p->part != TL_UNCOUNTED ? tl_lone_key(p) : 0;
             return;
         }
         bool sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);

@@ -101,6 +101,13 @@ typedef struct stream_use {
     bool of_pairs;  /* all that is known of it goes from one rank to another */
 } stream_use;
 
+/* Sends and receives that are launched together say less than those that are launched alone: nothing but the name of
+ * their kernel, which all-to-alls have, too. */
+static bool is_nameless(const tl_coll *c)
+{
+    return c->kind == TL_SEND_RECV && c->from == TL_COLL_FROM_NAME && !c->p2p;
+}
+
 static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to)
 {
     stream_use use = { .group = TL_NONE };
@@ -110,7 +117,7 @@ static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to
             continue;
         const tl_coll *c = &view->colls[view->kernels[i].coll];
         use.of_pairs = use.of_pairs || c->p2p;
-        others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN);
+        others = others || (!c->p2p && view->kernels[i].launch_ns != TL_TIME_UNKNOWN && !is_nameless(c));
         several = several || (c->group != TL_NONE && use.group != TL_NONE && c->group != use.group);
         use.group = use.group == TL_NONE ? c->group : use.group;
     }
@@ -122,15 +129,15 @@ static stream_use use_of_stream(const tl_rank_view *view, size_t from, size_t to
 
 /* ---------------------------------------------------------------------------------------------------- participants */
 
-static int32_t peer_of(const tl_coll *c)
+static int32_t peer_of(const tl_coll *c, const stream_use *use)
 {
     if (!c->p2p)
-        return TL_NO_PEER;
+        return use->of_pairs && is_nameless(c) ? TL_PEER_UNKNOWN : TL_NO_PEER;
     int32_t peer = c->kind == TL_RECV ? c->src : c->dst;
     return peer >= 0 ? peer : TL_PEER_UNKNOWN;
 }
 
-static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership)
+static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *use, uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];
@@ -148,7 +155,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, uint32_t membership
         .group = (int32_t)membership,
         .step = kernel->step,
         .nth = -1,
-        .peer = peer_of(c),
+        .peer = peer_of(c, use),
         .uid = kernel->uid,
         .device = kernel->device,
         .stream = kernel->stream,
@@ -188,7 +195,7 @@ static bool add_parts(collecting *k)
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : place,
                                                                 family_of((tl_collective)kernel->collective));
-            if (m == UINT32_MAX || !add_part(k, kernel, m))
+            if (m == UINT32_MAX || !add_part(k, kernel, &use, m))
                 return false;
         }
         place += used;

@@ -13,7 +13,7 @@
  * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
  * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and
  * receives every step has the same of them: what came before the first launched one is what comes there in a whole
- * step.
+ * step.  A rank that marks no steps counts nothing: way_align.c finds partners by their ends.
  */
 #include "participants_pairs.h"
 #include "tlmpi/base/hash.h"
@@ -77,6 +77,14 @@ static bool goes(const tl_participant *p, bool out)
 static bool is_counted(const tl_participant *p)
 {
     return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
+}
+
+/* Where no step begins the counts anew, nobody knows which is whose first. */
+static void leave_uncounted(pairing *k)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (k->parts[i].peer >= 0)
+            k->parts[i].part = TL_UNCOUNTED;
 }
 
 static bool count_ways(pairing *k)
@@ -233,7 +241,13 @@ static bool look_before(pairing *k)
 bool tl_pairs_count(const tl_rank_view *view, tl_participant *parts, const uint32_t *by_launch, size_t n)
 {
     pairing k = { .view = view, .parts = parts, .n = n };
-    bool ok = count_ways(&k) && count_launched(&k, by_launch) && look_before(&k);
+    bool ok = true;
+
+    if (view->nsteps == 0)
+        leave_uncounted(&k);
+    else
+        ok = count_ways(&k) && count_launched(&k, by_launch);
+    ok = ok && look_before(&k);
 
     tl_map_free(&k.all);
     tl_map_free(&k.most);

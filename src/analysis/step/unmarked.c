@@ -4,7 +4,7 @@
  * Where nobody marks steps:
  *
  *     the rank that takes part in most, in order of launch    a b . . . c | a b . . . c | a b . . . c
- *     steps begin with what its longest pause precedes                    0             1
+ *     steps begin where most have met, after its longest pause there      0             1
  *     what it has no part in is of the step of the next that its lowest rank has known
  *
  * Where some do, a collective that one of them is in has a step; of one without the ranks that mark none know by the
@@ -24,6 +24,7 @@ enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
 
 /* A rank's part in a collective. */
 typedef struct part {
+    int64_t start_ns;
     uint32_t launch; /* entry of its program + 1; 0: before the recording */
     uint32_t row;
     uint32_t nkernels; /* of what the rank computed before it, since the one before */
@@ -59,6 +60,8 @@ static int by_launch(const void *a, const void *b)
     const part *x = a, *y = b;
     if (x->launch != y->launch)
         return x->launch < y->launch ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
     return TL_COMPARE(x->row, y->row);
 }
 
@@ -90,7 +93,10 @@ static bool list_parts(numbering *n)
             const tl_comm *c = &of->program.comms[i];
             uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->kernel));
             if (row != TL_MAP_NONE && nparts < n->nrows)
-                n->parts[nparts++] = (part){ c->host != TL_NONE ? c->host + 1 : 0, row, kernels_before(of, c) };
+                n->parts[nparts++] = (part){ .launch = c->host != TL_NONE ? c->host + 1 : 0,
+                                               .start_ns = n->rows[row].start_ns,
+                                               .row = row,
+                                               .nkernels = kernels_before(of, c) };
         }
         if (nparts - n->first[p] > 1)
             qsort(n->parts + n->first[p], nparts - n->first[p], sizeof *n->parts, by_launch);
@@ -125,24 +131,49 @@ static size_t first_known(const numbering *n, const part *own, size_t nown)
     return 0;
 }
 
-/* Where in a period the pause between the end of one and the start of the next is longest, in the mean. */
-static size_t longest_pause(const numbering *n, const part *own, size_t nown, size_t period)
+/* How many are in the collective. */
+static size_t members(const numbering *n, uint32_t row)
 {
-    size_t best = 0;
-    double longest = -1;
-    for (size_t at = 0; at < period; at++) {
-        double sum = 0;
-        size_t count = 0;
-        for (size_t i = at > 0 ? at : period; i < nown; i += period, count++) {
-            int64_t ns = tl_ns_between(n->rows[own[i].row].start_ns, n->rows[own[i - 1].row].end_ns);
-            sum += ns > 0 ? (double)ns : 0;
-        }
-        if (count > 0 && sum / (double)count > longest) {
-            longest = sum / (double)count;
-            best = at;
-        }
+    size_t from = row, to = row + 1;
+    while (from > 0 && n->collective_of[from - 1] == n->collective_of[row])
+        from--;
+    while (to < n->nrows && n->collective_of[to] == n->collective_of[row])
+        to++;
+    return to - from;
+}
+
+/* A place in a period: how many have met before it, and for how long the rank pauses there, in the mean. */
+typedef struct seam {
+    size_t at, met;
+    double pause_ns;
+} seam;
+
+static seam look_at(const numbering *n, const part *own, size_t nown, size_t period, size_t at)
+{
+    seam s = { .at = at };
+    size_t count = 0;
+    for (size_t i = at > 0 ? at : period; i < nown; i += period, count++) {
+        int64_t ns = tl_ns_between(n->rows[own[i].row].start_ns, n->rows[own[i - 1].row].end_ns);
+        size_t met = members(n, own[i - 1].row);
+        s.pause_ns += ns > 0 ? (double)ns : 0;
+        s.met = met > s.met ? met : s.met;
     }
-    return best;
+    s.pause_ns = count > 0 ? s.pause_ns / (double)count : -1;
+    return s;
+}
+
+/* Where steps begin in a period: after all have met, if they do.  What one rank has behind it there, all have; elsewhere
+ * the first stage of a pipeline may be a few micro-batches into a step that the last has not begun.  Of several such
+ * places, where the pause is longest. */
+static size_t find_seam(const numbering *n, const part *own, size_t nown, size_t period)
+{
+    seam best = { .pause_ns = -1 };
+    for (size_t at = 0; at < period; at++) {
+        seam s = look_at(n, own, nown, period, at);
+        if (s.met > best.met || (s.met == best.met && s.pause_ns > best.pause_ns))
+            best = s;
+    }
+    return best.at;
 }
 
 /* What tells one collective from another: what the rank computed before it tells the first of a step, which follows an
@@ -187,7 +218,7 @@ static bool number_one(numbering *n, size_t *nsteps)
         ok = tl_period_of(tokens, times_ns, nown - from, &period);
     }
     if (ok && period > 0) {
-        size_t begin = known + longest_pause(n, own + known, nown - known, period);
+        size_t begin = known + find_seam(n, own + known, nown - known, period);
         *nsteps = (nown - begin) / period;
         for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
             bool in = i >= begin && (i - begin) / period < *nsteps;

@@ -230,6 +230,23 @@ static void a_rank_without_marks_has_the_steps_of_its_collectives(void)
     graph_job_free(j);
 }
 
+/* What ends in collectives of no step lies before all steps, or behind them. */
+static void what_is_of_no_step_is_before_or_behind_all(void)
+{
+    const char *const host = "host:      ar...bs...ct..d......", *const work = "compute 7: .AA...BB...CC..DD....",
+                      *const comm = "comm 9:    ...RR...SS...TT......";
+    graph_job *j = graph_job_unmade(draw(host, work, comm, NULL), draw(host, work, comm, NULL), NULL);
+    j->nmarked = 0;
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].step = j->rows[i].collective == 1 ? 0 : -1;
+    graph_job_make(j);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 3)].step, -1);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 8)].step, 0);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 13)].step, TL_STEP_BEHIND);
+    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 17)].step, TL_STEP_BEHIND);
+    graph_job_free(j);
+}
+
 /* What nobody else takes part in has no step of its own: it goes with the next that has one. */
 static void work_before_an_unmatched_collective_goes_with_the_next(void)
 {
@@ -314,6 +331,7 @@ int main(void)
         TEST(a_clock_that_drifts_is_followed_beyond_its_collectives),
         TEST(rounding_is_not_a_drift),
         TEST(a_rank_without_marks_has_the_steps_of_its_collectives),
+        TEST(what_is_of_no_step_is_before_or_behind_all),
         TEST(work_before_an_unmatched_collective_goes_with_the_next),
         TEST(work_behind_the_last_matched_collective_is_of_its_step),
         TEST(a_rank_without_a_graph_has_no_nodes),

@@ -205,6 +205,19 @@ static void copies_are_the_same_from_any_memory(void)
     CU_ASSERT_NOT_EQUAL(pageable, 0);
 }
 
+/* The recording begins while B and U are on the device: what is launched in it, and runs after them, comes after. */
+static void what_was_launched_before_the_recording_comes_first(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      a.........s..",
+                                       "compute 7: BBBBBBBBAA...",
+                                       "comm 9:    .....UU....SS", NULL));
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 8)].segment, 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_ARRIVAL, 5)].segment, 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 10)].segment, 1);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_ARRIVAL, 11)].segment, 1);
+    tl_rank_graph_free(&g);
+}
+
 static void without_launches_work_is_where_it_was(void)
 {
     tl_rank_graph g = drawn_graph(draw("compute 7: .AA..BB.", NULL));
@@ -288,6 +301,7 @@ int main(void)
         TEST(a_clock_of_the_device_that_lags_is_made_good),
         TEST(the_same_program_has_the_same_places),
         TEST(copies_are_the_same_from_any_memory),
+        TEST(what_was_launched_before_the_recording_comes_first),
         TEST(without_launches_work_is_where_it_was),
         TEST(no_work_is_no_graph),
         TEST(times_ages_apart_are_no_graph),

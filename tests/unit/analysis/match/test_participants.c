@@ -171,7 +171,7 @@ static void kernels_of_one_number_have_parts_in_order_of_start(void)
 
 static void sends_are_counted_by_receiver(void)
 {
-    drawing *d = draw("host:   abc......", "comm 7: ..AA.BBCC", NULL);
+    drawing *d = draw("steps:  444444444", "host:   abc......", "comm 7: ..AA.BBCC", NULL);
     for (int i = 0; i < 3; i++) {
         d->colls[i].kind = TL_SEND;
         d->colls[i].p2p = true;
@@ -184,13 +184,20 @@ static void sends_are_counted_by_receiver(void)
     CU_ASSERT_EQUAL(at(5)->peer, 4);
     CU_ASSERT_EQUAL(at(7)->nth, 1);
     CU_ASSERT_EQUAL(of(at(2))->nlaunched, 0); /* they have a rule of their own */
+    tl_participants_free(&set);
+    d->view.nsteps = 0; /* who marks no steps cannot say which is the first */
+    for (int i = 0; i < 3; i++)
+        d->kernels[i].step = -1;
+    collect(d);
+    CU_ASSERT_EQUAL(at(2)->nth, -1);
+    CU_ASSERT_EQUAL(at(2)->part, TL_UNCOUNTED);
     forget(d);
 }
 
 /* A, C and D go to rank 3, B and C come from there: C does both at once. */
 static void what_goes_both_ways_counts_both_ways(void)
 {
-    drawing *d = draw("host:   abcd........", "comm 7: ..AA.BBCC.DD", NULL);
+    drawing *d = draw("steps:  444444444444", "host:   abcd........", "comm 7: ..AA.BBCC.DD", NULL);
     static const tl_collective kinds[] = { TL_SEND, TL_RECV, TL_SEND_RECV, TL_SEND };
     for (int i = 0; i < 4; i++) {
         d->colls[i].kind = (uint8_t)kinds[i];
@@ -208,11 +215,16 @@ static void what_goes_both_ways_counts_both_ways(void)
     d->view.rank = 9;
     collect(d);
     CU_ASSERT_EQUAL(at(7)->nth, 1); /* of what rank 3 sends: one came before */
-    d->colls[2].p2p = false; /* an all-to-all, for all that is known: the first of its kind */
+    d->colls[2].p2p = false;
+    d->colls[2].from = TL_COLL_FROM_KERNEL; /* an all-to-all, for all that is known: the first of its kind */
     tl_participants_free(&set);
     collect(d);
     CU_ASSERT_EQUAL(at(7)->peer, TL_NO_PEER);
     CU_ASSERT_EQUAL(at(7)->nth, 0);
+    d->colls[2].from = TL_COLL_FROM_NAME; /* nothing says so: among sends and receives it is some that go together */
+    tl_participants_free(&set);
+    collect(d);
+    CU_ASSERT_EQUAL(at(7)->peer, TL_PEER_UNKNOWN);
     d->colls[2].p2p = true;
     d->colls[2].dst = d->colls[2].src = -1; /* a batch to nobody knows whom is counted nowhere */
     tl_participants_free(&set);

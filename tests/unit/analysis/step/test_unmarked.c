@@ -62,6 +62,47 @@ static void where_nothing_differs_each_is_a_step(void)
     CU_ASSERT_EQUAL(number("222222222222"), 12);
 }
 
+/* A pipeline of two stages, a column a micro-batch or a meeting of all: b goes back, f forth, * is met by both.  The pause of
+ * the first stage is longest before b, but there it has half a step behind it that the other has not begun. */
+static void steps_begin_where_all_have_met(void)
+{
+    static const char *const stages[] = { "ff.bb*ff.bb*ff.bb*ff.bb*", "ff.bb*ff.bb*ff.bb*ff.bb*" };
+    static tl_comm comms[2][MOST];
+    static tl_segment segments[2][MOST];
+    static tl_late_row rows[2 * MOST];
+    tl_rank_program v[2];
+    uint32_t n[2] = { 0 }, nrows = 0;
+    size_t nsteps = 0;
+
+    for (uint32_t i = 0; stages[0][i] != 0; i++)
+        for (int32_t r = 0; r < 2; r++) {
+            bool all = stages[r][i] == '*';
+            if (stages[r][i] == '.' || (r == 1 && !all))
+                continue;
+            comms[r][n[r]] = (tl_comm){ .host = i, .work = TL_NONE, .kernel = i, .segment = n[r] };
+            segments[r][n[r]++] = (tl_segment){ .step = -1 };
+            rows[nrows++] = (tl_late_row){ .collective = i,
+                                           .rank = r,
+                                           .start_ns = (int64_t)i * 1000,
+                                           .end_ns = (int64_t)i * 1000 + 500,
+                                           .step = -1,
+                                           .uid = i,
+                                           .bytes = 64,
+                                           .kind = all ? TL_ALL_REDUCE : stages[r][i] == 'f' ? TL_SEND : TL_RECV,
+                                           .fits = 1 };
+        }
+    for (int32_t r = 0; r < 2; r++)
+        v[r] = (tl_rank_program){
+            .rank = r,
+            .program = { .comms = comms[r], .ncomms = n[r], .segments = segments[r], .nsegments = n[r] },
+        };
+    tl_programs programs = { .of = { .v = v, .n = 2 } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, nrows, &programs, &nsteps));
+    for (uint32_t i = 1; i < nrows; i++)
+        if (rows[i].collective != rows[i - 1].collective)
+            CU_ASSERT_EQUAL(rows[i].step != rows[i - 1].step, rows[i - 1].kind == TL_ALL_REDUCE);
+}
+
 /* --------------------------------------------------------------------------------------------- some ranks mark steps */
 
 enum { WITH, WITHOUT, NRANKS };
@@ -134,6 +175,7 @@ int main(void)
         TEST(a_kernel_more_makes_no_other_step),
         TEST(the_first_steps_may_do_more),
         TEST(where_nothing_differs_each_is_a_step),
+        TEST(steps_begin_where_all_have_met),
         TEST(a_rank_without_marks_has_the_steps_of_those_it_meets),
         TEST(what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them),
         TEST(who_meets_nobody_with_marks_has_no_steps),
