@@ -2,7 +2,7 @@
  *
  * Clocks may be apart, but two ranks' by one distance.  The stages of a pipeline reduce their gradients always the same
  * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
- * least tells it.
+ * much less tells it, else the one by which the clocks are less apart.
  */
 #include "groups_infer.h"
 #include "tlmpi/base/hash.h"
@@ -112,6 +112,16 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
     return TL_NONE;
 }
 
+/* Whether a is much steadier than b; of two that are about as steady, whether clocks are less apart by it. */
+static bool tells_better(const distance *a, const distance *b)
+{
+    int64_t x = a->scatter_ns > STEADY_NS ? a->scatter_ns : STEADY_NS;
+    int64_t y = b->scatter_ns > STEADY_NS ? b->scatter_ns : STEADY_NS;
+    if (x < y / STEADIER || y < x / STEADIER)
+        return x < y;
+    return llabs(a->apart_ns) < llabs(b->apart_ns);
+}
+
 /* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  Of
  * rings with a slow link ends tell no clocks. */
 static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
@@ -126,7 +136,7 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
         const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
         distance other;
         if (p->members_key == q->members_key && p->inferred && q->inferred && !d->slow_ring[d->by_rank[i]] &&
-            measure(d, d->by_rank[i], d->by_rank[k], &other) && other.scatter_ns < best.scatter_ns)
+            measure(d, d->by_rank[i], d->by_rank[k], &other) && tells_better(&other, &best))
             best = other;
         bool both = p->members_key == q->members_key;
         i += both || p->members_key < q->members_key;
