@@ -115,11 +115,9 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
 /* Whether a is much steadier than b; of two that are about as steady, whether clocks are less apart by it. */
 static bool tells_better(const distance *a, const distance *b)
 {
-    int64_t x = a->scatter_ns > STEADY_NS ? a->scatter_ns : STEADY_NS;
-    int64_t y = b->scatter_ns > STEADY_NS ? b->scatter_ns : STEADY_NS;
-    if (x < y / STEADIER || y < x / STEADIER)
-        return x < y;
-    return llabs(a->apart_ns) < llabs(b->apart_ns);
+    int64_t x = tl_ns_max(a->scatter_ns, STEADY_NS), y = tl_ns_max(b->scatter_ns, STEADY_NS);
+    bool alike = x >= y / STEADIER && y >= x / STEADIER;
+    return alike ? llabs(a->apart_ns) < llabs(b->apart_ns) : x < y;
 }
 
 /* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  Of

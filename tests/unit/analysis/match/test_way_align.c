@@ -12,14 +12,17 @@ static size_t n;
 
 static void add(const char *line, bool sends, int ahead)
 {
-    for (size_t i = 0; line[i] != 0; i++)
-        if (line[i] != '.')
-            items[n++] = (tl_pair_item){ .lone = 1000 + n,
-                                         .end_ns = ((int64_t)i + (sends ? 0 : ahead)) * COLUMN_NS,
-                                         .rank = sends ? SENDER : RECEIVER,
-                                         .peer = sends ? RECEIVER : SENDER,
-                                         .sends = sends,
-                                         .place = (size_t)line[i] };
+    for (size_t i = 0; line[i] != 0; i++) {
+        if (line[i] == '.')
+            continue;
+        items[n] = (tl_pair_item){ .lone = 1000 + n,
+                                   .end_ns = ((int64_t)i + (sends ? 0 : ahead)) * COLUMN_NS,
+                                   .rank = sends ? SENDER : RECEIVER,
+                                   .peer = sends ? RECEIVER : SENDER,
+                                   .sends = sends,
+                                   .place = (size_t)line[i] };
+        n++;
+    }
 }
 
 /* The receiver's clock is ahead by so many columns. */
