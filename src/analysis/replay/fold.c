@@ -13,7 +13,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { ORIGIN, MOST_WAYS = 4 };
 
@@ -206,7 +205,8 @@ static void fold(folding *f, uint32_t v, int64_t own_ns)
         f->failed = true;
         return;
     }
-    memcpy(f->folded.v[at].v, f->list.v, n * sizeof *f->list.v);
+    for (size_t i = 0; i < n; i++)
+        f->folded.v[at].v[i] = f->list.v[i];
     f->folded.v[at].n = n;
     f->ways_of[v] = at;
 }
