@@ -1,5 +1,6 @@
 /* roles.c - which ranks do the same. */
 #include "parts.h"
+#include "tlmpi/base/components.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
@@ -64,13 +65,6 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
     f->n = kept;
 }
 
-static uint32_t root_of(uint32_t *up, uint32_t x)
-{
-    while (up[x] != x)
-        x = up[x] = up[up[x]];
-    return x;
-}
-
 /* Joins the ranks [from, to) that talk to the same sides. */
 static void join(finding *f, size_t from, size_t to)
 {
@@ -79,9 +73,7 @@ static void join(finding *f, size_t from, size_t to)
         for (size_t i = from; i < to; i++) {
             if (f->talks[f->v[i].rank] != talks)
                 continue;
-            uint32_t root = root_of(f->up, f->v[i].rank);
-            first = first == TL_NONE ? root : root_of(f->up, first);
-            f->up[root > first ? root : first] = root > first ? first : root;
+            first = first == TL_NONE ? f->v[i].rank : tl_components_join(f->up, first, f->v[i].rank);
         }
     }
 }
@@ -116,10 +108,10 @@ static void number(finding *f, size_t nranks, tl_baseline *out)
 {
     uint32_t at = 0;
     for (uint32_t r = 0; r < nranks; r++)
-        if (root_of(f->up, r) == r)
+        if (tl_component_of(f->up, r) == r)
             out->role_of[r] = (uint32_t)out->nroles++;
     for (uint32_t r = 0; r < nranks; r++) {
-        out->role_of[r] = out->role_of[root_of(f->up, r)];
+        out->role_of[r] = out->role_of[tl_component_of(f->up, r)];
         out->place_of[r] = out->roles[out->role_of[r]].n++;
     }
     for (size_t q = 0; q < out->nroles; q++) {

@@ -1,18 +1,12 @@
 /* roles.c - components of the graph of pairs, each in the order of its ranks. */
 #include "roles.h"
+#include "tlmpi/base/components.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
 /* Neighbours in a pipeline, and over its ends. */
 enum { PARTNERS_MAX = 4 };
-
-static uint32_t root_of(uint32_t *up, uint32_t x)
-{
-    while (up[x] != x)
-        x = up[x] = up[up[x]];
-    return x;
-}
 
 /* Joins each pair once, and counts partners. */
 static bool join(const tl_rank_pair *pairs, size_t npairs, uint32_t *up, int32_t *partners)
@@ -27,9 +21,7 @@ static bool join(const tl_rank_pair *pairs, size_t npairs, uint32_t *up, int32_t
         ok = tl_map_put(&seen, key, 1) == 0;
         partners[a]++;
         partners[b]++;
-        a = root_of(up, a);
-        b = root_of(up, b);
-        up[a > b ? a : b] = a > b ? b : a;
+        (void)tl_components_join(up, a, b);
     }
     tl_map_free(&seen);
     return ok;
@@ -45,11 +37,11 @@ bool tl_roles_of(const tl_rank_pair *pairs, size_t npairs, size_t nranks, int32_
         up[r] = r;
     ok = ok && join(pairs, npairs, up, partners);
     for (uint32_t r = 0; ok && r < nranks; r++) {
-        roles[r] = length[root_of(up, r)]++;
+        roles[r] = length[tl_component_of(up, r)]++;
         pipelines = pipelines && partners[r] <= PARTNERS_MAX;
     }
     for (uint32_t r = 0; ok && r < nranks; r++)
-        pipelines = pipelines && length[root_of(up, r)] == length[root_of(up, 0)];
+        pipelines = pipelines && length[tl_component_of(up, r)] == length[tl_component_of(up, 0)];
     for (uint32_t r = 0; ok && !pipelines && r < nranks; r++)
         roles[r] = 0;
     free(up);

@@ -1,0 +1,26 @@
+/* components.h - which of n things hang together: a union-find forest.
+ *
+ * up[n], which the caller has set to up[i] = i.  The root of a component is the lowest of it.
+ */
+#ifndef TLMPI_BASE_COMPONENTS_H
+#define TLMPI_BASE_COMPONENTS_H
+
+#include <stdint.h>
+
+/* Shortens the ways that it goes. */
+static inline uint32_t tl_component_of(uint32_t *up, uint32_t x)
+{
+    while (up[x] != x)
+        x = up[x] = up[up[x]];
+    return x;
+}
+
+/* Makes the components of both one; its root. */
+static inline uint32_t tl_components_join(uint32_t *up, uint32_t a, uint32_t b)
+{
+    a = tl_component_of(up, a);
+    b = tl_component_of(up, b);
+    return up[a > b ? a : b] = a > b ? b : a;
+}
+
+#endif
