@@ -91,7 +91,7 @@ typedef struct tl_baseline {
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
-    double *heavy;      /* [TL_NFAMILIES * nsteps] how heavy a step is for all, 1 as others are */
+    double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
 /* The graph stays the caller's, and has to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */

@@ -102,7 +102,7 @@ static bool fill_rank(tl_baseline *b, tl_classes *classes, size_t rank)
         const tl_node *node = &g->nodes[v];
         bool host = is_host_work(node);
         int64_t waited_ns = tl_waited_ns(g, v);
-        uint64_t segment = tl_segment_of(b, rank, v);
+        uint64_t segment = host ? tl_segment_of(b, rank, v) : 0;
         if (waited_ns >= 0 && fill_in(b, classes, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
             return false;
         if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */

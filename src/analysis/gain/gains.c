@@ -166,7 +166,6 @@ bool tl_gains_known(const tl_gains *g)
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-
 /* What of the path is no work, transfer or known wait. */
 static void tell_unexplained(const tl_gains *g)
 {

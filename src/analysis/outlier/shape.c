@@ -18,9 +18,6 @@
 /* A level is refitted so often at most; it hardly ever takes more than three. */
 enum { REFITS = 8 };
 
-
-
-
 /* Of n steps; room for all that is tried. */
 typedef struct fit {
     const double *x;
@@ -103,7 +100,7 @@ static double two_levels(fit *f)
 static double ramp(const fit *f, size_t *begin)
 {
     double best = 0;
-    for (size_t first = 0; first + 3 < f->n; first++) {
+    for (size_t first = 0; first + (size_t)TL_LATENESS_LEAST_STEPS < f->n; first++) {
         double tx = 0, tt = 0;
         for (size_t s = first; s < f->n; s++) {
             double t = (double)(s - first + 1);

@@ -53,7 +53,7 @@ static bool has_more(const repairing *r, const tl_work_class *class, size_t step
 static void find_more(repairing *r)
 {
     const tl_baseline *b = r->b;
-    for (size_t c = 0; r->repair->family != TL_FAMILY_TRANSFER && c < b->nclasses; c++)
+    for (size_t c = 0; c < b->nclasses; c++)
         for (size_t s = 0; s < b->nsteps; s++)
             r->more[c * b->nsteps + s] = b->classes[c].family == TL_FAMILY_DEVICE &&
                                          b->classes[c].role == b->role_of[r->repair->rank] && has_more(r, &b->classes[c], s);
@@ -154,7 +154,7 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
     bool ok = r.excess != NULL && r.more != NULL && r.on != NULL && r.scratch != NULL && one != NULL;
 
-    if (ok)
+    if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_ADDITIONAL))
         find_more(&r);
     if (ok && repair->family == TL_FAMILY_HOST)
         ok = know_usual(b, b->role_of[repair->rank], scenario);
