@@ -38,27 +38,20 @@ violations()
             # Of one rank.
             below["analysis"] = "base model"
             below["analysis/time"] = "base model analysis"
-            below["analysis/host"] = below["analysis/local"] = "base model analysis/time"
+            below["analysis/local"] = "base model analysis/time"
             below["analysis/idle"] = "base model analysis analysis/time"
-            below["analysis/program"] = "base model analysis/time analysis/host"
             below["analysis/graph"] = "base model analysis/time analysis/wait"
             # Of the collectives of all ranks: what is measured.
             below["analysis/match"] = "base model analysis"
             below["analysis/clock"] = "base model analysis/match"
             below["analysis/wait"] = "base model analysis analysis/time analysis/match analysis/clock"
             below["analysis/blame"] = "base model analysis/wait"
-            below["analysis/step"] = below["analysis/role"] = "base model analysis/wait analysis/program"
+            below["analysis/step"] = "base model analysis/wait analysis/graph"
             # What would have been, and who holds the job up: what is judged.
-            below["analysis/usual"] = below["analysis/absent"] = "base model analysis/program"
-            below["analysis/whatif"] = "base model analysis/program analysis/usual"
-            below["analysis/outlier"] = "base model"
             below["analysis/baseline"] = "base model analysis/graph"
             below["analysis/replay"] = "base model analysis/graph analysis/baseline"
-            below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/blame analysis/replay analysis/outlier"
-            below["analysis/link"] = "base model analysis/wait analysis/step analysis/outlier"
+            below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/step analysis/blame analysis/replay"
             below["analysis/cause"] = "base model analysis/local"
-            below["analysis/gain"] = below["analysis/step"] " analysis/step analysis/role analysis/blame analysis/link analysis/absent analysis/whatif"
-            below["analysis/judging"] = below["analysis/gain"] " analysis/gain analysis/outlier analysis/cause analysis analysis/graph analysis/baseline analysis/verdict"
             below["analysis/culprit"] = "base model analysis"
             below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/culprit"
 
@@ -73,10 +66,10 @@ violations()
             below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
-            below["job/read"] = "base model trace par analysis analysis/registry analysis/time analysis/host analysis/local analysis/match analysis/program analysis/graph job/call"
-            below["job/transport"] = "base model trace store report par analysis/registry analysis/program analysis/graph job/call job/read"
+            below["job/read"] = "base model trace par analysis analysis/registry analysis/time analysis/local analysis/match analysis/graph job/call"
+            below["job/transport"] = "base model trace store report par analysis/registry analysis/graph job/call job/read"
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
-            below["job/attribute"] = "base model par analysis/wait analysis/program analysis/graph analysis/local analysis/cause analysis/judging job/transport"
+            below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/verdict job/transport"
             below["job/augment"] = "base model trace trace_out compat par analysis/registry analysis/idle job/call job/read"
             below["job"] = "base model trace store report par analysis/registry analysis/wait job/call job/read job/transport job/match job/attribute"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
@@ -277,22 +270,20 @@ if [ -z "$found" ]; then
     check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
     check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
     check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
-    check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/program/graph.h"'
+    check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph.h"'
     check "matching knows no clock" bites src/analysis/match/align.c '#include "tlmpi/analysis/clock.h"'
     check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
     check "who waits knows nobody to blame" bites src/analysis/wait/state.c '#include "tlmpi/analysis/blame.h"'
-    check "the graph expects nothing" bites src/analysis/program/order.c '#include "tlmpi/analysis/usual.h"'
-    check "what is expected is not replayed" bites src/analysis/usual/cells.c '#include "tlmpi/analysis/whatif.h"'
-    check "a replay judges nobody" bites src/analysis/whatif/replay.c '#include "tlmpi/analysis/judging.h"'
-    check "a link is slow whoever is to blame" bites src/analysis/link/expect.c '#include "tlmpi/analysis/gain.h"'
-    check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/whatif.h"'
-    check "what a repair gains is no verdict" bites src/analysis/gain/gains.c '#include "tlmpi/analysis/judging.h"'
-    check "who is one culprit is told from tables alone" bites src/analysis/culprit/find.c '#include "tlmpi/analysis/judging.h"'
+    check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'
+    check "what is expected is not replayed" bites src/analysis/baseline/cells.c '#include "tlmpi/analysis/replay.h"'
+    check "a replay judges nobody" bites src/analysis/replay/replay.c '#include "tlmpi/analysis/verdict.h"'
+    check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/replay.h"'
+    check "who is one culprit is told from tables alone" bites src/analysis/culprit/find.c '#include "tlmpi/analysis/verdict.h"'
     check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
     check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/parts.h"'
-    check "nor is there a way up and down again" bites src/analysis/judging/units.c '#include "../gain/parts.h"'
+    check "nor is there a way up and down again" bites src/analysis/verdict/units.c '#include "../replay/parts.h"'
     check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
     check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'
     check "matching judges nobody" bites src/job/match/move.c '#include "tlmpi/job/attribute.h"'

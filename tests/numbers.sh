@@ -17,6 +17,7 @@ numbers()
                 BEGIN {
                     allowed["src/analysis/graph/pack.c"] = "bits"            # of bytes: what is written is what is read
                     allowed["src/analysis/replay/fold.c"] = "size"           # of a fold: times are the same whatever it is
+                    allowed["src/analysis/verdict/shape.c"] = "rounds"       # of a search that ends by itself long before
                     allowed["src/analysis/verdict/student.c"] = "tail"       # the formula of Numerical Recipes
                     allowed["src/analysis/verdict/tails.c"] = "ends"         # the last two, and who comes before them
                     allowed["src/analysis/verdict/rows.c"] = "words"         # of percentages and texts

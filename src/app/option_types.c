@@ -154,20 +154,6 @@ static void recall_clock(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", clock_words[*(const int *)at]);
 }
 
-/* In the order of tl_verdict_method. */
-static const char *const verdict_words[] = { "programs", "graph" };
-
-static bool store_verdict(const char *text, void *at)
-{
-    *(int *)at = strcmp(text, verdict_words[1]) == 0;
-    return *(int *)at != 0 || strcmp(text, verdict_words[0]) == 0;
-}
-
-static void recall_verdict(const void *at, char *out, size_t n)
-{
-    snprintf(out, n, "%s", verdict_words[*(const int *)at]);
-}
-
 static bool store_parser(const char *text, void *at)
 {
     *(bool *)at = strcmp(text, "yajl") == 0;
@@ -233,5 +219,4 @@ const tl_option_type tl_option_idle = { store_idle, recall_idle,
                                         "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force" };
 const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%" };
-const tl_option_type tl_option_verdict = { store_verdict, recall_verdict, "programs or graph" };
 const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };

@@ -56,14 +56,10 @@ static const tl_option options[] = {
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
       TL_FOR_RUN, &tl_option_clock, AT(run.clock) },
-    { "verdict", 0, "METHOD", "programs",
-      "what the verdict rests on; programs: each rank's work and host between collectives; graph: what waited for what, "
-      "over all work of all ranks: fewer rules, and new",
-      TL_FOR_RUN, &tl_option_verdict, AT(run.verdict) },
-    { "alpha", 0, "SHARE", "0.01", "with --verdict graph: the chance of one wrong name in a job", TL_FOR_RUN, &tl_option_share,
+    { "alpha", 0, "SHARE", "0.01", "the chance of one wrong name in a job, all its ranks, links and steps together", TL_FOR_RUN, &tl_option_share,
       AT(run.judge.alpha) },
     { "least-cost", 0, "SHARE", "0.01",
-      "with --verdict graph: who costs less of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
+      "who costs less of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
       AT(run.judge.least_cost) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "

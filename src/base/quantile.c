@@ -109,45 +109,6 @@ double tl_real_median(double *x, size_t n)
     return n % 2 ? x[n / 2] : between(x[n / 2 - 1], x[n / 2]);
 }
 
-/* All but one of numbers that ascend; those before `middle` are not above their median, the others not below it. */
-typedef struct others {
-    const double *all;
-    size_t n, without, middle;
-    double median;
-} others;
-
-static double other(const others *o, size_t i)
-{
-    return o->all[tl_other_place(i, o->without)];
-}
-
-/* The k-th smallest distance from the median.  Distances ascend from the middle both ways: it is where so many of the
- * left ones and the rest of the right ones are the smallest k. */
-static double distance(const others *o, size_t k)
-{
-    size_t nleft = o->middle, nright = o->n - o->middle;
-    size_t low = k > nright ? k - nright : 0, high = k < nleft ? k : nleft;
-    while (low < high) {
-        size_t left = low + (high - low) / 2; /* is the next left one smaller than the last right one that is taken? */
-        if (o->median - other(o, o->middle - 1 - left) < other(o, o->middle + k - left - 1) - o->median)
-            low = left + 1;
-        else
-            high = left;
-    }
-    double next_left = low < nleft ? o->median - other(o, o->middle - 1 - low) : INFINITY;
-    double next_right = k - low < nright ? other(o, o->middle + k - low) - o->median : INFINITY;
-    return next_left < next_right ? next_left : next_right;
-}
-
-void tl_real_others(const double *all, size_t n, size_t without, double *median, double *mad)
-{
-    others o = { .all = all, .n = n - 1, .without = without, .middle = (n - 1) / 2 };
-    bool odd = o.n % 2 != 0;
-    o.median = odd ? other(&o, o.middle) : between(other(&o, o.middle - 1), other(&o, o.middle));
-    *median = o.median;
-    *mad = odd ? distance(&o, o.n / 2) : between(distance(&o, o.n / 2 - 1), distance(&o, o.n / 2));
-}
-
 /* ----------------------------------------------------------------------------------------------------------- scatter */
 
 double tl_sigma_of_mad(double mad)
@@ -158,9 +119,4 @@ double tl_sigma_of_mad(double mad)
 int64_t tl_sigma_of_mad_ns(int64_t mad_ns)
 {
     return mad_ns < INT64_MAX / 14826 ? mad_ns * 14826 / 10000 : mad_ns;
-}
-
-double tl_robust_z(double x, double median, double mad)
-{
-    return 0.6745 * (x - median) / mad;
 }

@@ -1,5 +1,5 @@
 #include "tlmpi/compat/python.h"
-#include "tlmpi/base/robust.h"
+#include "tlmpi/base/quantile.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -18,7 +18,6 @@ typedef struct tl_job {
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* likewise */
     tl_details details;
-    tl_programs programs;
     tl_rank_graphs graphs;
     tl_late_rows late;
     tl_writer *writer; /* proc 0 alone, as all below */

@@ -35,7 +35,6 @@ static void job_free(tl_job *j)
     tl_participants_free(&j->participants);
     free(j->exposures.v);
     tl_details_free(&j->details);
-    tl_programs_free(&j->programs);
     tl_rank_graphs_free(&j->graphs);
     free(j->late.v);
     tl_plan_free(&j->plan);
@@ -82,10 +81,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
     if (st == TL_OK)
-        st = tl_attribute(&(tl_attribution){ &j.late, &j.programs,
-                                            options->verdict == TL_VERDICT_BY_GRAPH ? &j.graphs : NULL, &j.details,
-                                            options->judge },
-                          &j.tables, &err);
+        st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.details, options->judge }, &j.tables, &err);
     if (st == TL_OK)
         st = tl_stream_tables(j.store, j.writer != NULL ? tl_writer_epoch(j.writer) : 0, &j.tables, &err);
     if (st == TL_OK) {

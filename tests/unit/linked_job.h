@@ -11,6 +11,7 @@
 #define TLMPI_TESTS_LINKED_JOB_H
 
 #include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/tables.h"
@@ -87,7 +88,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
         int64_t start = j->now_ns[r] + 10 * LINKED_US, tail = g->tails[i] != NULL ? g->tails[i][step] - '0' : 0;
         int64_t end = last + (g->transfers[step] - '0' + tail) * 100 * LINKED_US;
         uint32_t at = (uint32_t)of->nnodes;
-        of->comms[of->ncomms] = (tl_node_comm){ start, (uint32_t)of->ncomms, at };
+        of->comms[of->ncomms] = (tl_node_comm){ .start_ns = start, .uid = (uint32_t)of->ncomms, .arrival = at, .turn = (uint32_t)of->ncomms };
         of->nodes[at] = (tl_node){ .done_ns = start, .first_edge = (uint32_t)of->nedges, .step = (int32_t)step, .kind = TL_NODE_ARRIVAL,
                                    .segment = (uint32_t)of->ncomms };
         if (at > 0)

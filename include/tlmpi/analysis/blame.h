@@ -30,12 +30,4 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
 void tl_charges_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
                         int64_t *charge_ns, double *wall_ns);
 
-/* --------------------------------------------------------------------------------------------------------- suspects */
-
-/* Whose delay costs are worth a question. */
-
-/* Whether a rank stands out enough to be a suspect: flagged in some step, and charged no less than 30 % of what any
- * rank is. */
-bool tl_verdict_suspects(const tl_straggler *row, const tl_table *straggler);
-
 #endif

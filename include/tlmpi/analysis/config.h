@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a verdict rests on: each rank's program (analysis/program), or the graph of all their work (analysis/graph.h). */
-typedef enum tl_verdict_method { TL_VERDICT_BY_PROGRAMS, TL_VERDICT_BY_GRAPH } tl_verdict_method;
-
 /* What the user may choose. */
 typedef struct tl_verdict_options {
     double alpha;      /* chance of one wrong name in a job */

@@ -91,6 +91,8 @@ typedef struct tl_node_comm {
     int64_t start_ns;
     uint32_t uid; /* of the kernel */
     uint32_t arrival;
+    uint32_t turn;  /* communication kernels that the rank had launched before */
+    uint32_t nwork; /* kernels that compute, launched since the last of these */
 } tl_node_comm;
 
 /* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it counts as

@@ -16,15 +16,42 @@
  * Links are judged like ranks: a unit is what data take on one of them.  One that nothing is like is compared with itself, and
  * cannot be slow in all steps.
  *
- * May use graph, baseline, replay, blame and outlier.
+ * May use graph, baseline, replay, step and blame.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/analysis/config.h"
-#include "tlmpi/analysis/outlier.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
+
+/* ------------------------------------------------------------------------------------------------------------ shape */
+
+/* When is a unit late?  Its lateness x, step by step, is explained best, by penalised likelihood, as one of
+ *
+ *     never        ..........        0 in all steps
+ *     two levels   ...####...        a in some steps, 0 in the others
+ *     a ramp       ...._.-=##        nothing before an onset, then more from step to step; of five steps and more
+ *
+ * plus noise of scale sigma.  What it costs is another matter: what is late in every step may cost its time in one alone,
+ * because the next absorbs it.
+ */
+
+typedef struct tl_shape {
+    tl_pattern pattern;      /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */
+    size_t nup, first, last; /* steps in which it is late; the first and last of them, as indices: first is n without any */
+} tl_shape;
+
+/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when memory
+ * is out. */
+bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
+
+/* The scale of noise of all units together: the standard deviation of the median distance of x[nunits * nsteps], a unit's steps together,
+ * from each unit's own median, corrected for that this is of its own steps; 0 of one step.  False when memory is out. */
+bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma);
+
+/* ------------------------------------------------------------------------------------------------------------ units */
 
 typedef struct tl_unit {
     uint32_t rank; /* index; TL_NONE: of a link */
@@ -73,5 +100,30 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
 
 /* How likely Student's t with so many degrees of freedom, which need not be whole, is larger than t. */
 double tl_student_tail_of(double t, double degrees);
+
+/* -------------------------------------------------------------------------------------------------------------- job */
+
+/* What a verdict rests on. */
+typedef struct tl_job_basis {
+    tl_rank_graphs *graphs; /* of all ranks, ascending; used up */
+    tl_verdict_options options;
+} tl_job_basis;
+
+/* Who has been judged.  Zero-initialise; tl_judged_free ends it. */
+typedef struct tl_judged {
+    int32_t *ranks;  /* [nranks], ascending */
+    uint32_t *roles; /* [nranks]: those of one role are compared (baseline.h) */
+    size_t nranks;
+} tl_judged;
+
+/* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps.  `tables` has the
+ * rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.  TL_ENOMEM. */
+tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basis, tl_tables *tables, tl_judged *out,
+                       tl_error *err);
+void tl_judged_free(tl_judged *judged);
+
+/* Last: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no verdict is made;
+ * and ranks whose trace shows no device work get a row each, of which nothing is known.  TL_ENOMEM. */
+tl_status tl_verdict_finish(tl_tables *tables, tl_error *err);
 
 #endif

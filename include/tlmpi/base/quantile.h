@@ -37,12 +37,6 @@ static inline size_t tl_lower_quarter(size_t n)
     return (n - 1) / 4;
 }
 
-/* The place of the i-th of all but the one at `without`. */
-static inline size_t tl_other_place(size_t i, size_t without)
-{
-    return i + (i >= without);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- integers */
 
 /* Puts n numbers in order, smallest first; NULL for none. */
@@ -73,10 +67,6 @@ void tl_real_sort(double *values, size_t n);
 /* The median; of the middle two the mean; NaN for none.  Puts the numbers in order. */
 double tl_real_median(double *values, size_t n);
 
-/* Of n >= 2 numbers that ascend, all but the one at `without`: their median, and the median of their distances from it (MAD);
- * of the middle two the mean.  O(log n). */
-void tl_real_others(const double *ascending, size_t n, size_t without, double *median, double *mad);
-
 /* ----------------------------------------------------------------------------------------------------------- scatter */
 
 /* The standard deviation of normally distributed numbers whose MAD that is: 1.4826 times as much. */
@@ -84,9 +74,5 @@ double tl_sigma_of_mad(double mad);
 
 /* The same of ns, rounded down; of more than 7 days the MAD itself. */
 int64_t tl_sigma_of_mad_ns(int64_t mad_ns);
-
-/* By how many standard deviations, estimated from the MAD, x lies above the median: the modified z-score of Iglewicz and
- * Hoaglin, 0.6745 (x - median) / mad.  mad is above 0. */
-double tl_robust_z(double x, double median, double mad);
 
 #endif

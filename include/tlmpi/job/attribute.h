@@ -9,17 +9,16 @@
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
 
-#include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/config.h"
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/program/programs.h"
+#include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/table.h"
 
 /* What this proc has of the job. */
 typedef struct tl_attribution {
     tl_late_rows *rows;      /* of its collectives, in order; used up */
-    tl_programs *programs;   /* of the ranks that it has read; used up */
-    tl_rank_graphs *graphs;  /* likewise; NULL: the verdict rests on programs */
+    tl_rank_graphs *graphs;  /* of the ranks that it has read; used up */
     const tl_details *details;
     tl_verdict_options judge;
 } tl_attribution;

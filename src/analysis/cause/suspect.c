@@ -45,10 +45,10 @@ bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n
     return true;
 }
 
-static int32_t role_of(const tl_cause_input *in, int32_t rank)
+static int64_t role_of(const tl_cause_input *in, int32_t rank)
 {
     size_t r = tl_index_of(in->ranks, in->nranks, rank);
-    return r < in->nranks ? in->roles[r] : -1;
+    return r < in->nranks ? (int64_t)in->roles[r] : -1;
 }
 
 /* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that
@@ -56,7 +56,7 @@ static int32_t role_of(const tl_cause_input *in, int32_t rank)
 static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, const tl_straggler *suspect, bool any,
                          int32_t *peers)
 {
-    int32_t role = role_of(in, suspect->rank);
+    int64_t role = role_of(in, suspect->rank);
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
         for (size_t i = 0; i < stragglers->n; i++) {

@@ -58,6 +58,7 @@ typedef struct tl_placed {
     uint64_t place;    /* its place in the program of its step */
     uint32_t turn;     /* its place in the order of launches */
     uint32_t segment;
+    uint32_t nwork; /* kernels that compute, launched since the last communication */
     int32_t step;
     uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
     uint32_t end;   /* the node of its end: WORK or END */

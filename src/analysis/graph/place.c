@@ -133,13 +133,16 @@ static bool put_in_order(tl_graph_build *b)
     find_before(b);
     if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || !tl_sort_index(b->by_turn, n, by_turn, b))
         return false;
-    uint32_t segment = 0;
+    uint32_t segment = 0, nwork = 0;
     int64_t latest = INT64_MIN;
     for (uint32_t turn = 0; turn < n; turn++) {
         tl_placed *p = &b->placed[b->by_turn[turn]];
         p->turn = turn;
         p->segment = segment;
-        segment += b->view->kernels[b->by_turn[turn]].kind == TL_COMM;
+        p->nwork = nwork;
+        tl_kind kind = (tl_kind)b->view->kernels[b->by_turn[turn]].kind;
+        segment += kind == TL_COMM;
+        nwork = kind == TL_COMM ? 0 : nwork + (kind == TL_COMPUTE);
         latest = p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(latest, p->launch_ns) : latest;
         b->latest_ns[turn] = latest;
     }

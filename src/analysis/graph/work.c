@@ -14,7 +14,9 @@ static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_placed *p)
     p->end = tl_graph_node(b, node);
     if (p->end == TL_NONE || !tl_vec_room(&b->comms))
         return false;
-    b->comms.v[b->comms.n++] = (tl_node_comm){ .start_ns = k->start_ns, .uid = k->uid, .arrival = p->start };
+    b->comms.v[b->comms.n++] = (tl_node_comm){
+        .start_ns = k->start_ns, .uid = k->uid, .arrival = p->start, .turn = p->segment, .nwork = p->nwork
+    };
     tl_graph_edge(b, p->start, p->end, 0, 0);
     return true;
 }

@@ -24,10 +24,7 @@ enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
 
 /* A rank's part in a collective. */
 typedef struct part {
-    int64_t start_ns;
-    uint32_t launch; /* entry of its program + 1; 0: before the recording */
-    uint32_t row;
-    uint32_t nkernels; /* of what the rank computed before it, since the one before */
+    uint32_t turn, row, nkernels; /* nkernels: of what the rank computed before it, since the one before */
 } part;
 
 typedef struct numbering {
@@ -35,9 +32,9 @@ typedef struct numbering {
     size_t nrows;
     uint32_t *collective_of; /* [nrows] */
     int32_t *step_of;        /* [ncollectives <= nrows] */
-    tl_programs *programs;
-    size_t *first; /* [nprograms + 1]: parts of each */
-    part *parts;   /* in order of launch */
+    const tl_rank_graphs *graphs;
+    size_t *first; /* [ngraphs + 1]: parts of each */
+    part *parts;   /* a rank's together, in order of launch */
     tl_map row_of; /* (rank, uid) */
 } numbering;
 
@@ -55,28 +52,19 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
     return (uint64_t)(uint32_t)rank << 32 | uid;
 }
 
-static int by_launch(const void *a, const void *b)
+static int by_turn(const void *a, const void *b)
 {
     const part *x = a, *y = b;
-    if (x->launch != y->launch)
-        return x->launch < y->launch ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return TL_COMPARE(x->row, y->row);
-}
-
-static uint32_t kernels_before(const tl_rank_program *p, const tl_comm *c)
-{
-    return c->segment < p->program.nsegments ? p->program.segments[c->segment].nkernels : 0;
+    return x->turn != y->turn ? TL_COMPARE(x->turn, y->turn) : TL_COMPARE(x->row, y->row);
 }
 
 static bool list_parts(numbering *n)
 {
-    size_t nprograms = n->programs->of.n, ncollectives = 0, nparts = 0;
+    size_t ngraphs = n->graphs->of.n, ncollectives = 0, nparts = 0;
 
     n->collective_of = tl_malloc((n->nrows + 1) * sizeof *n->collective_of);
     n->step_of = tl_malloc((n->nrows + 1) * sizeof *n->step_of);
-    n->first = tl_malloc((nprograms + 1) * sizeof *n->first);
+    n->first = tl_malloc((ngraphs + 1) * sizeof *n->first);
     n->parts = tl_malloc((n->nrows + 1) * sizeof *n->parts);
     bool ok = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->parts != NULL;
     for (size_t i = 0; ok && i < n->nrows; i++) {
@@ -86,23 +74,20 @@ static bool list_parts(numbering *n)
         n->step_of[ncollectives - 1] = UNKNOWN;
         ok = !row->fits || tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i) == 0;
     }
-    for (size_t p = 0; ok && p < nprograms; p++) {
-        const tl_rank_program *of = &n->programs->of.v[p];
-        n->first[p] = nparts;
-        for (size_t i = 0; i < of->program.ncomms; i++) {
-            const tl_comm *c = &of->program.comms[i];
-            uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->kernel));
+    for (size_t g = 0; ok && g < ngraphs; g++) {
+        const tl_rank_graph *of = &n->graphs->of.v[g];
+        n->first[g] = nparts;
+        for (size_t i = 0; i < of->ncomms; i++) {
+            const tl_node_comm *c = &of->comms[i];
+            uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->uid));
             if (row != TL_MAP_NONE && nparts < n->nrows)
-                n->parts[nparts++] = (part){ .launch = c->host != TL_NONE ? c->host + 1 : 0,
-                                               .start_ns = n->rows[row].start_ns,
-                                               .row = row,
-                                               .nkernels = kernels_before(of, c) };
+                n->parts[nparts++] = (part){ .turn = c->turn, .row = row, .nkernels = c->nwork };
         }
-        if (nparts - n->first[p] > 1)
-            qsort(n->parts + n->first[p], nparts - n->first[p], sizeof *n->parts, by_launch);
+        if (nparts - n->first[g] > 1)
+            qsort(n->parts + n->first[g], nparts - n->first[g], sizeof *n->parts, by_turn);
     }
     if (ok)
-        n->first[nprograms] = nparts;
+        n->first[ngraphs] = nparts;
     return ok;
 }
 
@@ -113,10 +98,10 @@ static const part *choose_rank(const numbering *n, size_t *nown)
 {
     const part *own = n->parts;
     *nown = 0;
-    for (size_t p = 0; p < n->programs->of.n; p++)
-        if (n->first[p + 1] - n->first[p] > *nown) {
-            *nown = n->first[p + 1] - n->first[p];
-            own = n->parts + n->first[p];
+    for (size_t g = 0; g < n->graphs->of.n; g++)
+        if (n->first[g + 1] - n->first[g] > *nown) {
+            *nown = n->first[g + 1] - n->first[g];
+            own = n->parts + n->first[g];
         }
     return own;
 }
@@ -235,13 +220,13 @@ static bool number_one(numbering *n, size_t *nsteps)
 /* From a rank that knows to those that meet it, and on. */
 static void spread(numbering *n)
 {
-    size_t nprograms = n->programs->of.n;
+    size_t ngraphs = n->graphs->of.n;
     bool changed = true;
-    for (size_t round = 0; changed && round < nprograms; round++) {
+    for (size_t round = 0; changed && round < ngraphs; round++) {
         changed = false;
-        for (size_t p = 0; p < nprograms; p++) {
+        for (size_t g = 0; g < ngraphs; g++) {
             int32_t next = UNKNOWN;
-            for (size_t i = n->first[p + 1]; i-- > n->first[p];) {
+            for (size_t i = n->first[g + 1]; i-- > n->first[g];) {
                 int32_t *step = &n->step_of[n->collective_of[n->parts[i].row]];
                 changed = changed || (*step == UNKNOWN && next != UNKNOWN);
                 next = *step != UNKNOWN ? *step : next;
@@ -253,45 +238,16 @@ static void spread(numbering *n)
         n->rows[i].step = n->step_of[n->collective_of[i]] != UNKNOWN ? n->step_of[n->collective_of[i]] : -1;
 }
 
-/* A segment is of the step of the collective that ends it, or of the next that is known; what follows the last, of
- * that one's.  Steps do not go back. */
-static void number_segments(const numbering *n, tl_rank_program *p)
+bool tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *graphs, size_t *nsteps)
 {
-    tl_segment *v = p->program.segments;
-    size_t nsegments = p->program.nsegments;
-    int32_t next = UNKNOWN;
-
-    for (size_t s = 0; s < nsegments; s++)
-        v[s].step = UNKNOWN;
-    for (size_t i = 0; i < p->program.ncomms; i++) {
-        const tl_comm *c = &p->program.comms[i];
-        uint32_t row = tl_map_get(&n->row_of, kernel_key(p->rank, c->kernel));
-        if (row != TL_MAP_NONE && c->segment < nsegments)
-            v[c->segment].step = n->rows[row].step;
-    }
-    for (size_t s = nsegments; s-- > 0;)
-        v[s].step = next = v[s].step != UNKNOWN ? v[s].step : next;
-    for (size_t s = 0; s < nsegments; s++) {
-        if (v[s].step == UNKNOWN)
-            v[s].step = s > 0 ? v[s - 1].step : -1;
-        if (s > 0 && v[s].step >= 0 && v[s].step < v[s - 1].step)
-            v[s].step = v[s - 1].step;
-    }
-}
-
-bool tl_unmarked_number(tl_late_row *rows, size_t nrows, tl_programs *programs, size_t *nsteps)
-{
-    numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
+    numbering n = { .rows = rows, .nrows = nrows, .graphs = graphs };
 
     *nsteps = 0;
     bool ok = nrows < UINT32_MAX && list_parts(&n) && number_one(&n, nsteps);
-    if (ok && *nsteps >= FEWEST_STEPS) {
+    if (ok && *nsteps >= FEWEST_STEPS)
         spread(&n);
-        for (size_t p = 0; p < programs->of.n; p++)
-            number_segments(&n, &programs->of.v[p]);
-    } else {
+    else
         *nsteps = 0;
-    }
     numbering_free(&n);
     return ok;
 }
@@ -319,18 +275,15 @@ static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
     return any;
 }
 
-bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, tl_programs *programs,
+bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, const tl_rank_graphs *graphs,
                         bool *follow)
 {
-    numbering n = { .rows = rows, .nrows = nrows, .programs = programs };
+    numbering n = { .rows = rows, .nrows = nrows, .graphs = graphs };
 
     bool ok = nrows < UINT32_MAX && list_parts(&n);
     *follow = ok && take_marked(&n, marked, nmarked);
-    if (*follow) {
+    if (*follow)
         spread(&n);
-        for (size_t p = 0; p < programs->of.n; p++)
-            number_segments(&n, &programs->of.v[p]);
-    }
     numbering_free(&n);
     return ok;
 }

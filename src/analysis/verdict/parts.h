@@ -4,6 +4,7 @@
 
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/parameters.h"
 
 /* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);

@@ -6,7 +6,7 @@
  */
 #include "frame.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/robust.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

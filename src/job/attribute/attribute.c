@@ -2,14 +2,13 @@
 #include "tlmpi/job/attribute.h"
 #include "causes.h"
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/analysis/judging.h"
+#include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
 tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err)
 {
-    tl_programs all_programs = { 0 };
     tl_rank_graphs all_graphs = { 0 };
     tl_judged judged = { 0 };
     void *all = NULL;
@@ -19,20 +18,15 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     free(own->rows->v);
     *own->rows = (tl_late_rows){ 0 };
     if (st == TL_OK)
-        st = tl_programs_collect(own->programs, &all_programs, err);
-    if (st == TL_OK && own->graphs != NULL)
         st = tl_graphs_collect(own->graphs, &all_graphs, err);
     if (st == TL_OK && tl_par_proc() == 0)
-        st = tl_job_judge(all, nall, &all_programs, own->graphs != NULL ? &(tl_graph_basis){ &all_graphs, own->judge } : NULL, tables, &judged, err);
+        st = tl_job_judge(all, nall, &(tl_job_basis){ &all_graphs, own->judge }, tables, &judged, err);
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles.of, judged.nranks }, tables, err);
+        st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks }, tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
-        tl_verdict_sum_all(tl_tables_get(tables, &tl_blame_schema), tl_tables_get(tables, &tl_straggler_schema));
-    if (st == TL_OK && tl_par_proc() == 0)
-        st = tl_verdict_add_workless(tables, err);
+        st = tl_verdict_finish(tables, err);
     st = tl_par_agree(st, err);
-    tl_programs_free(&all_programs);
     tl_rank_graphs_free(&all_graphs);
     tl_judged_free(&judged);
     free(all);

@@ -150,17 +150,15 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
     return st;
 }
 
-/* What a rank did by itself, which its program is made of when the host's columns are gone. */
+/* What a rank did by itself, which its graph is made of when the host's columns are gone. */
 typedef struct own_work {
     tl_activity activity;
-    tl_host_waits waits;
     tl_host_calls *calls;
 } own_work;
 
 static void own_work_free(own_work *own)
 {
     tl_activity_free(&own->activity);
-    tl_host_waits_free(&own->waits);
     tl_host_calls_free(own->calls);
 }
 
@@ -173,9 +171,6 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
 
     if (st == TL_OK)
-        st = tl_host_waits_find(view, &own->waits, err);
-    tl_host_waits_sort(&own->waits);
-    if (st == TL_OK && how->graphs != NULL)
         st = tl_host_calls_find(view, &own->calls, err);
     if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
                          tl_details_collect(view, &own->activity, how->details) &&
@@ -209,8 +204,6 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = take_part(&linked.view, how, &own, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
-        st = tl_programs_add(how->programs, &linked.view, &own.activity, &own.waits, err);
-    if (st == TL_OK && how->graphs != NULL)
         st = add_graph(how->graphs, &linked.view, own.calls, err);
     own_work_free(&own);
     if (st == TL_OK)
@@ -255,8 +248,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
     size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
-    size_t nprograms = how->analyse ? how->programs->of.n : 0;
-    size_t ngraphs = how->graphs != NULL ? how->graphs->of.n : 0;
+    size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
     if (st == TL_OK && how->analyse)
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
@@ -265,9 +257,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             how->participants->memberships.n = nmemberships;
             how->exposures->n = nexposures;
             how->details->rows.n = ndetails;
-            while (how->programs->of.n > nprograms)
-                tl_program_free(&how->programs->of.v[--how->programs->of.n].program);
-            while (how->graphs != NULL && how->graphs->of.n > ngraphs)
+            while (how->graphs->of.n > ngraphs)
                 tl_rank_graph_free(&how->graphs->of.v[--how->graphs->of.n]);
         }
         tl_trace_free(&trace); /* and where memory is out, it may be this that has it */

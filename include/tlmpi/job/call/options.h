@@ -15,7 +15,6 @@ typedef struct tl_options {
     const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
     int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
     int clock;                      /* --clock: tl_clock_mode */
-    int verdict;                    /* --verdict: tl_verdict_method */
     tl_verdict_options judge;       /* --alpha, --least-cost */
     bool json;                      /* --json: the answers as JSON, in place of the summary */
     tl_gates fail_on;               /* --fail-on */

@@ -6,7 +6,6 @@
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"
@@ -27,8 +26,7 @@ typedef struct tl_rank_reading {
     bool analyse;                  /* false: read and count only */
     tl_participants *participants; /* gets the rank's parts in collectives */
     tl_exposures *exposures;       /* gets when it did nothing but communicate */
-    tl_programs *programs;         /* gets the rank's program */
-    tl_rank_graphs *graphs;        /* gets its graph; NULL: nobody asks for it */
+    tl_rank_graphs *graphs;        /* gets its graph */
     tl_details *details;           /* gets the names that took most of its time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,

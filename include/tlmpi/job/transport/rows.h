@@ -4,7 +4,6 @@
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 
 #include "tlmpi/analysis/graph.h"
-#include "tlmpi/analysis/program/programs.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"
@@ -42,15 +41,12 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
  * and message on every proc. */
 tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
 
-/* --------------------------------------------------------------------------------------------------------- programs */
+/* ----------------------------------------------------------------------------------------------------------- graphs */
 
-/* The programs of ranks (analysis/program/programs.h), from the procs that have read them to proc 0. */
+/* The graphs of ranks (analysis/graph.h), from the procs that have read them to proc 0. */
 
-/* Collective.  *all gets the programs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
- * tl_programs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
-tl_status tl_programs_collect(tl_programs *own, tl_programs *all, tl_error *err);
-
-/* Likewise their graphs (analysis/graph.h). */
+/* Collective.  *all gets the graphs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
+ * tl_rank_graphs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
 tl_status tl_graphs_collect(tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- stream */

@@ -12,15 +12,13 @@ static int32_t step_of[MOST];
 /* How many steps are found; those of the collectives are in step_of. */
 static size_t number(const char *digits)
 {
-    static tl_comm comms[MOST];
-    static tl_segment segments[MOST];
+    static tl_node_comm comms[MOST];
     static tl_late_row rows[MOST];
     uint32_t n = (uint32_t)strlen(digits);
     size_t nsteps = 99;
 
     for (uint32_t i = 0; i < n; i++) {
-        comms[i] = (tl_comm){ .host = i, .work = TL_NONE, .kernel = i, .segment = i };
-        segments[i] = (tl_segment){ .nkernels = (uint32_t)(digits[i] - '0'), .step = -1 };
+        comms[i] = (tl_node_comm){ .uid = i, .turn = i, .nwork = (uint32_t)(digits[i] - '0') };
         rows[i] = (tl_late_row){ .collective = i,
                                  .start_ns = (int64_t)i * 1000,
                                  .end_ns = (int64_t)i * 1000 + 500,
@@ -30,9 +28,9 @@ static size_t number(const char *digits)
                                  .kind = TL_ALL_REDUCE,
                                  .fits = 1 };
     }
-    tl_rank_program rank = { .program = { .comms = comms, .ncomms = n, .segments = segments, .nsegments = n } };
-    tl_programs programs = { .of = { .v = &rank, .n = 1 } };
-    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, n, &programs, &nsteps));
+    tl_rank_graph rank = { .comms = comms, .ncomms = n };
+    const tl_rank_graphs graphs = { .of = { .v = &rank, .n = 1 } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, n, &graphs, &nsteps));
     for (uint32_t i = 0; i < n; i++)
         step_of[i] = rows[i].step;
     return nsteps;
@@ -67,10 +65,9 @@ static void where_nothing_differs_each_is_a_step(void)
 static void steps_begin_where_all_have_met(void)
 {
     static const char *const stages[] = { "ff.bb*ff.bb*ff.bb*ff.bb*", "ff.bb*ff.bb*ff.bb*ff.bb*" };
-    static tl_comm comms[2][MOST];
-    static tl_segment segments[2][MOST];
+    static tl_node_comm comms[2][MOST];
     static tl_late_row rows[2 * MOST];
-    tl_rank_program v[2];
+    tl_rank_graph v[2];
     uint32_t n[2] = { 0 }, nrows = 0;
     size_t nsteps = 0;
 
@@ -79,8 +76,8 @@ static void steps_begin_where_all_have_met(void)
             bool all = stages[r][i] == '*';
             if (stages[r][i] == '.' || (r == 1 && !all))
                 continue;
-            comms[r][n[r]] = (tl_comm){ .host = i, .work = TL_NONE, .kernel = i, .segment = n[r] };
-            segments[r][n[r]++] = (tl_segment){ .step = -1 };
+            comms[r][n[r]] = (tl_node_comm){ .uid = i, .turn = n[r] };
+            n[r]++;
             rows[nrows++] = (tl_late_row){ .collective = i,
                                            .rank = r,
                                            .start_ns = (int64_t)i * 1000,
@@ -92,12 +89,9 @@ static void steps_begin_where_all_have_met(void)
                                            .fits = 1 };
         }
     for (int32_t r = 0; r < 2; r++)
-        v[r] = (tl_rank_program){
-            .rank = r,
-            .program = { .comms = comms[r], .ncomms = n[r], .segments = segments[r], .nsegments = n[r] },
-        };
-    tl_programs programs = { .of = { .v = v, .n = 2 } };
-    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, nrows, &programs, &nsteps));
+        v[r] = (tl_rank_graph){ .rank = r, .comms = comms[r], .ncomms = n[r] };
+    const tl_rank_graphs graphs = { .of = { .v = v, .n = 2 } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_number(rows, nrows, &graphs, &nsteps));
     for (uint32_t i = 1; i < nrows; i++)
         if (rows[i].collective != rows[i - 1].collective)
             CU_ASSERT_EQUAL(rows[i].step != rows[i - 1].step, rows[i - 1].kind == TL_ALL_REDUCE);
@@ -110,12 +104,12 @@ enum { WITH, WITHOUT, NRANKS };
 /* A line a rank, one that marks steps and one that marks none; a column a collective that the rank is in, by the step of
  * its mark, '?' where it has none, '-' before its first, '.' where it takes no part. */
 static tl_late_row met[MOST];
-static tl_segment segments_of[NRANKS][MOST];
+static size_t nmet;
 
 static bool follow(const char *with, const char *without)
 {
-    static tl_comm comms[NRANKS][MOST];
-    static tl_rank_program v[NRANKS];
+    static tl_node_comm comms[NRANKS][MOST];
+    static tl_rank_graph v[NRANKS];
     const char *const lines[NRANKS] = { with, without };
     const int32_t marked[] = { WITH };
     uint32_t n[NRANKS] = { 0 }, nrows = 0;
@@ -126,20 +120,27 @@ static bool follow(const char *with, const char *without)
             if (lines[r][i] == '.')
                 continue;
             int32_t step = with[i] >= '0' && with[i] <= '9' ? with[i] - '0' : -1;
-            comms[r][n[r]] = (tl_comm){ .host = n[r], .work = TL_NONE, .kernel = i, .segment = n[r] };
-            segments_of[r][n[r]++] = (tl_segment){ .step = r == WITH ? step : -1 };
+            comms[r][n[r]] = (tl_node_comm){ .uid = i, .turn = n[r] };
+            n[r]++;
             met[nrows++] = (tl_late_row){
                 .collective = i, .rank = r, .step = step, .own_step = r == WITH ? step : -1, .uid = i, .fits = 1
             };
         }
     for (int32_t r = 0; r < NRANKS; r++)
-        v[r] = (tl_rank_program){
-            .rank = r,
-            .program = { .comms = comms[r], .ncomms = n[r], .segments = segments_of[r], .nsegments = n[r] },
-        };
-    tl_programs programs = { .of = { .v = v, .n = NRANKS } };
-    CU_ASSERT_TRUE_FATAL(tl_unmarked_follow(met, nrows, marked, COUNT(marked), &programs, &follows));
+        v[r] = (tl_rank_graph){ .rank = r, .comms = comms[r], .ncomms = n[r] };
+    const tl_rank_graphs graphs = { .of = { .v = v, .n = NRANKS } };
+    CU_ASSERT_TRUE_FATAL(tl_unmarked_follow(met, nrows, marked, COUNT(marked), &graphs, &follows));
+    nmet = nrows;
     return follows;
+}
+
+/* The step of the n-th collective that the rank is in. */
+static int32_t step_in(int32_t rank, size_t n)
+{
+    for (size_t i = 0; i < nmet; i++)
+        if (met[i].rank == rank && n-- == 0)
+            return met[i].step;
+    return INT32_MIN;
 }
 
 static void a_rank_without_marks_has_the_steps_of_those_it_meets(void)
@@ -147,8 +148,8 @@ static void a_rank_without_marks_has_the_steps_of_those_it_meets(void)
     static const int32_t steps[] = { -1, 4, 4, 5, 5, 6 };
     CU_ASSERT(follow("-44556", "??????"));
     for (size_t i = 0; i < COUNT(steps); i++) {
-        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
-        CU_ASSERT_EQUAL(segments_of[WITH][i].step, steps[i]);
+        CU_ASSERT_EQUAL(step_in(WITHOUT, i), steps[i]);
+        CU_ASSERT_EQUAL(step_in(WITH, i), steps[i]);
     }
 }
 
@@ -157,15 +158,15 @@ static void what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them
     static const int32_t steps[] = { 4, 5, 5, 5, -1 };
     CU_ASSERT(follow("4..5.", "?????"));
     for (size_t i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(segments_of[WITHOUT][i].step, steps[i]);
-    CU_ASSERT_EQUAL(met[6].step, -1); /* behind the last of these nobody knows */
+        CU_ASSERT_EQUAL(step_in(WITHOUT, i), steps[i]);
+    CU_ASSERT_EQUAL(step_in(WITHOUT, 4), -1); /* behind the last of these nobody knows */
 }
 
 static void who_meets_nobody_with_marks_has_no_steps(void)
 {
     CU_ASSERT_FALSE(follow("44..55", "..??.."));
-    CU_ASSERT_EQUAL(segments_of[WITHOUT][0].step, -1);
-    CU_ASSERT_EQUAL(segments_of[WITH][0].step, 4);
+    CU_ASSERT_EQUAL(step_in(WITHOUT, 0), -1);
+    CU_ASSERT_EQUAL(step_in(WITH, 0), 4);
 }
 
 int main(void)

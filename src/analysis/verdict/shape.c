@@ -8,7 +8,8 @@
  * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until neither
  * changes.  One start has local optima, so every value above 0 is one.
  */
-#include "tlmpi/analysis/outlier.h"
+#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_shape.c - when is a unit late? */
-#include "tlmpi/analysis/outlier.h"
+#include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>

@@ -1,0 +1,189 @@
+/* job.c - from what ranks were late for in collectives, and the graphs of their work, to a verdict on each: the order of it all. */
+#include "parts.h"
+#include "tlmpi/analysis/blame.h"
+#include "tlmpi/analysis/step.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/tables.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------ ranks and their steps */
+
+typedef struct judging {
+    tl_tables *tables;
+    const tl_late_row *rows;
+    size_t nrows;
+    int32_t *ranks; /* ascending */
+    int64_t *late_counts;
+    size_t nranks;
+    int32_t *marked; /* those with marks of steps that tell the same as most others' */
+    size_t nmarked;
+    tl_steps_from where_none; /* whose steps are those of the others */
+    uint32_t *roles;
+} judging;
+
+static bool list_ranks(judging *a)
+{
+    const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
+    a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
+    a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
+    if (a->ranks == NULL || a->late_counts == NULL)
+        return false;
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_rank *row = tl_table_row(table, i);
+        if (row->devices > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
+            a->ranks[a->nranks++] = row->rank;
+    }
+    return true;
+}
+
+static bool is_marked(const judging *a, int32_t rank)
+{
+    return tl_index_of(a->marked, a->nmarked, rank) < a->nmarked;
+}
+
+/* Steps that are not marked. */
+static tl_status number_steps(judging *a, tl_late_row *rows, const tl_rank_graphs *graphs, tl_error *err)
+{
+    const tl_table *steps = tl_tables_get(a->tables, &tl_step_schema);
+    size_t nsteps = 0;
+    bool follow = false, some = false, whole = tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
+    for (size_t r = 0; r < a->nranks; r++)
+        some = some || !is_marked(a, a->ranks[r]);
+    if (whole && a->nmarked == 0)
+        whole = tl_unmarked_number(rows, a->nrows, graphs, &nsteps);
+    else if (whole && some)
+        whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, graphs, &follow);
+    a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
+    return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
+}
+
+/* What the steps of each rank come from; of those that follow others', where they meet them. */
+static void tell_steps(const judging *a, tl_table *stragglers)
+{
+    for (size_t i = 0; i < stragglers->n; i++) {
+        tl_straggler *row = tl_table_row(stragglers, i);
+        row->steps_from = (uint8_t)(is_marked(a, row->rank)         ? TL_STEPS_MARKED
+                                    : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
+                                                                    : a->where_none);
+    }
+    for (size_t i = 0; a->where_none == TL_STEPS_MET && i < a->nrows; i++) {
+        size_t r = tl_index_of(a->ranks, a->nranks, a->rows[i].rank);
+        if (r == a->nranks || !a->rows[i].fits || a->rows[i].step < 0)
+            continue;
+        tl_straggler *row = tl_table_row(stragglers, r);
+        row->steps_from = row->steps_from == TL_STEPS_NONE ? TL_STEPS_MET : row->steps_from;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- the verdicts */
+
+static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
+{
+    const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
+    const tl_graph_input input = { .graphs = basis->graphs,
+                                   .ranks = a->ranks,
+                                   .nranks = a->nranks,
+                                   .marked = a->marked,
+                                   .nmarked = a->nmarked,
+                                   .rows = a->rows,
+                                   .nrows = a->nrows,
+                                   .groups = groups };
+    const tl_verdict_ranks ranks = { a->ranks, a->late_counts, a->nranks };
+    const tl_link_input links = { a->ranks, a->rows, a->nrows, groups, tl_tables_get(a->tables, &tl_rank_schema) };
+    tl_graph graph = { 0 };
+    tl_baseline baseline = { 0 };
+    tl_findings findings = { 0 };
+
+    tl_status st = tl_graph_make(&input, &graph, err);
+    tl_rank_graphs_free(basis->graphs);
+    tl_mem_return();
+    if (st == TL_OK)
+        st = tl_baseline_make(&graph, a->ranks, a->rows, a->nrows, &baseline, err);
+    if (st == TL_OK)
+        st = tl_baseline_add_links(&baseline, &links, err);
+    if (st == TL_OK)
+        st = tl_verdict_find(&baseline, &basis->options, &findings, err);
+    if (st == TL_OK)
+        st = tl_verdict_rows(&findings, &baseline, &ranks, a->tables, err);
+    if (st == TL_OK)
+        tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
+    a->roles = baseline.role_of;
+    baseline.role_of = NULL;
+    tl_findings_free(&findings);
+    tl_baseline_free(&baseline);
+    tl_graph_free(&graph);
+    return st;
+}
+
+/* With what others waited for each outside of steps, too, of which no verdict is made. */
+static void sum_blame(tl_tables *tables)
+{
+    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema), *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    for (size_t i = 0; i < stragglers->n; i++) {
+        tl_straggler *row = tl_table_row(stragglers, i);
+        row->blame_ns = 0;
+        for (size_t b = tl_table_from_rank(blame, row->rank); b < blame->n; b++) {
+            const tl_blame *charge = tl_table_row(blame, b);
+            if (charge->to_rank != row->rank)
+                break;
+            row->blame_ns += charge->direct_ns + charge->indirect_ns;
+        }
+    }
+}
+
+tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basis, tl_tables *tables, tl_judged *out,
+                       tl_error *err)
+{
+    judging a = { .tables = tables, .rows = rows, .nrows = nrows };
+    tl_status st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
+
+    if (st == TL_OK)
+        st = number_steps(&a, rows, basis->graphs, err);
+    if (st == TL_OK)
+        st = tl_delay_costs_find(&(tl_delay_cost_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
+    if (st == TL_OK)
+        st = judge(&a, basis, err);
+    free(a.marked);
+    free(a.late_counts);
+    *out = (tl_judged){ a.ranks, a.roles, a.nranks };
+    return st;
+}
+
+void tl_judged_free(tl_judged *judged)
+{
+    free(judged->ranks);
+    free(judged->roles);
+    *judged = (tl_judged){ 0 };
+}
+
+tl_status tl_verdict_finish(tl_tables *tables, tl_error *err)
+{
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
+    tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    sum_blame(tables);
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *rank = tl_table_row(ranks, i);
+        if (rank->devices > 0 || rank->status == TL_RANK_UNREADABLE ||
+            (i > 0 && ((const tl_rank *)tl_table_row(ranks, i - 1))->rank == rank->rank))
+            continue;
+        tl_straggler row = { .rank = rank->rank,
+                             .verdict = TL_VERDICT_INCONCLUSIVE,
+                             .z = NAN,
+                             .share_steps = NAN,
+                             .first_step = -1,
+                             .last_step = -1,
+                             .p_value = NAN,
+                             .cause_share = NAN,
+                             .gain_ns = -1,
+                             .slowdown = NAN,
+                             .left_out_step = -1,
+                             .steps_from = TL_STEPS_NONE,
+                             .reason = "its trace shows no device work" };
+        if (!tl_table_append(stragglers, &row, 1))
+            return tl_fail_memory(err, "the verdict");
+    }
+    return tl_table_sort(stragglers) ? TL_OK : tl_fail_memory(err, "the verdict");
+}
