@@ -81,6 +81,8 @@ const char *const tl_scenario_labels[] = {
     [TL_SCENARIO_CAUSE] = "cause",
     [TL_SCENARIO_SUSPECTS] = "suspects",
     [TL_SCENARIO_GROUPS] = "groups",
+    [TL_SCENARIO_BALANCED] = "balanced",
+    [TL_SCENARIO_HOST_FREE] = "host_free",
     NULL,
 };
 

@@ -24,7 +24,7 @@ CAUSES = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d",
 class Job:
     def __init__(self, path):
         self.path = path
-        for name in ("rank", "step", "blame", "blame_step", "straggler", "whatif", "critical_path", "collective", "quality"):
+        for name in ("rank", "step", "blame", "blame_step", "straggler", "whatif", "critical_path", "collective", "quality", "link"):
             setattr(self, name, self.table(name))
         self.answers = json.loads(subprocess.run([TLMPI, "ask", path, "--json"], capture_output=True, text=True).stdout)
         self.asked = " ".join(subprocess.run([TLMPI, "ask", path], capture_output=True, text=True).stdout.split())
@@ -34,7 +34,7 @@ class Job:
         return list(csv.DictReader(io.StringIO(text)))
 
     def link_gains(self):
-        return [int(r["gain_ns"]) for r in self.whatif if r["scenario"] == "links" and int(r["rank"]) >= 0]
+        return [int(r["gain_ns"]) for r in self.link]
 
     def what_if(self, scenario, rank=-1):
         return next((r for r in self.whatif if r["scenario"] == scenario and int(r["rank"]) == rank), None)

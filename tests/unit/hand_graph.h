@@ -50,6 +50,7 @@ static inline void hand_fill(hand_job *h, const int64_t *launched_ns, const int6
         switch (v % HAND_NODES) {
         case 0:
             node.kind = TL_NODE_LAUNCH;
+            node.part = TL_PART_HOST;
             node.key = 1;
             node.done_ns = launched_ns[at];
             node.work_ns = launched_ns[at] - before;

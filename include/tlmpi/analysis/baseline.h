@@ -161,6 +161,10 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
  * usual_pieces: of peers. */
 int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces);
 
+/* late_ns[members * nsteps]: by how much the work of a class exceeds what is usual in the same step of its role, or of links like
+ * it; 0 of who has none.  scratch: likewise.  False when memory is out. */
+bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
+
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
  * the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those are
  * that peers do not have.  scratch: likewise.  False when memory is out. */

@@ -90,6 +90,31 @@ typedef struct tl_repair {
 /* Takes the excess off an unchanged scenario, in what is the rank's own.  False when memory is out. */
 bool tl_repair_apply(const tl_baseline *baseline, const tl_repair *repair, tl_changes *scenario);
 
+/* ------------------------------------------------------------------------------------------------------------ ideal */
+
+/* Nobody slower than is usual: of each rank's work of a family in each full step, and of each transfer, what exceeds it is gone, and
+ * so are waits that peers do not have.  Who is ahead stays so. */
+typedef struct tl_ideal {
+    int64_t *less_ns; /* [nodes]: of the work; of an END, of how much later than the first it is done */
+    bool *gone;       /* [nodes]: as of tl_changes */
+} tl_ideal;
+
+/* False when memory is out; tl_ideal_free ends it in any case. */
+bool tl_ideal_find(const tl_baseline *baseline, tl_ideal *out);
+void tl_ideal_free(tl_ideal *ideal);
+
+/* A part of that as a scenario, whatever was changed there before: of the parts with bits 1 << tl_part (TL_PART_SYNC: waits), and of
+ * transfers on links of the sorts with sorts[nsorts]; NULL: of none. */
+void tl_ideal_take(const tl_baseline *baseline, const tl_ideal *ideal, unsigned parts, const bool *sorts, tl_changes *scenario);
+
+/* All roles compute equally long in the full steps, as long as now in the mean of all ranks, whatever was changed before.  *most: the role that
+ * computes longest, and *times how many times as long as the ranks of the others in the mean; TL_NONE where no other does, and the
+ * scenario is as it was.  False when memory is out. */
+bool tl_balance(const tl_baseline *baseline, tl_changes *scenario, uint32_t *most, double *times);
+
+/* Hosts take no time of their own, whatever was changed before. */
+void tl_free_hosts(const tl_baseline *baseline, tl_changes *scenario);
+
 /* ------------------------------------------------------------------------------------------------------------- path */
 
 /* The chain of nodes that decided when the job ended: from its last end, at every node to what was waited for last. */

@@ -130,46 +130,47 @@ typedef enum tl_scenario_kind {
     TL_SCENARIO_HOST,
     TL_SCENARIO_CAUSE,
     TL_SCENARIO_SUSPECTS,
-    TL_SCENARIO_GROUPS
+    TL_SCENARIO_GROUPS,
+    TL_SCENARIO_BALANCED,
+    TL_SCENARIO_HOST_FREE
 } tl_scenario_kind;
-/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", NULL */
+/* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", "balanced", "host_free", NULL */
 extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
 #define TL_LABELS_OF_SCENARIO  tl_scenario_labels
 
+/* Kinds of groups, and hosts, that have a row of whatif each. */
+enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
+
 /* What the job would have taken. */
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
     F(T, SCENARIO, scenario, KEY, "",                                                                                  \
-      "unchanged: replayed as it was; ideal: all ranks and transfers like the median "                                 \
-      "of their peers; links: transfers no longer than the median of their like; "                                     \
-      "rank, host: one rank, or all of a host, no slower than the median of its "                                      \
-      "peers, but a rank that stands out as late as they are by chance; cause: all "                                   \
-      "ranks, in this part of their time alone; suspects: all stragglers together, or "                                \
-      "where that are not several, all ranks that stand out in some step and are "                                     \
-      "charged no less than 30 % of what any rank is; groups: as links, in groups of one kind alone, for the 8 kinds " \
-      "with most transfer")                                                                                            \
+      "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the " \
+      "median of its peers in the steps in which it is late; suspects: all stragglers together, where there are several; links: all " \
+      "links that are slow no slower than those like them; ideal: no rank and no transfer slower than the median of its " \
+      "peers in any full step, by chance or not; cause: of that one part of the time alone; groups: of that "          \
+      "transfers alone, in groups of one kind, for the 8 kinds with most transfer; balanced: the ranks of all roles "  \
+      "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest, of links the lowest at the slow one; -1 for all; ranks are those " \
-      "whose gain_ns in straggler is not -1, hosts the 16 that others wait for most")                                  \
-    F(T, PART, cause, KEY, "", "part of the time that is repaired; unknown: all of it")                                \
+      "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all") \
+    F(T, PART, cause, KEY, "",                                                                                         \
+      "part of the time that is repaired: compute, h2d, copy, host_late (all work of hosts) or sync_drain (waits for " \
+      "devices that peers do not have); unknown: all of it")                                                           \
     F(T, I32, group, KEY, "",                                                                                          \
       "of groups the first in table group of that kind: they have one description and as many ranks, or, where they "  \
-      "have none, as many ranks as far apart; else -1")                                                                \
+      "have none, as many ranks as far apart, and are within a host or not; else -1")                                  \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "unchanged - time_ns; below 0 where the median of the peers takes longer than what decided: of ideal also who "  \
-      "was ahead of his peers is like them, of links who was slower for another reason")                               \
+      "unchanged - time_ns; below 0 where it takes longer: of balanced, what the others compute more may decide")      \
     F(T, F64, share, MEASURE, "",                                                                                      \
       "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
       "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                 \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "of a rank: time with all others ideal and this one as it was / ideal time, which is more than 1 also where "    \
-      "its repair gains nothing because another is as late (slowdown in straggler is of its repair alone); of "        \
-      "unchanged: unchanged / ideal; else none")                                                                       \
+      "of unchanged: unchanged / ideal; of balanced: how many times as long that role computes as the others in the "  \
+      "mean; else none")                                                                                               \
     F(T, F64, model_error, MEASURE, "",                                                                                \
-      "of unchanged: simulated / measured - 1, or the share by which clocks that were not corrected are apart, where " \
-      "that is beyond 0.05; beyond 0.05 there are no other rows")                                                      \
+      "of unchanged: by how much the replay misses the measured time of any node, as a share of the job's; 0")         \
     F(T, I64, unexplained_ns, MEASURE, "ns",                                                                           \
       "of unchanged: of the critical path, what no work, transfer or known wait explains, and what came before its "   \
       "recording; a gain below it is uncertain; else 0")

@@ -108,6 +108,23 @@ static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t
     }
 }
 
+bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+{
+    size_t n = b->roles[class->role].n;
+    for (size_t i = 0; i < n * b->nsteps; i++)
+        late_ns[i] = 0;
+    if (class->family == TL_FAMILY_TRANSFER)
+        return tl_lateness_of_links(b, class, late_ns, scratch);
+    for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
+        for (size_t i = 0; i < n; i++)
+            scratch[i] = class->ns[i * b->nsteps + s];
+        int64_t middle = tl_usual(scratch, n);
+        for (size_t i = 0; i < n; i++)
+            late_ns[i * b->nsteps + s] = (double)(class->ns[i * b->nsteps + s] - middle);
+    }
+    return true;
+}
+
 static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)

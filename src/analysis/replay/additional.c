@@ -91,6 +91,7 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
+/* on NULL: all full steps. */
 static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, pieces *p)
 {
     const tl_graph *g = b->graph;
@@ -98,15 +99,23 @@ static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, piec
     for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
         uint32_t rank = b->members[b->roles[role].first + i];
         for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
-            if (on[b->step_of[v]] && tl_waited_ns(g, v) >= 0)
+            if ((on != NULL ? on[b->step_of[v]] : !b->cut[b->step_of[v]]) && tl_waited_ns(g, v) >= 0)
                 ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], tl_segment_of(b, rank, v), i, v });
     }
     return ok;
 }
 
-bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, tl_changes *scenario)
+/* How many the member of the k-th has from there on. */
+static size_t waits_of(const pieces *p, size_t k, size_t to)
 {
-    uint32_t role = b->role_of[rank], own = b->place_of[rank];
+    size_t end = k;
+    while (end < to && p->list.v[end].member == p->list.v[k].member)
+        end++;
+    return end - k;
+}
+
+bool tl_surplus_waits(const tl_baseline *b, uint32_t role, uint32_t member, const bool *on, bool *gone)
+{
     size_t n = b->roles[role].n;
     pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
     bool ok = p.sums != NULL && list_waits(b, role, on, &p);
@@ -119,10 +128,12 @@ bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, tl_cha
             p.sums[k] = 0;
         for (to = i; to < p.list.n && p.list.v[to].step == first->step && p.list.v[to].segment == first->segment; to++)
             p.sums[p.list.v[to].member]++;
-        int64_t more = p.sums[own] - tl_usual(p.sums, n);
-        for (size_t k = i; k < to; k++) /* longest first */
-            if (p.list.v[k].member == own && more-- > 0)
-                scenario->gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
+        int64_t usual = tl_usual(p.sums, n);
+        for (size_t k = i, has = 0; k < to; k++) { /* a member's together, longest first: the usual number of them, least last */
+            has = k > i && p.list.v[k].member == p.list.v[k - 1].member ? has : waits_of(&p, k, to);
+            if ((member == TL_NONE || p.list.v[k].member == member) && (int64_t)has-- > usual)
+                gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
+        }
     }
     free(p.list.v);
     free(p.sums);

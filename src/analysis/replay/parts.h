@@ -10,8 +10,9 @@
  * role. */
 bool tl_repair_segments(const tl_baseline *baseline, uint32_t rank, const bool *on, const bool *more, tl_changes *scenario);
 
-/* Of waits for the device beyond those of peers in the same stretch the longest wait for nothing. */
-bool tl_repair_waits(const tl_baseline *baseline, uint32_t rank, const bool *on, tl_changes *scenario);
+/* Of waits for the device beyond those of peers in the same stretch the longest wait for nothing: gone[nodes], of one member of the
+ * role, TL_NONE: of all.  on NULL: in all full steps. */
+bool tl_surplus_waits(const tl_baseline *baseline, uint32_t role, uint32_t member, const bool *on, bool *gone);
 
 /* links.c: likewise, what the transfers of a link take longer than those like them. */
 bool tl_repair_link(const tl_baseline *baseline, uint32_t link, const bool *on, tl_changes *scenario);

@@ -126,7 +126,7 @@ static bool repair_steps(repairing *r, const bool *on)
     if (r->repair->family == TL_FAMILY_TRANSFER)
         return tl_repair_link(b, r->repair->rank, on, r->scenario);
     if (r->repair->family == TL_FAMILY_WAIT)
-        return tl_repair_waits(b, r->repair->rank, on, r->scenario);
+        return tl_surplus_waits(b, b->role_of[r->repair->rank], b->place_of[r->repair->rank], on, r->scenario->gone);
     if (r->repair->family == TL_FAMILY_ADDITIONAL)
         return tl_repair_segments(b, r->repair->rank, on, r->more, r->scenario);
     uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];

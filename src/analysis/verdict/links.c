@@ -189,16 +189,7 @@ static bool write(const writing *w, tl_tables *tables)
     free(ranks);
     if (!ok || number == 0)
         return ok;
-    const tl_whatif_row row = { .scenario = TL_SCENARIO_LINKS,
-                                .rank = -1,
-                                .cause = TL_NPARTS,
-                                .group = -1,
-                                .time_ns = w->j->time_ns - w->j->links_ns,
-                                .gain_ns = w->j->links_ns,
-                                .share = NAN,
-                                .slowdown = NAN,
-                                .model_error = NAN };
-    return tl_table_append(whatif, &row, 1) && tl_table_sort(whatif);
+    return tl_whatif_add(w->j, TL_SCENARIO_LINKS, -1, w->j->links_ns, whatif);
 }
 
 bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)

@@ -190,20 +190,6 @@ static double error_of(const tl_findings *j)
     return j->error_ns == 0 ? 0 : (double)j->error_ns / (double)(j->time_ns > 0 ? j->time_ns : 1);
 }
 
-static bool add_whatif(const writing *w, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif)
-{
-    const tl_whatif_row row = { .scenario = (uint8_t)kind,
-                                .rank = rank,
-                                .cause = TL_NPARTS,
-                                .group = -1,
-                                .time_ns = w->j->time_ns - gain_ns,
-                                .gain_ns = gain_ns,
-                                .share = NAN,
-                                .slowdown = NAN,
-                                .model_error = kind == TL_SCENARIO_UNCHANGED ? error_of(w->j) : NAN };
-    return tl_table_append(whatif, &row, 1);
-}
-
 /* What the path goes through, and how much of it nothing explains. */
 static bool write_path(const writing *w, tl_tables *tables)
 {
@@ -212,8 +198,10 @@ static bool write_path(const writing *w, tl_tables *tables)
               tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
     tl_whatif_row *unchanged =
         tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
-    if (unchanged != NULL)
+    if (unchanged != NULL) {
         unchanged->unexplained_ns = path.unexplained_ns;
+        unchanged->model_error = error_of(w->j);
+    }
     tl_path_end(&path);
     return ok;
 }
@@ -224,18 +212,18 @@ static bool write(writing *w, tl_tables *tables)
     tl_table *straggler = tl_tables_get(tables, &tl_straggler_schema);
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     size_t named = 0;
-    bool ok = add_whatif(w, TL_SCENARIO_UNCHANGED, -1, 0, whatif);
+    bool ok = tl_whatif_add(w->j, TL_SCENARIO_UNCHANGED, -1, 0, whatif);
 
     for (size_t r = 0; ok && r < w->in->nranks; r++) {
         ok = add_rank(w, r, blame_step, straggler);
         if (w->j->rank_ns[r] < 0)
             continue;
         named++;
-        ok = ok && add_whatif(w, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
+        ok = ok && tl_whatif_add(w->j, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
     }
     if (named > 1)
-        ok = ok && add_whatif(w, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
-    return ok && tl_table_sort(whatif) && write_path(w, tables);
+        ok = ok && tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
+    return ok && write_path(w, tables);
 }
 
 tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
@@ -257,7 +245,9 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     if (ok) {
         tl_charges_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
                            w.charge_ns, w.wall_ns);
-        ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables);
+        tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+        ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
+             tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);
     }
     free(w.index);
     free(w.numbers);

@@ -315,13 +315,18 @@ static void rows_tell_the_judgement(void)
     CU_ASSERT(isnan(other->p_value) && isnan(other->slowdown));
     CU_ASSERT_STRING_EQUAL(other->reason, "not late");
 
-    CU_ASSERT_EQUAL_FATAL(whatif->n, 2);
-    const tl_whatif_row *unchanged = tl_table_row(whatif, 0), *repaired = tl_table_row(whatif, 1);
-    CU_ASSERT_EQUAL(unchanged->scenario, TL_SCENARIO_UNCHANGED);
+    const tl_whatif_row *unchanged = tl_whatif_row_of(whatif, TL_SCENARIO_UNCHANGED, -1),
+                        *repaired = tl_whatif_row_of(whatif, TL_SCENARIO_RANK, 3),
+                        *ideal = tl_whatif_row_of(whatif, TL_SCENARIO_IDEAL, -1),
+                        *hosts = tl_whatif_row_of(whatif, TL_SCENARIO_HOST_FREE, -1);
+    CU_ASSERT_FATAL(unchanged != NULL && repaired != NULL && ideal != NULL && hosts != NULL);
+    CU_ASSERT_EQUAL(whatif->n, 9); /* five parts of the time */
+    CU_ASSERT_PTR_NULL(tl_whatif_row_of(whatif, TL_SCENARIO_RANK, 4));
+    CU_ASSERT(ideal->gain_ns >= repaired->gain_ns && hosts->gain_ns > 0);
+    CU_ASSERT_DOUBLE_EQUAL(repaired->share, (double)repaired->gain_ns / (double)ideal->gain_ns, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(unchanged->slowdown, (double)unchanged->time_ns / (double)ideal->time_ns, 1e-12);
     CU_ASSERT_EQUAL(unchanged->model_error, 0);
     CU_ASSERT_EQUAL(unchanged->time_ns, h->judgement.time_ns);
-    CU_ASSERT_EQUAL(repaired->scenario, TL_SCENARIO_RANK);
-    CU_ASSERT_EQUAL(repaired->rank, 3);
     CU_ASSERT_EQUAL(repaired->time_ns + repaired->gain_ns, unchanged->time_ns);
     CU_ASSERT(isnan(repaired->model_error));
 

@@ -1,0 +1,223 @@
+/* scenarios.c - what the job would have taken otherwise, whoever is at fault: rows of whatif beside those of ranks and links.
+ *
+ *     ideal       no rank and no link slower than is usual in the step; of that, one part of the time alone (cause), and transfers on
+ *                 links of one sort alone (groups)
+ *     balanced    ranks of all roles compute equally long
+ *     host_free   hosts take no time of their own
+ */
+#include "parts.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/blame_tables.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct trying {
+    const tl_findings *j;
+    const tl_baseline *b;
+    const tl_verdict_ranks *in;
+    tl_changes scenario;
+    tl_ideal ideal;
+    bool *sorts; /* [nsorts] */
+    int64_t *done_ns, end_ns; /* [nodes]; when the job ended */
+    tl_table *whatif;
+    int64_t ideal_ns; /* what the ideal gains */
+} trying;
+
+static const tl_part causes[] = { TL_PART_COMPUTE, TL_PART_H2D, TL_PART_COPY, TL_PART_HOST, TL_PART_SYNC };
+
+static const tl_whatif_row of_all = { .rank = -1, .cause = TL_NPARTS, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN };
+
+static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
+{
+    row.time_ns = j->time_ns - row.gain_ns;
+    return tl_table_append(whatif, &row, 1);
+}
+
+bool tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif)
+{
+    tl_whatif_row row = of_all;
+    row.scenario = (uint8_t)kind;
+    row.rank = rank;
+    row.gain_ns = gain_ns;
+    return append(j, row, whatif);
+}
+
+/* What the scenario as it is gains. */
+static bool add(trying *t, tl_whatif_row row)
+{
+    row.gain_ns = t->end_ns - tl_replay(t->b->graph, &t->scenario, t->done_ns);
+    if (row.scenario == TL_SCENARIO_IDEAL)
+        t->ideal_ns = row.gain_ns;
+    row.share = t->ideal_ns > 0 ? (double)row.gain_ns / (double)t->ideal_ns : NAN;
+    return append(t->j, row, t->whatif);
+}
+
+/* How long the transfers on links of a sort are together. */
+static int64_t moved_by(const tl_baseline *b, size_t sort)
+{
+    int64_t ns = 0;
+    for (size_t c = 0; c < b->nclasses; c++)
+        for (size_t i = 0; b->classes[c].role == b->nroles + sort && i < b->roles[b->nroles + sort].n * b->nsteps; i++)
+            ns += b->classes[c].ns[i];
+    return ns;
+}
+
+/* The lowest group of the sort; -1: its links have none. */
+static int32_t group_of(const tl_baseline *b, size_t sort)
+{
+    int32_t group = -1;
+    for (size_t i = 0; i < b->nlinks; i++)
+        if (b->links[i].role == b->nroles + sort && b->links[i].group >= 0 && (group < 0 || b->links[i].group < group))
+            group = b->links[i].group;
+    return group;
+}
+
+/* Groups that are alike, and what moves between two of their ranks: the sorts that begin with one group. */
+typedef struct kind {
+    int64_t ns;
+    int32_t group;
+} kind;
+
+static int by_most(const void *a, const void *b)
+{
+    const kind *x = a, *y = b;
+    return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->group, y->group);
+}
+
+static size_t list_kinds(const tl_baseline *b, kind *kinds)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < b->nsorts; q++) {
+        int32_t group = group_of(b, q);
+        size_t k = 0;
+        while (k < n && kinds[k].group != group)
+            k++;
+        if (k == n && group >= 0)
+            kinds[n++] = (kind){ 0, group };
+        if (k < n)
+            kinds[k].ns += moved_by(b, q);
+    }
+    if (n > 1)
+        qsort(kinds, n, sizeof *kinds, by_most);
+    return n < TL_SCENARIO_GROUPS_MOST ? n : TL_SCENARIO_GROUPS_MOST;
+}
+
+static bool add_groups(trying *t)
+{
+    kind *kinds = tl_malloc((t->b->nsorts + 1) * sizeof *kinds);
+    size_t n = kinds != NULL ? list_kinds(t->b, kinds) : 0;
+    bool ok = kinds != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        tl_whatif_row row = of_all;
+        row.scenario = TL_SCENARIO_GROUPS;
+        row.group = kinds[i].group;
+        for (size_t q = 0; q < t->b->nsorts; q++)
+            t->sorts[q] = group_of(t->b, q) == kinds[i].group;
+        tl_ideal_take(t->b, &t->ideal, 0, t->sorts, &t->scenario);
+        ok = add(t, row);
+    }
+    free(kinds);
+    return ok;
+}
+
+/* All chosen units of the ranks of a host, repaired together. */
+static bool add_host(trying *t, uint64_t host, int32_t lowest)
+{
+    const tl_graph *g = t->b->graph;
+    bool ok = true;
+    tl_whatif_row row = of_all;
+    row.scenario = TL_SCENARIO_HOST;
+    row.rank = lowest;
+    for (size_t v = 0; v < g->nnodes; v++) {
+        t->scenario.work_ns[v] = g->nodes[v].work_ns;
+        t->scenario.gone[v] = false;
+    }
+    for (size_t u = 0; ok && u < t->j->units.n; u++) {
+        const tl_unit *unit = &t->j->units.v[u];
+        const tl_repair repair = { unit->rank, unit->family, unit->shape.pattern == TL_PATTERN_DRIFTING, unit->on };
+        if (unit->needed && unit->rank != TL_NONE && t->b->host_of[unit->rank] == host)
+            ok = tl_repair_apply(t->b, &repair, &t->scenario);
+    }
+    return ok && add(t, row);
+}
+
+/* Hosts of several ranks, one of which is a straggler, where there are several hosts: the lowest of them. */
+static bool add_hosts(trying *t)
+{
+    const tl_baseline *b = t->b;
+    size_t nranks = b->graph->nranks;
+    bool ok = true;
+    for (size_t r = 0, n = 0; ok && b->host_of != NULL && r < nranks && n < TL_SCENARIO_HOSTS_MOST; r++) {
+        size_t first = nranks, named = 0, ranks = 0;
+        for (size_t q = 0; b->host_of[r] != 0 && q < nranks; q++) {
+            if (b->host_of[q] != b->host_of[r])
+                continue;
+            first = q < first ? q : first;
+            named += t->j->rank_ns[q] >= 0;
+            ranks++;
+        }
+        if (first != r || named == 0 || ranks < 2 || ranks == nranks)
+            continue;
+        ok = add_host(t, b->host_of[r], t->in->ranks[r]);
+        n++;
+    }
+    return ok;
+}
+
+static bool try_all(trying *t)
+{
+    tl_whatif_row row = of_all;
+    uint32_t most = 0;
+
+    row.scenario = TL_SCENARIO_IDEAL;
+    for (size_t q = 0; q < t->b->nsorts; q++)
+        t->sorts[q] = true;
+    tl_ideal_take(t->b, &t->ideal, ~0U, t->sorts, &t->scenario);
+    bool ok = add(t, row);
+    for (size_t i = 0; ok && i < sizeof causes / sizeof *causes; i++) {
+        row = of_all;
+        row.scenario = TL_SCENARIO_CAUSE;
+        row.cause = (uint8_t)causes[i];
+        tl_ideal_take(t->b, &t->ideal, 1U << causes[i], NULL, &t->scenario);
+        ok = add(t, row);
+    }
+    ok = ok && add_groups(t) && add_hosts(t);
+    row = of_all;
+    row.scenario = TL_SCENARIO_BALANCED;
+    ok = ok && tl_balance(t->b, &t->scenario, &most, &row.slowdown);
+    if (ok && most != TL_NONE) {
+        row.rank = t->in->ranks[t->b->members[t->b->roles[most].first]];
+        ok = add(t, row);
+    }
+    row = of_all;
+    row.scenario = TL_SCENARIO_HOST_FREE;
+    tl_free_hosts(t->b, &t->scenario);
+    return ok && add(t, row);
+}
+
+bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_table *whatif)
+{
+    trying t = { .j = findings,
+                 .b = baseline,
+                 .in = ranks,
+                 .done_ns = tl_malloc((baseline->graph->nnodes + 1) * sizeof *t.done_ns),
+                 .sorts = tl_malloc(baseline->nsorts + 1),
+                 .whatif = whatif };
+    size_t before = whatif->n;
+    bool ok = t.done_ns != NULL && t.sorts != NULL && tl_changes_new(baseline->graph, &t.scenario) && tl_ideal_find(baseline, &t.ideal);
+    if (ok) {
+        t.end_ns = tl_replay(baseline->graph, NULL, t.done_ns);
+        ok = try_all(&t);
+    }
+    for (size_t i = 0; ok && i < before; i++) {
+        tl_whatif_row *row = tl_table_row(whatif, i);
+        row->share = t.ideal_ns > 0 ? (double)row->gain_ns / (double)t.ideal_ns : NAN;
+        if (row->scenario == TL_SCENARIO_UNCHANGED && t.ideal_ns < findings->time_ns)
+            row->slowdown = (double)findings->time_ns / (double)(findings->time_ns - t.ideal_ns);
+    }
+    tl_changes_free(&t.scenario);
+    tl_ideal_free(&t.ideal);
+    free(t.done_ns);
+    free(t.sorts);
+    return ok;
+}
