@@ -71,8 +71,9 @@ typedef enum tl_node_kind {
 typedef struct tl_node {
     int64_t done_ns;
     int64_t work_ns;     /* not below 0 */
-    uint64_t key;        /* LAUNCH: the place in the program of its step, equal for ranks that launch the same; WORK: content key of
-                          * its name without addresses, of copies without kinds of memory; else 0 */
+    uint64_t key;        /* LAUNCH: which of its name it is between two collectives of its step, the same on ranks that have the
+                          * same there, whatever else they have; WORK: content key of its name without addresses, of copies
+                          * without kinds of memory; else 0 */
     uint32_t first_edge; /* its edges end where those of the next node begin */
     uint32_t segment;    /* collectives that the rank had launched before; MEETING: its kind */
     int32_t step;        /* -1: before all steps, TL_STEP_BEHIND: behind them */

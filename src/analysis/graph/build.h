@@ -56,6 +56,7 @@ typedef struct tl_placed {
     int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
     uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
     uint64_t place;    /* its place in the program of its step */
+    uint64_t piece;    /* which of its name it is between two collectives of its step */
     uint32_t turn;     /* its place in the order of launches */
     uint32_t segment;
     uint32_t nwork; /* kernels that compute, launched since the last communication */

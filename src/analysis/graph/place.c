@@ -212,6 +212,37 @@ static bool find_programs(tl_graph_build *b)
     return ok;
 }
 
+/* How many there have been of something. */
+static bool count(tl_map *counts, uint64_t what, uint32_t *n)
+{
+    uint32_t before = tl_map_get(counts, what);
+    *n = before == TL_MAP_NONE ? 0 : before;
+    return tl_map_put(counts, what, *n + 1) == 0;
+}
+
+/* Names are counted between two collectives, so that what one rank launches besides leaves the others what they are. */
+static bool find_pieces(tl_graph_build *b)
+{
+    tl_map counts = { 0 }, first_of = { 0 }; /* by step + 1: its first segment */
+    bool ok = true;
+
+    for (size_t turn = 0; ok && turn < b->view->nkernels; turn++) {
+        tl_placed *p = &b->placed[b->by_turn[turn]];
+        uint64_t step = (uint64_t)((int64_t)p->step + 1);
+        uint32_t first = tl_map_get(&first_of, step), n;
+        if (first == TL_MAP_NONE) {
+            first = p->segment;
+            ok = tl_map_put(&first_of, step, first) == 0;
+        }
+        uint64_t what = tl_hash_mix(tl_hash_mix(p->segment - first, p->name), 1);
+        ok = ok && count(&counts, tl_hash_mix(what, step), &n);
+        p->piece = ok ? tl_hash_mix(what, n) : 0;
+    }
+    tl_map_free(&counts);
+    tl_map_free(&first_of);
+    return ok;
+}
+
 bool tl_graph_place(tl_graph_build *b)
 {
     size_t n = b->view->nkernels, nlaunches = b->view->nlaunches;
@@ -231,7 +262,7 @@ bool tl_graph_place(tl_graph_build *b)
     hand_over(b);
     list_streams(b);
     put_before_steps(b);
-    if (!find_latency(b) || !put_in_order(b) || !find_programs(b))
+    if (!find_latency(b) || !put_in_order(b) || !find_programs(b) || !find_pieces(b))
         return false;
     tl_graph_find_held(b);
     return true;

@@ -163,28 +163,27 @@ static void a_clock_of_the_device_that_lags_is_made_good(void)
     tl_rank_graph_free(&g);
 }
 
-/* A place is that of a launch in all that its step launches. */
-static void the_same_program_has_the_same_places(void)
+/* Which of its name it is between two collectives, whatever else is launched there. */
+static void what_is_launched_has_the_same_key_beside_anything_else(void)
 {
-    const char *const programs[] = { "compute 7 relu: .....BB.", "compute 7 relu: .....BB.", "compute 7 gelu: .....BB." };
-    uint64_t key[3][2];
-    for (size_t i = 0; i < 3; i++) {
-        tl_rank_graph g = drawn_graph(draw("host:           ab......",
-                                           "compute 7 gemm: ..AAA...", programs[i], NULL));
-        key[i][0] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 1)].key;
-        key[i][1] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 2)].key;
-        tl_rank_graph_free(&g);
-    }
-    CU_ASSERT(key[0][0] == key[1][0] && key[0][1] == key[1][1]);
-    CU_ASSERT(key[0][0] != key[0][1]);
-    CU_ASSERT(key[0][0] != key[2][0] && key[0][1] != key[2][1]);
-    for (size_t i = 0; i < 2; i++) { /* what comes first differs, what comes last does not */
-        const char *first = i == 0 ? "compute 7 gemm: ..AAA..." : "compute 7 conv: ..AAA...";
-        tl_rank_graph g = drawn_graph(draw("host:           ab......", first, "compute 7 relu: .....BB.", NULL));
-        key[i][1] = g.nodes[node_at(&g, TL_NODE_LAUNCH, 2)].key;
-        tl_rank_graph_free(&g);
-    }
-    CU_ASSERT(key[0][1] != key[1][1]);
+    tl_rank_graph g = drawn_graph(draw("host:           abcrd...........",
+                                       "compute 7 gemm: ..AAAB..........",
+                                       "compute 7 relu: ......C.........",
+                                       "comm 9:         .......RR.......",
+                                       "compute 7 gemm: .........DD.....", NULL));
+    tl_rank_graph other = drawn_graph(draw("host:           axbcrd..........",
+                                           "compute 7 gemm: ..AAA.B.........",
+                                           "compute 7 copy: .....X..........",
+                                           "compute 7 relu: .......C........",
+                                           "comm 9:         ........RR......",
+                                           "compute 7 gemm: ..........DD....", NULL));
+    const int64_t there[] = { 1, 2, 3, 5 }, beside[] = { 1, 3, 4, 6 }; /* a, b, c and d */
+    for (size_t i = 0; i < COUNT(there); i++)
+        for (size_t k = 0; k < COUNT(beside); k++)
+            CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, there[i])].key ==
+                                other.nodes[node_at(&other, TL_NODE_LAUNCH, beside[k])].key, i == k);
+    tl_rank_graph_free(&g);
+    tl_rank_graph_free(&other);
 }
 
 static uint64_t key_of_copy(const char *line)
@@ -299,7 +298,7 @@ int main(void)
         TEST(the_first_step_begins_with_its_mark),
         TEST(communication_is_an_arrival_and_an_end),
         TEST(a_clock_of_the_device_that_lags_is_made_good),
-        TEST(the_same_program_has_the_same_places),
+        TEST(what_is_launched_has_the_same_key_beside_anything_else),
         TEST(copies_are_the_same_from_any_memory),
         TEST(what_was_launched_before_the_recording_comes_first),
         TEST(without_launches_work_is_where_it_was),

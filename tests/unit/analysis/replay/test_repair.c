@@ -154,6 +154,24 @@ static void a_host_is_repaired_where_it_takes_longer(void)
     graph_job_free(j);
 }
 
+/* It launches x besides; what it launches of a, b and r is told from that. */
+static drawing *late_launch_with_another(void)
+{
+    return draw("host:           ax..........br.......",
+                "compute 7 gemm: ..AAA................",
+                "compute 7 sync: .....X...............",
+                "compute 7 relu: ..............BBB....",
+                "comm 9:         ..................RRR", NULL);
+}
+
+static void a_host_that_launches_something_besides_is_repaired_where_it_takes_longer(void)
+{
+    graph_job *j = job_with(peer, late_launch_with_another, 2, 21);
+    CU_ASSERT_EQUAL(host_work(j, 13), 1 * US); /* of 11 */
+    CU_ASSERT_EQUAL(host_work(j, 14), 1 * US); /* as it was */
+    graph_job_free(j);
+}
+
 /* Pieces of 6 and 1, 1 and 6, 8 and 10: usual are 7 of all of them, but 6 of each.  What is over these, 2 and 4, does not make
  * up the 11 that are too much. */
 static void where_that_is_not_enough_all_of_the_host_is_repaired(void)
@@ -234,6 +252,7 @@ int main(void)
         TEST(a_kernel_that_others_do_not_have),
         TEST(a_wait_that_others_do_not_have),
         TEST(a_host_is_repaired_where_it_takes_longer),
+        TEST(a_host_that_launches_something_besides_is_repaired_where_it_takes_longer),
         TEST(where_that_is_not_enough_all_of_the_host_is_repaired),
         TEST(steps_are_repaired_by_themselves),
         TEST(it_says_when_memory_is_out),
