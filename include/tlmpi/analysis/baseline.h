@@ -81,6 +81,7 @@ typedef struct tl_baseline {
                          * stages of a pipeline do unlike work */
     int32_t *steps;     /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_BEHIND: behind the last */
     bool *cut;          /* [nsteps] */
+    size_t first_whole, last_whole; /* steps that are not cut; nsteps: there is none */
     tl_work_class *classes;
     uint32_t *class_of; /* [nodes]: TL_NONE: none */
     uint32_t *step_of;  /* [nodes]: index of the step */
@@ -141,7 +142,15 @@ static inline int64_t tl_transfer_bytes(uint64_t key)
     return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
 
-/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ. */
+/* The whole step next to one that is cut. */
+static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
+{
+    return step < b->first_whole ? b->first_whole : b->last_whole;
+}
+
+/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.  What is before
+ * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is behind
+ * them from its beginning. */
 uint32_t tl_segment_of(const tl_baseline *baseline, size_t rank, uint32_t node);
 
 /* What the same piece of host work, before a launch at one place of one program, takes the role: into usual_ns[nodes], of all its

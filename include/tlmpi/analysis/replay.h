@@ -14,6 +14,9 @@
  *                 waits go
  *     transfer    each transfer, and how much later than the first its members are done, likewise
  *
+ * Nobody knows what of a step that was cut is lacking, so it is not compared with that of peers: who is late all the time is
+ * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.
+ *
  * Of a graph that is replayed often, with few nodes changed, the others are folded first (tl_fold): the same times, from some
  * twentieth of the nodes.
  *
@@ -84,8 +87,15 @@ typedef struct tl_repair {
     uint32_t rank; /* index; of TRANSFER that of a link */
     uint8_t family;
     bool drifts;    /* each step alone */
+    bool lasts;     /* before the whole steps as in the first of them, behind them as in the last */
     const bool *on; /* [nsteps] */
 } tl_repair;
+
+/* Whether the step was cut, and is repaired as the whole one next to it. */
+static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair *repair, size_t step)
+{
+    return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
+}
 
 /* Takes the excess off an unchanged scenario, in what is the rank's own.  False when memory is out. */
 bool tl_repair_apply(const tl_baseline *baseline, const tl_repair *repair, tl_changes *scenario);

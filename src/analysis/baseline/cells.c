@@ -26,14 +26,24 @@ static void find_cuts(tl_baseline *b)
         }
 }
 
+/* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
+static uint32_t segment_of_cut(const tl_baseline *b, uint32_t step, uint32_t at, uint32_t n, uint32_t whole)
+{
+    if (step > b->first_whole)
+        return at <= whole ? at : at % whole;
+    return at < n ? whole - 1 - (n - at - 1) % whole : whole;
+}
+
 uint32_t tl_segment_of(const tl_baseline *b, size_t rank, uint32_t node)
 {
     uint32_t step = b->step_of[node], segment = b->graph->nodes[node].segment;
+    size_t like = b->cut[step] ? tl_whole_step_at(b, step) : step;
     const tl_step_cut *c = &b->cuts[rank * b->nsteps + step];
-    if (!b->alike[b->role_of[rank] * b->nsteps + step] || c->n == 0)
+    if (like == b->nsteps || !b->alike[b->role_of[rank] * b->nsteps + like] || b->cuts[rank * b->nsteps + like].n == 0)
         return UINT32_MAX;
     uint32_t at = segment < c->first ? 0 : segment - c->first;
-    return at < c->n ? at : c->n;
+    at = at < c->n ? at : c->n;
+    return b->cut[step] ? segment_of_cut(b, step, at, c->n, b->cuts[rank * b->nsteps + like].n) : at;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- classes */

@@ -52,6 +52,12 @@ static void find_cut(tl_baseline *out)
     }
     for (size_t s = 0; s < out->nsteps; s++)
         out->cut[s] = any && (out->steps[s] < first || out->steps[s] > last);
+    out->first_whole = out->last_whole = out->nsteps;
+    for (size_t s = 0; s < out->nsteps; s++)
+        if (!out->cut[s]) {
+            out->first_whole = out->first_whole < out->nsteps ? out->first_whole : s;
+            out->last_whole = s;
+        }
 }
 
 bool tl_baseline_steps(tl_baseline *out)

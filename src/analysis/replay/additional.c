@@ -14,6 +14,7 @@
 typedef struct piece {
     int64_t ns;
     uint32_t class, step, segment, member, node;
+    bool also; /* of a step that was cut: repaired like others */
 } piece;
 
 typedef struct pieces {
@@ -28,6 +29,8 @@ static int by_stretch(const void *a, const void *b)
         return TL_COMPARE(x->class, y->class);
     if (x->segment != y->segment)
         return TL_COMPARE(x->segment, y->segment);
+    if (x->also != y->also)
+        return x->also ? 1 : -1;
     if (x->step != y->step)
         return TL_COMPARE(x->step, y->step);
     if (x->member != y->member)
@@ -51,25 +54,31 @@ static void sort(pieces *p)
 
 /* ---------------------------------------------------------------------------------------------------------- segments */
 
-static bool list_work(const tl_baseline *b, uint32_t role, const bool *on, const bool *more, pieces *p)
+static bool list_work(const tl_baseline *b, uint32_t own, const bool *on, const bool *also, const bool *more, pieces *p)
 {
+    uint32_t role = b->role_of[own];
     const tl_graph *g = b->graph;
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
         uint32_t rank = b->members[b->roles[role].first + i];
-        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
-            if (b->class_of[v] != TL_NONE && on[b->step_of[v]] && more[b->class_of[v] * b->nsteps + b->step_of[v]])
-                ok = add(p, (piece){ g->nodes[v].work_ns, b->class_of[v], 0, tl_segment_of(b, rank, v), i, v }); /* all steps at once */
+        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++) {
+            uint32_t class = b->class_of[v], step = b->step_of[v];
+            bool cut = also[step] && rank == own;
+            size_t like = cut ? tl_whole_step_at(b, step) : step;
+            if (class != TL_NONE && on[like] && more[class * b->nsteps + like])
+                ok = add(p, (piece){ g->nodes[v].work_ns, class, 0, tl_segment_of(b, rank, v), i, v, cut }); /* all steps at once */
+        }
     }
     return ok;
 }
 
-bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *more, tl_changes *scenario)
+bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *also, const bool *more,
+                        tl_changes *scenario)
 {
     uint32_t role = b->role_of[rank], own = b->place_of[rank];
     size_t n = b->roles[role].n;
     pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool ok = p.sums != NULL && list_work(b, role, on, more, &p);
+    bool ok = p.sums != NULL && list_work(b, rank, on, also, more, &p);
 
     if (ok)
         sort(&p);
@@ -78,7 +87,7 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
         for (size_t k = 0; k < n; k++)
             p.sums[k] = 0;
         for (to = i; to < p.list.n && p.list.v[to].class == first->class && p.list.v[to].segment == first->segment; to++)
-            p.sums[p.list.v[to].member] += p.list.v[to].ns;
+            p.sums[p.list.v[to].member] += p.list.v[to].also ? 0 : p.list.v[to].ns;
         int64_t has = p.sums[own], usual = tl_usual(p.sums, n);
         for (size_t k = i; has > 0 && k < to; k++)
             if (p.list.v[k].member == own)
@@ -91,17 +100,62 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
-/* on NULL: all full steps. */
-static bool list_waits(const tl_baseline *b, uint32_t role, const bool *on, pieces *p)
+static bool list_waits(const tl_baseline *b, uint32_t own, const bool *on, const bool *also, pieces *p)
 {
     const tl_graph *g = b->graph;
+    uint32_t role = b->role_of[own];
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
         uint32_t rank = b->members[b->roles[role].first + i];
-        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++)
-            if ((on != NULL ? on[b->step_of[v]] : !b->cut[b->step_of[v]]) && tl_waited_ns(g, v) >= 0)
-                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], tl_segment_of(b, rank, v), i, v });
+        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++) {
+            bool cut = also[b->step_of[v]] && rank == own;
+            if ((cut || on[b->step_of[v]]) && tl_waited_ns(g, v) >= 0)
+                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], tl_segment_of(b, rank, v), i, v, cut });
+        }
     }
+    return ok;
+}
+
+/* How many more the rank has than its role, of [first, to), one stretch of one step; how many it has into sums[own]. */
+static int64_t count_more(pieces *p, size_t first, size_t to, uint32_t own, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        p->sums[k] = 0;
+    for (size_t k = first; k < to; k++)
+        p->sums[p->list.v[k].member]++;
+    int64_t has = p->sums[own], usual = tl_usual(p->sums, n);
+    p->sums[own] = has;
+    return tl_ns_max(0, has - usual);
+}
+
+bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, const bool *also, tl_changes *scenario)
+{
+    uint32_t own = b->place_of[rank];
+    size_t n = b->roles[b->role_of[rank]].n;
+    int64_t all = 0, dropped = 0; /* of the stretch in whole steps, which come first */
+    pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
+    bool ok = p.sums != NULL && list_waits(b, rank, on, also, &p);
+
+    if (ok)
+        sort(&p);
+    for (size_t i = 0, to; ok && i < p.list.n; i = to) {
+        const piece *first = &p.list.v[i];
+        bool anew = i == 0 || p.list.v[i - 1].segment != first->segment;
+        for (to = i; to < p.list.n && p.list.v[to].step == first->step && p.list.v[to].segment == first->segment; to++)
+            ;
+        int64_t more = count_more(&p, i, to, own, n), has = p.sums[own];
+        all = anew ? 0 : all;
+        dropped = anew ? 0 : dropped;
+        if (first->also)
+            more = all > 0 ? tl_portion(has, dropped, all) : 0;
+        all += has;
+        dropped += more;
+        for (size_t k = i; k < to; k++) /* longest first */
+            if (p.list.v[k].member == own && more-- > 0)
+                scenario->gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
+    }
+    free(p.list.v);
+    free(p.sums);
     return ok;
 }
 
@@ -114,28 +168,34 @@ static size_t waits_of(const pieces *p, size_t k, size_t to)
     return end - k;
 }
 
-bool tl_surplus_waits(const tl_baseline *b, uint32_t role, uint32_t member, const bool *on, bool *gone)
+bool tl_surplus_waits(const tl_baseline *b, uint32_t role, bool *gone)
 {
     size_t n = b->roles[role].n;
     pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool ok = p.sums != NULL && list_waits(b, role, on, &p);
+    bool *full = tl_calloc(b->nsteps + 1, sizeof *full), *none = tl_calloc(b->nsteps + 1, sizeof *none);
+    bool ok = p.sums != NULL && full != NULL && none != NULL;
 
+    for (size_t s = 0; ok && s < b->nsteps; s++)
+        full[s] = !b->cut[s];
+    ok = ok && list_waits(b, b->members[b->roles[role].first], full, none, &p);
     if (ok)
         sort(&p);
     for (size_t i = 0, to; ok && i < p.list.n; i = to) {
-        const piece *first = &p.list.v[i];
+        for (to = i; to < p.list.n && p.list.v[to].step == p.list.v[i].step && p.list.v[to].segment == p.list.v[i].segment; to++)
+            ;
         for (size_t k = 0; k < n; k++)
             p.sums[k] = 0;
-        for (to = i; to < p.list.n && p.list.v[to].step == first->step && p.list.v[to].segment == first->segment; to++)
-            p.sums[p.list.v[to].member]++;
-        int64_t usual = tl_usual(p.sums, n);
-        for (size_t k = i, has = 0; k < to; k++) { /* a member's together, longest first: the usual number of them, least last */
-            has = k > i && p.list.v[k].member == p.list.v[k - 1].member ? has : waits_of(&p, k, to);
-            if ((member == TL_NONE || p.list.v[k].member == member) && (int64_t)has-- > usual)
-                gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
+        for (size_t k = i; k < to; k++)
+            p.sums[p.list.v[k].member]++;
+        int64_t usual = tl_usual(p.sums, n), has = 0;
+        for (size_t k = i; k < to; k++) { /* a member's together, the longest first */
+            has = k > i && p.list.v[k].member == p.list.v[k - 1].member ? has - 1 : (int64_t)waits_of(&p, k, to);
+            gone[p.list.v[k].node] = has > usual;
         }
     }
     free(p.list.v);
     free(p.sums);
+    free(full);
+    free(none);
     return ok;
 }

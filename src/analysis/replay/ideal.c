@@ -151,7 +151,7 @@ bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
     bool ok = s.spare_ns != NULL && s.surplus_ns != NULL && s.scratch != NULL && usual_ns != NULL && out->less_ns != NULL &&
               out->gone != NULL && find_excess(&s) && net_all(&s);
     for (uint32_t q = 0; ok && q < b->nroles; q++)
-        ok = tl_usual_of_pieces(b, q, usual_ns) && tl_surplus_waits(b, q, TL_NONE, NULL, out->gone);
+        ok = tl_usual_of_pieces(b, q, usual_ns) && tl_surplus_waits(b, q, out->gone);
     for (size_t r = 0; ok && r < g->nranks; r++)
         spare_rank(&s, r, usual_ns);
     if (ok)

@@ -13,7 +13,7 @@ static int64_t spared(const longer *l, int64_t ns)
     return l->own_ns > 0 ? ns - tl_portion(ns, l->usual_ns, l->own_ns) : 0;
 }
 
-bool tl_repair_link(const tl_baseline *b, uint32_t link, const bool *on, tl_changes *scenario)
+bool tl_repair_link(const tl_baseline *b, uint32_t link, const bool *on, const bool *also, tl_changes *scenario)
 {
     const tl_graph *g = b->graph;
     const tl_link_ranks *of = &b->links[link];
@@ -27,7 +27,9 @@ bool tl_repair_link(const tl_baseline *b, uint32_t link, const bool *on, tl_chan
             classes[c].usual_ns = tl_baseline_of(b, &b->classes[c], of->place, on, &classes[c].own_ns, scratch);
     for (uint32_t v = 0; ok && v < g->nnodes; v++) {
         uint32_t meeting = v < first ? tl_meeting_of(g, v) : v;
-        if (meeting == TL_NONE || b->link_of[meeting - first] != link || !on[b->step_of[meeting]])
+        if (meeting == TL_NONE || b->link_of[meeting - first] != link)
+            continue;
+        if (!on[b->step_of[meeting]] && !also[b->step_of[meeting]])
             continue;
         scenario->work_ns[v] -= spared(&classes[b->class_of[meeting]], v < first ? g->rest_ns[v] : g->nodes[v].work_ns);
     }

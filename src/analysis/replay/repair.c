@@ -19,6 +19,7 @@ typedef struct repairing {
     excess *excess;   /* by class */
     bool *more;       /* [nclasses * nsteps]: where the rank has more pieces of work of the device than peers */
     bool *on;         /* [nsteps] scratch */
+    bool *also;       /* [nsteps] steps that were cut, and are repaired as others are */
     int64_t *scratch; /* [nranks + nsteps] */
 } repairing;
 
@@ -37,7 +38,8 @@ static bool is_step(const repairing *r, uint32_t class, size_t step)
 static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
 {
     uint32_t class = r->b->class_of[node], step = r->b->step_of[node];
-    return class != TL_NONE && on[step] && is_of_family(r, class) && is_step(r, class, step);
+    size_t like = r->also[step] ? tl_whole_step_at(r->b, step) : step;
+    return class != TL_NONE && on[like] && is_of_family(r, class) && is_step(r, class, like);
 }
 
 static bool has_more(const repairing *r, const tl_work_class *class, size_t step)
@@ -113,9 +115,9 @@ static void take_off(repairing *r, uint32_t node)
 
     if (e->own_ns <= 0)
         return;
-    if (r->repair->family == TL_FAMILY_HOST)
+    if (r->repair->family == TL_FAMILY_HOST && !r->also[r->b->step_of[node]])
         take_off_host(r, node, e);
-    else
+    else if (r->repair->family != TL_FAMILY_HOST || e->own_ns > e->usual_ns)
         r->scenario->work_ns[node] += tl_portion(work, e->usual_ns, e->own_ns) - work;
 }
 
@@ -124,17 +126,17 @@ static bool repair_steps(repairing *r, const bool *on)
     const tl_baseline *b = r->b;
     const tl_graph *g = b->graph;
     if (r->repair->family == TL_FAMILY_TRANSFER)
-        return tl_repair_link(b, r->repair->rank, on, r->scenario);
+        return tl_repair_link(b, r->repair->rank, on, r->also, r->scenario);
     if (r->repair->family == TL_FAMILY_WAIT)
-        return tl_surplus_waits(b, b->role_of[r->repair->rank], b->place_of[r->repair->rank], on, r->scenario->gone);
+        return tl_repair_waits(b, r->repair->rank, on, r->also, r->scenario);
     if (r->repair->family == TL_FAMILY_ADDITIONAL)
-        return tl_repair_segments(b, r->repair->rank, on, r->more, r->scenario);
+        return tl_repair_segments(b, r->repair->rank, on, r->also, r->more, r->scenario);
     uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
     bool host = r->repair->family == TL_FAMILY_HOST;
 
     find_excess(r, on);
     for (uint32_t v = first; host && v < end; v++)
-        if (is_concerned(r, v, on))
+        if (is_concerned(r, v, on) && on[b->step_of[v]])
             r->excess[b->class_of[v]].surplus_ns += surplus_of(r, v);
     for (uint32_t v = first; v < end; v++)
         if (is_concerned(r, v, on))
@@ -150,10 +152,13 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
                     .excess = tl_calloc(b->nclasses + 1, sizeof *r.excess),
                     .more = tl_calloc(b->nclasses * b->nsteps + 1, sizeof *r.more),
                     .on = tl_calloc(b->nsteps + 1, sizeof *r.on),
+                    .also = tl_calloc(b->nsteps + 1, sizeof *r.also),
                     .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *r.scratch) };
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
-    bool ok = r.excess != NULL && r.more != NULL && r.on != NULL && r.scratch != NULL && one != NULL;
+    bool ok = r.excess != NULL && r.more != NULL && r.on != NULL && r.also != NULL && r.scratch != NULL && one != NULL;
 
+    for (size_t s = 0; ok && s < b->nsteps; s++)
+        r.also[s] = tl_repair_lasts(b, repair, s);
     if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_ADDITIONAL))
         find_more(&r);
     if (ok && repair->family == TL_FAMILY_HOST)
@@ -170,6 +175,7 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
     free(r.excess);
     free(r.more);
     free(r.on);
+    free(r.also);
     free(r.scratch);
     free(one);
     return ok;

@@ -21,12 +21,12 @@ typedef struct choosing {
     double least_cost;
 } choosing;
 
-/* How long the steps are in which the unit is late. */
+/* How long the steps are that the unit's repair is of. */
 static double span_of(const choosing *c, const tl_unit *unit)
 {
     int64_t ns = 0;
     for (size_t s = 0; s < c->b->nsteps; s++)
-        ns += unit->on[s] ? c->out->step_ns[s] : 0;
+        ns += tl_unit_covers(c->b, unit, s) ? c->out->step_ns[s] : 0;
     return ns > 0 ? (double)ns : 1;
 }
 

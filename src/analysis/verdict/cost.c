@@ -51,12 +51,21 @@ static bool list_taken(const tl_graph *g, tl_changes *changes, uint32_t first, u
     return ok;
 }
 
+tl_repair tl_repair_of(const tl_unit *u)
+{
+    return (tl_repair){ .rank = u->link != TL_NONE ? u->link : u->rank,
+                        .family = u->family,
+                        .drifts = u->shape.pattern == TL_PATTERN_DRIFTING,
+                        .lasts = u->shape.pattern == TL_PATTERN_PERSISTENT,
+                        .on = u->on };
+}
+
 /* Units take off different nodes and edges, so each one's part is found once. */
 static bool find_taken(tl_costing *c, size_t unit, const tl_unit *u, tl_changes *changes)
 {
     const tl_graph *g = c->b->graph;
     bool link = u->link != TL_NONE;
-    const tl_repair repair = { link ? u->link : u->rank, u->family, u->shape.pattern == TL_PATTERN_DRIFTING, u->on };
+    const tl_repair repair = tl_repair_of(u);
     uint32_t first = link ? 0 : g->first_node[u->rank], end = link ? (uint32_t)g->nnodes : g->first_node[u->rank + 1];
 
     return tl_repair_apply(c->b, &repair, changes) && list_taken(g, changes, first, end, &c->taken[unit]);

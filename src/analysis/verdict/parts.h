@@ -19,6 +19,15 @@ typedef struct tl_costing tl_costing;
 tl_costing *tl_costing_new(const tl_baseline *baseline, const tl_findings *findings);
 void tl_costing_free(tl_costing *costing);
 
+tl_repair tl_repair_of(const tl_unit *unit);
+
+/* Whether the unit's repair is of the step. */
+static inline bool tl_unit_covers(const tl_baseline *b, const tl_unit *unit, size_t step)
+{
+    tl_repair repair = tl_repair_of(unit);
+    return unit->on[step] || tl_repair_lasts(b, &repair, step);
+}
+
 /* What the repair of all units with chosen[unit] gains. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 

@@ -38,6 +38,17 @@ static int32_t number_of(const writing *w, size_t step)
     return w->b->steps[step] == TL_STEP_BEHIND ? -1 : w->b->steps[step];
 }
 
+/* Whether the repair of a unit of the rank is of the step; of one that is needed. */
+static bool is_covered(const writing *w, size_t rank, size_t step, bool needed)
+{
+    for (size_t u = 0; u < w->j->units.n; u++) {
+        const tl_unit *unit = &w->j->units.v[u];
+        if (unit->rank == rank && (unit->needed || !needed) && tl_unit_covers(w->b, unit, step))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a unit of the rank is late in the step; one that is needed. */
 static bool is_on(const writing *w, size_t rank, size_t step, bool needed)
 {
@@ -86,7 +97,7 @@ static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
     row->last_step = shape.nup > 0 ? number_of(w, shape.last) : -1;
 }
 
-/* In how many of the full steps it is late, and what part of these its repair gains. */
+/* In how many of the full steps it is late, and what part of these, and of cut ones like them, its repair gains. */
 typedef struct lateness {
     size_t nup, nfull;
     double share;
@@ -98,11 +109,10 @@ static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t 
     int64_t span = 0;
     for (size_t i = 0; i < w->nsteps; i++) {
         l.nfull += !w->b->cut[w->index[i]];
-        if (!is_on(w, rank, w->index[i], needed))
-            continue;
-        l.nup++;
-        span += w->j->step_ns[w->index[i]];
+        l.nup += is_on(w, rank, w->index[i], needed);
     }
+    for (size_t s = 0; s < w->b->nsteps; s++)
+        span += is_covered(w, rank, s, needed) ? w->j->step_ns[s] : 0;
     l.share = span > 0 ? (double)gain_ns / (double)span : 0;
     return l;
 }

@@ -134,7 +134,7 @@ static bool add_host(trying *t, uint64_t host, int32_t lowest)
     }
     for (size_t u = 0; ok && u < t->j->units.n; u++) {
         const tl_unit *unit = &t->j->units.v[u];
-        const tl_repair repair = { unit->rank, unit->family, unit->shape.pattern == TL_PATTERN_DRIFTING, unit->on };
+        const tl_repair repair = tl_repair_of(unit);
         if (unit->needed && unit->rank != TL_NONE && t->b->host_of[unit->rank] == host)
             ok = tl_repair_apply(t->b, &repair, &t->scenario);
     }

@@ -322,6 +322,28 @@ static void hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole(voi
     expect_host_classes(segments(false), segments(true), 1, true);
 }
 
+/* What is before the whole steps ends as they do; what is behind them begins so. */
+static drawing *cut_segments(void)
+{
+    return draw("steps:     ..................111111111111............",
+                "host:      bs....ar...ct.....du...ev.....fw...g......",
+                "compute 7: .B.....A....C......D....E......F....G.....",
+                "comm 9:    ..SS....RR...TT.....UU...VV.....WW........", NULL);
+}
+
+static void cut_steps_have_the_segments_of_whole_ones(void)
+{
+    static const struct { int64_t us; uint32_t segment; } ends[] = { { 2, 1 },  { 8, 0 },  { 13, 1 }, { 20, 0 },
+                                                                     { 25, 1 }, { 32, 0 }, { 37, 1 } };
+    graph_job *j = graph_job_of(cut_segments(), cut_segments(), NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
+    for (size_t i = 0; i < COUNT(ends); i++)
+        CU_ASSERT_EQUAL(tl_segment_of(&j->baseline, 1, job_node(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
+    graph_job_free(j);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- steps */
 
 static void a_step_that_a_rank_has_not_from_its_beginning_is_cut(void)
@@ -393,6 +415,7 @@ int main(void)
         TEST(what_is_launched_across_a_mark_is_not_additional),
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
+        TEST(cut_steps_have_the_segments_of_whole_ones),
         TEST(a_step_that_a_rank_has_not_from_its_beginning_is_cut),
         TEST(without_steps_all_is_one),
         TEST(it_says_when_memory_is_out),
