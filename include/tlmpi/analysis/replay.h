@@ -15,7 +15,8 @@
  *     transfer    each transfer, and how much later than the first its members are done, likewise
  *
  * Nobody knows what of a step that was cut is lacking, so it is not compared with that of peers: who is late all the time is
- * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.
+ * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What a host has more in
+ * a stretch than peers have in a whole one goes, in all stretches of a cut step together no more than in a whole step.
  *
  * Of a graph that is replayed often, with few nodes changed, the others are folded first (tl_fold): the same times, from some
  * twentieth of the nodes.

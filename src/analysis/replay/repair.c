@@ -10,6 +10,7 @@ typedef struct excess {
     int64_t surplus_ns; /* host: by how much pieces are longer than at peers, together */
     int64_t drawn_ns;   /* host: how much of what is drawn upon has been, and ... */
     int64_t off_ns;     /* ... has been taken off for it: nothing is lost to rounding */
+    int64_t cut_ns;     /* host: what the step that was cut has */
 } excess;
 
 typedef struct repairing {
@@ -100,7 +101,7 @@ static void take_off_host(repairing *r, uint32_t node, excess *e)
     int64_t work = r->b->graph->nodes[node].work_ns, too_much = e->own_ns - e->usual_ns;
     bool enough = e->surplus_ns >= too_much;
 
-    if (too_much <= 0)
+    if (too_much <= 0 || e->own_ns <= 0)
         return;
     e->drawn_ns += enough ? surplus_of(r, node) : work;
     int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->surplus_ns : e->own_ns);
@@ -108,17 +109,59 @@ static void take_off_host(repairing *r, uint32_t node, excess *e)
     e->off_ns = off;
 }
 
-static void take_off(repairing *r, uint32_t node)
+/* Of a step that was cut: by how much a host has more there than peers have in a whole one of n. */
+static int64_t more_in_cut(const excess *e, int64_t n)
 {
-    excess *e = &r->excess[r->b->class_of[node]];
-    int64_t work = r->b->graph->nodes[node].work_ns;
+    return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->usual_ns / n) : 0;
+}
 
-    if (e->own_ns <= 0)
-        return;
-    if (r->repair->family == TL_FAMILY_HOST && !r->also[r->b->step_of[node]])
-        take_off_host(r, node, e);
-    else if (r->repair->family != TL_FAMILY_HOST || e->own_ns > e->usual_ns)
-        r->scenario->work_ns[node] += tl_portion(work, e->usual_ns, e->own_ns) - work;
+/* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole one. */
+static void take_off_cut_host(repairing *r, uint32_t first, uint32_t end, size_t step, int64_t n)
+{
+    const tl_baseline *b = r->b;
+    int64_t all = 0, most = 0;
+    for (uint32_t c = 0; c < b->nclasses; c++)
+        r->excess[c].cut_ns = 0;
+    for (uint32_t v = first; v < end; v++)
+        if (b->step_of[v] == step && b->class_of[v] != TL_NONE)
+            r->excess[b->class_of[v]].cut_ns += b->graph->nodes[v].work_ns;
+    for (uint32_t c = 0; c < b->nclasses; c++) {
+        all += more_in_cut(&r->excess[c], n);
+        most += tl_ns_max(0, r->excess[c].own_ns - r->excess[c].usual_ns) / n;
+    }
+    for (uint32_t v = first; v < end; v++) {
+        const excess *e = b->class_of[v] != TL_NONE ? &r->excess[b->class_of[v]] : NULL;
+        if (e == NULL || b->step_of[v] != step || e->cut_ns <= 0)
+            continue;
+        int64_t off = tl_portion(b->graph->nodes[v].work_ns, more_in_cut(e, n), e->cut_ns);
+        r->scenario->work_ns[v] -= all > most ? tl_portion(off, most, all) : off;
+    }
+}
+
+static void repair_host(repairing *r, const bool *on, uint32_t first, uint32_t end)
+{
+    int64_t n = 0;
+    for (size_t s = 0; s < r->b->nsteps; s++)
+        n += on[s];
+    for (uint32_t v = first; v < end; v++)
+        if (on[r->b->step_of[v]] && is_concerned(r, v, on))
+            r->excess[r->b->class_of[v]].surplus_ns += surplus_of(r, v);
+    for (uint32_t v = first; v < end; v++)
+        if (on[r->b->step_of[v]] && is_concerned(r, v, on))
+            take_off_host(r, v, &r->excess[r->b->class_of[v]]);
+    for (size_t s = 0; s < r->b->nsteps; s++)
+        if (r->also[s])
+            take_off_cut_host(r, first, end, s, n);
+}
+
+static void repair_device(repairing *r, const bool *on, uint32_t first, uint32_t end)
+{
+    for (uint32_t v = first; v < end; v++) {
+        const excess *e = is_concerned(r, v, on) ? &r->excess[r->b->class_of[v]] : NULL;
+        int64_t work = r->b->graph->nodes[v].work_ns;
+        if (e != NULL && e->own_ns > 0)
+            r->scenario->work_ns[v] += tl_portion(work, e->usual_ns, e->own_ns) - work;
+    }
 }
 
 static bool repair_steps(repairing *r, const bool *on)
@@ -132,15 +175,12 @@ static bool repair_steps(repairing *r, const bool *on)
     if (r->repair->family == TL_FAMILY_ADDITIONAL)
         return tl_repair_segments(b, r->repair->rank, on, r->also, r->more, r->scenario);
     uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
-    bool host = r->repair->family == TL_FAMILY_HOST;
 
     find_excess(r, on);
-    for (uint32_t v = first; host && v < end; v++)
-        if (is_concerned(r, v, on) && on[b->step_of[v]])
-            r->excess[b->class_of[v]].surplus_ns += surplus_of(r, v);
-    for (uint32_t v = first; v < end; v++)
-        if (is_concerned(r, v, on))
-            take_off(r, v);
+    if (r->repair->family == TL_FAMILY_HOST)
+        repair_host(r, on, first, end);
+    else
+        repair_device(r, on, first, end);
     return true;
 }
 

@@ -319,6 +319,49 @@ static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
     graph_job_free(j);
 }
 
+/* Columns of 10 us; a host that is 4 of them late in two whole steps, and behind these. */
+static drawing *host_behind(const char *host, const char *call, const char *comm)
+{
+    return stretched(draw("steps:                        11111111112222222222....................", host, call,
+                          "compute 7 gemm:               .AA........BB........CC.................", comm, NULL), 10);
+}
+
+static drawing *prompt_host(void)
+{
+    return host_behind("launch 1 cudaLaunchKernel:    ar........bs........ct..................",
+                       "call 1 cudaStreamSynchronize: ..=======...=======...=================.",
+                       "comm 9:                       ...RRRRRR....SSSSSS....TTTTTTTTTTTTTTTT.");
+}
+
+/* What the launches of the last rank behind all steps take with its host repaired, in columns. */
+static int64_t behind_with(drawing *late)
+{
+    const bool on[] = { true, true, false };
+    graph_job *j = graph_job_of(prompt_host(), prompt_host(), late, NULL);
+    tl_changes changes = { 0 };
+    int64_t ns = 0;
+    make_baseline(j);
+    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
+    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
+    CU_ASSERT_TRUE(tl_repair_apply(
+        &j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_HOST, .lasts = true, .on = on }, &changes));
+    for (uint32_t v = j->graph.first_node[2]; v < j->graph.first_node[3]; v++)
+        ns += j->graph.nodes[v].kind == TL_NODE_LAUNCH && j->baseline.step_of[v] == 2 ? changes.work_ns[v] : 0;
+    tl_changes_free(&changes);
+    graph_job_free(j);
+    return (ns + 5 * US) / (10 * US);
+}
+
+static void a_host_is_repaired_in_cut_steps_where_it_takes_longer(void)
+{
+    CU_ASSERT_EQUAL(behind_with(host_behind("launch 1 cudaLaunchKernel:    a....r....b....s....c....t..............",
+                                            "call 1 cudaStreamSynchronize: ......===.......===.......=============.",
+                                            "comm 9:                       ......RRR.......SSS.......TTTTTTTTTTTTT.")), 3); /* of 7 */
+    CU_ASSERT_EQUAL(behind_with(host_behind("launch 1 cudaLaunchKernel:    a....r....b....s....c.............t.....",
+                                            "call 1 cudaStreamSynchronize: ......===.......===................====.",
+                                            "comm 9:                       ......RRR.......SSS................TTTT.")), 12); /* of 16 */
+}
+
 static void it_says_when_memory_is_out(void)
 {
     graph_job *j = job_with(peer, additional_kernel, 2, 15);
@@ -352,6 +395,7 @@ int main(void)
         TEST(who_always_is_late_is_so_in_steps_that_were_cut),
         TEST(what_is_additional_is_so_in_steps_that_were_cut),
         TEST(waits_that_others_do_not_have_go_in_steps_that_were_cut),
+        TEST(a_host_is_repaired_in_cut_steps_where_it_takes_longer),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("repairs", tests, COUNT(tests));
