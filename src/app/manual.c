@@ -132,24 +132,18 @@ static const char *const straggler_notes[] = {
     "waited for others themselves: the charges sum up to the waits, to the nanosecond (table blame). Nobody is "
     "charged where the clocks cannot tell who came last, nor for waits in sends and receives, which the schedule "
     "of a pipeline brings with it: table quality counts late senders and late receivers.",
-    "A rank is tested step by step against the others (table blame_step): by what each step would have gained "
-    "without what it did more than its peers.",
-    "Its cost is simulated. All ranks' work, launches and collectives are replayed, with this rank as fast as the "
-    "median of its peers; what the same repair of another rank gains by chance is taken off. The replay of the "
-    "unchanged job must give the measured time, else there is no gain (model_error in table whatif). For ranks "
-    "without a trace, others of their role stand in.",
-    "Ranks that gain together at least twice what any of them gains alone, as those of a slow host, are named as "
-    "one.",
-    "Ranks do not begin to record, nor end, at one instant. What could be due to that, as a delay in the first "
-    "recorded step alone, is no verdict; left_out_step has it.",
+    "That does not vote on who is named. A rank is late where its own work (its device's, its host's) takes longer than that of "
+    "ranks of its role in the same steps: what clocks tell of others plays no part. Lateness tells who and when; whether chance "
+    "explains it is told by Student's t over the noise of the role, for all tries of the job together (--alpha).",
+    "What it costs is simulated: the graph of all ranks' work, launches, waits and collectives is replayed, which unchanged gives the "
+    "measured times to the nanosecond, with what the rank's work exceeds that of its peers by taken off. All who are late are "
+    "repaired together; who can then be left out for less than --least-cost is not needed, and not named. What nobody is at "
+    "fault for is in whatif: work that differs by chance (ideal), roles of unlike work (balanced), hosts (host_free).",
     "What this cannot tell:",
-    "  - of two ranks late in the same steps for different reasons, the one that costs less may go unnamed; and if "
-    "it is another rank in each step, nobody is named: whatif and blame have the cause",
-    "  - a pause that others have half as long, a single time",
-    "  - a pipeline whose traces carry no arguments of collectives",
-    "  - a delay that passes through several ranks without a trace",
+    "  - who is late in a job of a single step: nothing tells lateness from chance there",
+    "  - who is slow in all steps and does what no other rank does, as the only rank of a stage",
     "  - a link that is slow in all steps, in the only group of its kind",
-    "  - what a host does after the last work of its device in a step is told one step late",
+    "  - half of a role that is slow: then the others are fast",
     NULL,
 };
 

@@ -213,8 +213,6 @@ static void sum_waits(tl_tables *tables, tl_facts *out)
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
-        if (row->left_out_ns > 0 && (out->left_out == NULL || row->left_out_ns > out->left_out->left_out_ns))
-            out->left_out = row;
     }
 }
 

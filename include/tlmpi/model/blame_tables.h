@@ -107,15 +107,14 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
       "did "                                                                                                           \
       "after the last collective; what they waited outside of steps is in blame alone")                                \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "the same as wall time: what one rank of those that waited for it waited, each "                                 \
-      "weighted by its wait; in a pipeline what the step would have been shorter without what the rank did more than " \
-      "the others of its stage")                                                                                       \
+      "the same as wall time: what one rank of those that waited for it waited, each weighted by its wait")            \
     F(T, F64, z, MEASURE, "",                                                                                          \
-      "robust z among the ranks of gain_ns; of wall_ns where no replay is to be trusted or explains the waits")        \
-    F(T, I32, flagged, MEASURE, "", "1: z is 3.5 or more, and what it is of 1 % of the step or more")                  \
+      "by how many times the scale of noise of its role its own work exceeds that of its peers in the step: of its "   \
+      "device or its host, whichever is later; none where nothing is compared")                                        \
+    F(T, I32, flagged, MEASURE, "", "1: it is late in the step, and needed to explain what the job loses (straggler)") \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "by how much the step would have been shorter without what the rank had more to do than its peers, simulated; "  \
-      "0 for all but the 32 ranks that had most")                                                                      \
+      "by how much the step would have been shorter without what its work exceeds that of its peers by in the steps "  \
+      "that are flagged, simulated; 0 for whom is not named")                                                          \
     F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
       "how long the step is for the job, the same for all ranks: from the last end of what was done in the one "       \
       "before, "                                                                                                       \
@@ -239,17 +238,16 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "collectives in which it came last of the ranks found, without sends and "                                       \
       "receives, suspect ones and those whose arrivals clocks hide")                                                   \
     F(T, F64, z, MEASURE, "",                                                                                          \
-      "robust z over all steps of what is tested in table blame_step: gain_ns, among all ranks; or wall_ns, among "    \
-      "those of its role, where no replay is to be trusted or explains the waits")                                     \
-    F(T, F64, share_steps, MEASURE, "", "flagged steps / all steps (table blame_step)")                                \
+      "its lateness over the steps in which it is late, in scales of noise of its role; none where it is not named")   \
+    F(T, F64, share_steps, MEASURE, "", "flagged steps / all full steps (table blame_step)")                              \
     F(T, PATTERN, pattern, MEASURE, "",                                                                                \
       "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
       "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "how often ranks relabelled at random show so much of what is tested (z), or so much in so many "                \
-      "steps; none below 5 steps")                                                                                     \
+      "chance of a z as large in any rank, link and set of steps of a job where nobody is late, by Student's t; none " \
+      "where it is not named")                                                                                         \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "why it came late: in what it had more time than its peers, where that explains what "                           \
       "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
@@ -264,19 +262,11 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "wall time that the job would save over the traced steps were the rank like its peers, now and then late by "    \
-      "chance as they are; -1: not simulated: so it is where no replay is to be trusted, and of all but the 16 ranks " \
-      "that others wait for most, those whose repair makes steps shorter in which they stand out, and those named, "   \
-      "64 at most.  Of the two ends of a slow_link: that of the link, once")                                           \
+      "wall time that the job would save were the rank's work like that of its peers in the steps in which it is late, "\
+      "simulated; -1: it is not named.  Of the two ends of a slow_link: that of the link, once")                       \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif: how much slower the job is " \
-      "than with this rank repaired and all others as they were; the slowdown in whatif is how much slower than "      \
-      "ideal with this rank alone as it was; none where not simulated")                                                \
-    F(T, I32, left_out_step, MEASURE, "",                                                                              \
-      "first or last recorded step, in which it costs far more than any other rank, and is not named: recordings "     \
-      "that "                                                                                                          \
-      "begin or end in turn look so; -1: there is none")                                                               \
-    F(T, I64, left_out_ns, MEASURE, "ns", "what it costs in that step; else 0")                                        \
+      "than with this rank repaired and all others as they were; none where it is not named")                          \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
       "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \

@@ -33,7 +33,6 @@ typedef enum tl_doubt {
     TL_DOUBT_NO_LAUNCHES,    /* traces of ranks show no launch of it: what their devices were idle for is not known */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
-    TL_DOUBT_LEFT_OUT,     /* a rank that is not named costs 1 % of the wall time in the first or last step alone */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_UNNAMED,      /* nobody is named, though the repair of who is waited for most gains 5 % of the wall time */
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */

@@ -43,7 +43,6 @@ typedef struct tl_facts {
     int64_t path_ns;              /* the critical path across ranks; 0: not known */
     int64_t unexplained_ns;       /* what of it nothing explains */
     int64_t together_gain_ns;     /* gain if all suspects were repaired; -1: not known */
-    const tl_straggler *left_out; /* that with the largest left_out_ns; NULL */
 } tl_facts;
 
 /* From tables rank, breakdown, straggler, quality, step, blame_step, whatif, clock and critical_path; one that is empty

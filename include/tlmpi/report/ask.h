@@ -52,8 +52,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    traces of the same time), ranks_without_launches (device work alone), world_size and
  *                    world_size_least (as traces tell; -1: none does), ranks_unmarked (no steps, where others have),
  *                    ranks_with_steps_of_others (no marks, or other numbers: steps of the collectives in which they meet
- *                    the rest), steps, left_out_ns (the most that a rank that is not named costs in a first or last step
- *                    alone), collectives, matched,
+ *                    the rest), steps, collectives, matched,
  *                    outside_steps (of these: in no step, though ranks mark steps), waiting_hidden_ns (of which clocks
  *                    cannot tell for whom it was), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns

@@ -64,14 +64,6 @@ static unsigned doubts_of_steps(const tl_trust *t)
            (t->outside > t->matched / 10 ? BIT(TL_DOUBT_OUTSIDE) : 0);
 }
 
-/* As much as what clocks may hide. */
-static unsigned doubts_of_ends(const tl_facts *a)
-{
-    return a->left_out != NULL && (double)a->left_out->left_out_ns >= least_hidden * (double)a->wall_ns
-               ? BIT(TL_DOUBT_LEFT_OUT)
-               : 0;
-}
-
 static unsigned if_any(size_t ranks, tl_doubt doubt)
 {
     return ranks > 0 ? BIT(doubt) : 0;
@@ -151,7 +143,7 @@ static bool waits_are_unexplained(const tl_judgement *j)
  * that is left out costs is told as that. */
 static bool gains_unnamed(const tl_judgement *j)
 {
-    return j->facts.trust.simulated && j->most != NULL && doubts_of_ends(&j->facts) == 0 &&
+    return j->facts.trust.simulated && j->most != NULL &&
            (double)j->most->gain_ns >= much_unnamed * (double)j->facts.wall_ns;
 }
 
@@ -165,24 +157,24 @@ static unsigned lost_with(unsigned data)
 static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigned data, unsigned clocks)
 {
     const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
-    unsigned lost = lost_with(data), ends = doubts_of_ends(&j->facts);
+    unsigned lost = lost_with(data);
 
     if (j->nobody != TL_CULPRIT_NOBODY)
         return (tl_doubts){ .who = nothing,
                             .cause = j->nobody == TL_CULPRIT_NO_WORK ? nothing : lost,
-                            .waiting = nothing | ends,
+                            .waiting = nothing,
                             .steps = nothing | lost };
     return (tl_doubts){ .who = steps | data | clocks | (waits_are_unexplained(j) ? BIT(TL_DOUBT_GAIN) : 0) |
                                (gains_unnamed(j) ? BIT(TL_DOUBT_UNNAMED) : 0),
                         .cause = lost,
-                        .waiting = data | clocks | ends,
+                        .waiting = data | clocks,
                         .steps = steps | lost };
 }
 
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
     const tl_trust *t = &j->facts.trust;
-    unsigned steps = doubts_of_steps(t) | doubts_of_ends(&j->facts),
+    unsigned steps = doubts_of_steps(t),
              data = doubts_of_data(t) | doubts_of_events(&j->facts, c),
              clocks = tl_clocks_blur(&j->facts) ? BIT(TL_DOUBT_CLOCKS) : 0;
 
@@ -198,7 +190,7 @@ tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
     return (tl_doubts){
         .who = steps | data | gain | (c->rank != NULL && waits_are_hidden(&j->facts) ? BIT(TL_DOUBT_HIDDEN) : hidden),
         .cause = lost_with(data) | hidden | doubts_of_cause(j, c),
-        .waiting = data | clocks | doubts_of_ends(&j->facts),
+        .waiting = data | clocks,
         .steps = steps | (gains_elsewhere(c) ? BIT(TL_DOUBT_ELSEWHERE) : 0) | lost_with(data),
     };
 }

@@ -179,7 +179,6 @@ tl_status tl_verdict_finish(tl_tables *tables, tl_error *err)
                              .cause_share = NAN,
                              .gain_ns = -1,
                              .slowdown = NAN,
-                             .left_out_step = -1,
                              .steps_from = TL_STEPS_NONE,
                              .reason = "its trace shows no device work" };
         if (!tl_table_append(stragglers, &row, 1))

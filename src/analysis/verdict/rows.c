@@ -160,7 +160,6 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                          .cause_share = NAN,
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
-                         .left_out_step = -1,
                          .reason = "not late" };
     bool late = false;
 

@@ -227,8 +227,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wall_ns = facts.wall_ns,
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
-                         .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns },
-                         .left_out = facts.left_out };
+                         .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     find_losses(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);

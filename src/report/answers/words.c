@@ -307,12 +307,6 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s",
                       following_in_words(t), t->following == 1 ? "its steps are" : "their steps are",
                       t->following == 1 ? "it meets" : "they meet");
-    case TL_DOUBT_LEFT_OUT:
-        return a->left_out == NULL
-                   ? phrase("%s", "")
-                   : phrase("%s that rank %" PRId32 " costs in step %" PRId32
-                            " are left out: recordings may begin or end in turn there",
-                            tl_duration(a->left_out->left_out_ns).text, a->left_out->rank, a->left_out->left_out_step);
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
     case TL_DOUBT_UNNAMED:

@@ -247,7 +247,6 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_int(j, "ranks_unmarked", (int64_t)t->unmarked);
     tl_put_int(j, "ranks_with_steps_of_others", (int64_t)t->following);
     tl_put_int(j, "steps", (int64_t)t->nsteps);
-    tl_put_int(j, "left_out_ns", a->left_out != NULL ? a->left_out->left_out_ns : 0);
     tl_put_int(j, "collectives", t->collectives);
     tl_put_int(j, "matched", t->matched);
     tl_put_int(j, "outside_steps", t->outside);

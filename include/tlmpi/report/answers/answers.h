@@ -67,7 +67,6 @@ typedef struct tl_answers {
     int64_t most_ns;          /* that each of the others waited for it in steps, in the mean */
     const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
                                     * clocks are it */
-    const tl_straggler *left_out; /* of the ranks that are not named that with the largest left_out_ns; NULL */
     int64_t together_gain_ns;     /* gain if all suspects were repaired; -1: not known */
     int64_t measured_ns;          /* wall time of the rank with the longest */
     int64_t wall_ns;              /* of the traced window: replayed where that is to be trusted, else measured_ns */

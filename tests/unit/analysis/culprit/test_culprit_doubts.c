@@ -43,23 +43,6 @@ static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t 
     return doubts;
 }
 
-/* Nobody is named for it, and that much of the job's time may be somebody's doing. */
-static void a_step_that_is_left_out_is_a_doubt(void)
-{
-    answer_job *j = job_of(4, 8);
-    replay(j, 800 * MS, 0);
-    verdict_of(j, 1)->left_out_step = 1;
-    verdict_of(j, 1)->left_out_ns = 7 * MS;
-    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* of 800 ms */
-    verdict_of(j, 2)->left_out_step = 1;
-    verdict_of(j, 2)->left_out_ns = 60 * MS;
-    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_LEFT_OUT);
-    CU_ASSERT_PTR_EQUAL(j->answers.left_out, verdict_of(j, 2));
-    CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
-    CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_MEDIUM);
-    job_free(j);
-}
-
 /* Whatever is found of them is found of several jobs. */
 static void ranks_of_two_jobs_are_a_grave_doubt(void)
 {
@@ -298,7 +281,6 @@ static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
 
 static const unit_test tests[] = {
     TEST(steps_are_needed_for_confidence),
-    TEST(a_step_that_is_left_out_is_a_doubt),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
     TEST(traces_without_launches_are_a_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),
