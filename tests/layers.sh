@@ -40,7 +40,8 @@ violations()
             below["analysis/time"] = "base model analysis"
             below["analysis/local"] = "base model analysis/time"
             below["analysis/idle"] = "base model analysis analysis/time"
-            below["analysis/graph"] = "base model analysis/time analysis/wait"
+            below["analysis/missing"] = "base model analysis/wait"
+            below["analysis/graph"] = "base model analysis/time analysis/wait analysis/missing"
             # Of the collectives of all ranks: what is measured.
             below["analysis/match"] = "base model analysis"
             below["analysis/clock"] = "base model analysis/match"

@@ -40,10 +40,10 @@
  * not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
  *
  * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).  Ranks without
- * a trace come from the meeting in which they were last (absent.c).
+ * a trace come from the meeting in which they were last (missing.h).
  *
  * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.  May use
- * time and wait.
+ * time, wait and missing.
  */
 #ifndef TLMPI_ANALYSIS_GRAPH_H
 #define TLMPI_ANALYSIS_GRAPH_H

@@ -3,6 +3,7 @@
 #define ANALYSIS_GRAPH_JOIN_H
 
 #include "tlmpi/analysis/graph.h"
+#include "tlmpi/analysis/missing.h"
 #include "tlmpi/base/hash.h"
 
 /* A rank's clock: how far the job's is ahead of it, at two instants and between them. */
@@ -10,8 +11,6 @@ typedef struct tl_clock_shift {
     int64_t first_ns, last_ns; /* on the rank's clock */
     int64_t first_by_ns, last_by_ns;
 } tl_clock_shift;
-
-typedef struct tl_absentees tl_absentees;
 
 /* Whose kernel a row is. */
 typedef struct tl_member {
@@ -33,7 +32,7 @@ typedef struct tl_joining {
     uint32_t *meeting_of;         /* by comm: the meeting that its END waits for, TL_NONE */
     TL_VEC(tl_node) meetings;     /* their first_edge is among ... */
     TL_VEC(tl_edge) arrivals;     /* ... what they wait for, one meeting after the other */
-    tl_absentees *absentees;
+    tl_comers *comers;
     bool failed;
 } tl_joining;
 
@@ -44,23 +43,6 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
 
 /* meet.c: all meetings.  `failed` when memory is out. */
 void tl_graph_meet(tl_joining *j);
-
-/* absent.c, for meet.c: ranks that have no trace.  *out is NULL when memory is out. */
-tl_absentees *tl_absentees_new(const tl_graph_input *in);
-void tl_absentees_free(tl_absentees *absentees);
-
-/* How many of those who take part in a collective have no trace. */
-size_t tl_absentees_count(const tl_absentees *absentees, const tl_late_row *row);
-
-/* When they came, the last of them, where that was after last_ns, the last arrival of those that have a trace: the transfer, which
- * ended at end_ns, took longer than usual.  INT64_MIN: not later, or nothing is known. */
-int64_t tl_absentees_came(const tl_absentees *absentees, const tl_late_row *row, size_t nrows, int64_t last_ns, int64_t end_ns);
-
-/* The meeting in which the i-th of them was last before at_ns; TL_NONE: in none.  There are tl_absentees_count. */
-uint32_t tl_absentees_before(const tl_absentees *absentees, const tl_late_row *row, size_t i, int64_t at_ns);
-
-/* They have been in a meeting that ended then.  False when memory is out. */
-bool tl_absentees_met(tl_absentees *absentees, const tl_late_row *row, uint32_t meeting, int64_t done_ns);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or
  * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits.  False when memory is out. */

@@ -5,8 +5,7 @@
  *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
  *                                                              waited for nobody, and stays as long as it did
  *
- * A rank without a trace comes when its last meeting has ended, and as much later as it did.  Where a transfer takes no longer than
- * usual it was not the last, and nobody waits for it.
+ * A rank without a trace comes when its last meeting has ended, and as much later as it did (missing.h).
  */
 #include "join.h"
 #include "tlmpi/base/stats.h"
@@ -18,7 +17,6 @@ typedef struct gathering {
     size_t n;
     size_t nmembers;
     int64_t last_ns, end_ns; /* the last arrival; the first end of those who stayed until then */
-    int64_t absent_ns;       /* when those without a trace came, if that was later; INT64_MIN */
     int32_t step;
 } gathering;
 
@@ -35,7 +33,7 @@ static bool add_edge(tl_joining *j, uint32_t from, int64_t lag_ns)
 /* A row's rank takes part where the collective fits; alone, where others have no trace. */
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
-    return (row->fits || (g->n == 1 && tl_absentees_count(j->absentees, row) > 0)) &&
+    return (row->fits || (g->n == 1 && tl_comers_count(j->comers, row) > 0)) &&
            tl_member_of(j, row)->arrival != TL_NONE;
 }
 
@@ -57,69 +55,74 @@ static void gather(const tl_joining *j, gathering *g)
         if (takes_part(j, g, &g->rows[i]) && stayed(g, &g->rows[i]))
             g->end_ns = tl_ns_min(g->end_ns, g->rows[i].end_ns);
     g->end_ns = tl_ns_max(g->end_ns, g->last_ns);
-    if (g->nmembers > 0)
-        g->absent_ns = tl_absentees_came(j->absentees, &g->rows[0], g->n, g->last_ns, g->end_ns);
 }
 
-/* Those without a trace, each from its last meeting; how many have one. */
-static size_t add_absent(tl_joining *j, const gathering *g)
+/* The next collective from *at on in which ranks meet; false: there is none. */
+static bool next(const tl_joining *j, size_t *at, gathering *g)
 {
-    uint32_t base = j->out->first_node[j->in->nranks];
-    size_t n = g->absent_ns != INT64_MIN ? tl_absentees_count(j->absentees, &g->rows[0]) : 0, known = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t before = tl_absentees_before(j->absentees, &g->rows[0], i, g->absent_ns);
-        if (before == TL_NONE)
-            continue;
-        add_edge(j, before, g->absent_ns - j->meetings.v[before - base].done_ns);
-        known++;
+    const tl_graph_input *in = j->in;
+    while (*at < in->nrows) {
+        size_t from = *at;
+        while (*at < in->nrows && in->rows[*at].collective == in->rows[from].collective)
+            ++*at;
+        *g = (gathering){ .rows = in->rows + from, .n = *at - from, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .step = -1 };
+        gather(j, g);
+        if (g->nmembers > 1 || (g->nmembers == 1 && tl_comers_count(j->comers, g->rows) > 0))
+            return true;
     }
-    return known;
+    return false;
 }
 
-static void meet(tl_joining *j, const tl_late_row *rows, size_t n)
+static tl_coming coming_of(const gathering *g, uint32_t meeting)
 {
-    gathering g = { .rows = rows, .n = n, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .absent_ns = INT64_MIN, .step = -1 };
-    uint32_t number = j->out->first_node[j->in->nranks] + (uint32_t)j->meetings.n;
+    return (tl_coming){ .rows = g->rows, .nrows = g->n, .last_ns = g->last_ns, .end_ns = g->end_ns, .meeting = meeting };
+}
+
+static void meet(tl_joining *j, const gathering *g, uint32_t number)
+{
     size_t first = j->arrivals.n;
+    tl_coming coming = coming_of(g, number);
 
-    gather(j, &g);
-    if (g.nmembers == 0 || !tl_vec_room(&j->meetings)) {
-        j->failed = j->failed || g.nmembers > 0;
-        return;
-    }
-    size_t absent = add_absent(j, &g);
-    if (g.nmembers < 2 && tl_absentees_count(j->absentees, &rows[0]) == 0)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        if (!takes_part(j, &g, &rows[i]))
+    j->failed = !tl_comers_come(j->comers, &coming) || !tl_vec_room(&j->meetings);
+    for (size_t i = 0; !j->failed && i < coming.nfrom; i++)
+        add_edge(j, coming.from[i].meeting, coming.from[i].after_ns);
+    for (size_t i = 0; !j->failed && i < g->n; i++) {
+        const tl_member *member = tl_member_of(j, &g->rows[i]);
+        if (!takes_part(j, g, &g->rows[i]) || !add_edge(j, member->arrival, 0))
             continue;
-        if (!add_edge(j, tl_member_of(j, &rows[i])->arrival, 0))
-            return;
-        if (stayed(&g, &rows[i]))
-            j->meeting_of[tl_member_of(j, &rows[i])->comm] = number;
+        if (stayed(g, &g->rows[i]))
+            j->meeting_of[member->comm] = number;
     }
-    int64_t last = absent > 0 ? g.absent_ns : g.last_ns;
-    j->meetings.v[j->meetings.n++] = (tl_node){ .done_ns = g.end_ns,
-                                                .work_ns = g.end_ns - last,
-                                                .key = (uint64_t)rows[0].collective,
+    if (j->failed)
+        return;
+    j->meetings.v[j->meetings.n++] = (tl_node){ .done_ns = g->end_ns,
+                                                .work_ns = g->end_ns - coming.came_ns,
+                                                .key = (uint64_t)g->rows[0].collective,
                                                 .first_edge = (uint32_t)first,
-                                                .segment = rows[0].kind,
-                                                .step = g.step,
+                                                .segment = g->rows[0].kind,
+                                                .step = g->step,
                                                 .kind = TL_NODE_MEETING,
                                                 .part = TL_PART_COMM };
-    j->failed = j->failed || !tl_absentees_met(j->absentees, &rows[0], number, g.end_ns);
 }
 
 void tl_graph_meet(tl_joining *j)
 {
-    j->absentees = tl_absentees_new(j->in);
-    j->failed = j->failed || j->absentees == NULL;
-    for (size_t i = 0, to; i < j->in->nrows && !j->failed; i = to) {
-        for (to = i; to < j->in->nrows && j->in->rows[to].collective == j->in->rows[i].collective; to++)
-            ;
-        meet(j, j->in->rows + i, to - i);
+    uint32_t first = j->out->first_node[j->in->nranks], number = first;
+    gathering g;
+
+    const tl_missing_input missing = { j->in->ranks, j->in->nranks, j->in->rows, j->in->nrows, j->in->groups };
+    j->comers = tl_comers_new(&missing);
+    j->failed = j->failed || j->comers == NULL;
+    for (size_t at = 0; !j->failed && next(j, &at, &g); number++) {
+        const tl_coming coming = coming_of(&g, number);
+        j->failed = !tl_comers_met(j->comers, &coming);
     }
-    tl_absentees_free(j->absentees);
+    if (!j->failed)
+        tl_comers_sort(j->comers);
+    number = first;
+    for (size_t at = 0; !j->failed && next(j, &at, &g); number++)
+        meet(j, &g, number);
+    tl_comers_free(j->comers);
     j->out->nmeetings = j->meetings.n;
-    j->out->nnodes = j->out->first_node[j->in->nranks] + j->meetings.n;
+    j->out->nnodes = first + j->meetings.n;
 }

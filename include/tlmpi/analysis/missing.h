@@ -1,0 +1,59 @@
+/* missing.h - ranks that take part in collectives and have no trace: when did they come?
+ *
+ *     rank 0    [ p ]====work====[   m   ]
+ *     rank 1    [ p ]===work===  [   m   ]
+ *     absent    [ p ]- - - - - ->[   m   ]         so long after p as those that do the same, and no later than it can have come
+ *
+ * They carry delays from one group to another, which nothing else tells of: who waited for them may have waited for somebody else.
+ * Whether one was late shows in who waits for it: a transfer that takes far longer than others like it waited for somebody.
+ *
+ * May use wait.
+ */
+#ifndef TLMPI_ANALYSIS_MISSING_H
+#define TLMPI_ANALYSIS_MISSING_H
+
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/table.h"
+
+typedef struct tl_missing_input {
+    const int32_t *ranks;    /* [nranks], ascending: those that have a trace */
+    size_t nranks;
+    const tl_late_row *rows; /* as of tl_graph_input */
+    size_t nrows;
+    const tl_table *groups;  /* table group: who of a collective has no trace; NULL: all have one */
+} tl_missing_input;
+
+typedef struct tl_comers tl_comers;
+
+/* From which of their meetings they came, and how long after it was done. */
+typedef struct tl_coming_from {
+    uint32_t meeting;
+    int64_t after_ns;
+} tl_coming_from;
+
+/* One collective, and how those came to it that have no trace. */
+typedef struct tl_coming {
+    const tl_late_row *rows;
+    size_t nrows;
+    int64_t last_ns, end_ns;    /* the last arrival of those that have a trace; the first end */
+    uint32_t meeting;           /* its number */
+    int64_t came_ns;            /* out: when the last of all came */
+    const tl_coming_from *from; /* out, until the next; nobody is there who was nowhere before */
+    size_t nfrom;
+} tl_coming;
+
+/* The input has to stay.  NULL when memory is out. */
+tl_comers *tl_comers_new(const tl_missing_input *in);
+void tl_comers_free(tl_comers *comers);
+
+/* How many who have no trace take part in a collective. */
+size_t tl_comers_count(const tl_comers *comers, const tl_late_row *row);
+
+/* First all collectives in which ranks meet; then, sorted, each again to know when those came.  False when memory is out. */
+bool tl_comers_met(tl_comers *comers, const tl_coming *coming);
+void tl_comers_sort(tl_comers *comers);
+bool tl_comers_come(tl_comers *comers, tl_coming *coming);
+
+#endif

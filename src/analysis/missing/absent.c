@@ -1,0 +1,188 @@
+/* absent.c - ranks that take part in collectives and have no trace: who they are. */
+#include "parts.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/coll_tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef TL_VEC(uint32_t) uint32_list;
+
+struct tl_absentees {
+    const tl_missing_input *in;
+    size_t ngroups;
+    size_t *first;     /* [ngroups + 1] by group: ... */
+    uint32_t *members; /* ... its absent ranks, indices of `ranks` */
+    uint64_t *sort;    /* by group: what it is for */
+    int32_t *ranks;    /* ascending: all absent ranks that are known */
+    size_t nranks;
+};
+
+/* ------------------------------------------------------------------------------------------------------------ groups */
+
+static bool has_trace(const tl_missing_input *in, int32_t rank)
+{
+    return tl_index_of(in->ranks, in->nranks, rank) < in->nranks;
+}
+
+/* The absent ranks of a group, as numbers into out[size]; how many. */
+static size_t absent_of_group(const tl_missing_input *in, const tl_group_row *row, int32_t *out)
+{
+    size_t size = row->size > 0 && !row->inferred ? (size_t)row->size : 0, kept = 0;
+    size_t n = size > 0 ? tl_ranks_of_text(row->ranks, sizeof row->ranks, out, size) : 0;
+    for (size_t i = 0; n == size && i < n; i++)
+        if (!has_trace(in, out[i]))
+            out[kept++] = out[i];
+    return kept;
+}
+
+static size_t most_members(const tl_table *groups)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, i);
+        most = row->size > 0 && (size_t)row->size > most ? (size_t)row->size : most;
+    }
+    return most;
+}
+
+static bool list_ranks(tl_absentees *a, const tl_table *groups, int32_t *room)
+{
+    TL_VEC(int32_t) all = { 0 };
+    bool ok = true;
+    for (size_t i = 0; ok && i < groups->n; i++) {
+        size_t n = absent_of_group(a->in, tl_table_row(groups, i), room);
+        for (size_t k = 0; ok && k < n; k++) {
+            ok = tl_vec_room(&all);
+            if (ok)
+                all.v[all.n++] = room[k];
+        }
+    }
+    for (size_t i = 0; ok && i < a->in->nrows; i++) { /* the other ends of what goes between two ranks */
+        int32_t peer = a->in->rows[i].peer;
+        if (peer < 0 || has_trace(a->in, peer))
+            continue;
+        ok = tl_vec_room(&all);
+        if (ok)
+            all.v[all.n++] = peer;
+    }
+    tl_int_sort(all.v, all.n);
+    for (size_t i = 0; i < all.n; i++)
+        if (a->nranks == 0 || all.v[i] != all.v[a->nranks - 1])
+            all.v[a->nranks++] = all.v[i];
+    a->ranks = all.v;
+    return ok;
+}
+
+static int by_group(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_group_row *a = tl_table_row(context, x), *b = tl_table_row(context, y);
+    return TL_COMPARE(a->group, b->group);
+}
+
+static bool add_members(tl_absentees *a, const tl_group_row *row, int32_t *room, uint32_list *members)
+{
+    size_t n = absent_of_group(a->in, row, room);
+    for (size_t k = 0; k < n; k++) {
+        if (!tl_vec_room(members))
+            return false;
+        members->v[members->n++] = (uint32_t)tl_index_of(a->ranks, a->nranks, room[k]);
+    }
+    return true;
+}
+
+static uint64_t sort_of(const tl_group_row *row)
+{
+    size_t n = strnlen(row->description, sizeof row->description);
+    return n > 0 ? tl_hash_bytes(row->description, n) : row->parallelism;
+}
+
+static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
+{
+    uint32_list members = { 0 };
+    uint32_t *order = tl_malloc((groups->n + 1) * sizeof *order);
+    bool ok = order != NULL;
+    for (uint32_t i = 0; ok && i < groups->n; i++)
+        order[i] = i;
+    ok = ok && tl_sort_index(order, groups->n, by_group, groups);
+    if (ok && groups->n > 0)
+        a->ngroups = (size_t)(((const tl_group_row *)tl_table_row(groups, order[groups->n - 1]))->group + 1);
+    a->first = tl_calloc(a->ngroups + 2, sizeof *a->first);
+    a->sort = tl_calloc(a->ngroups + 1, sizeof *a->sort);
+    ok = ok && a->first != NULL && a->sort != NULL;
+    for (size_t i = 0, g = 0; ok && i < groups->n; i++) {
+        const tl_group_row *row = tl_table_row(groups, order[i]);
+        for (; row->group >= 0 && g <= (size_t)row->group; g++)
+            a->first[g] = members.n;
+        ok = row->group < 0 || add_members(a, row, room, &members);
+        if (row->group >= 0)
+            a->sort[row->group] = sort_of(row);
+    }
+    if (ok)
+        a->first[a->ngroups] = members.n;
+    free(order);
+    a->members = members.v;
+    return ok;
+}
+
+const uint32_t *tl_absentees_of(const tl_absentees *a, const tl_late_row *row, uint32_t *one, size_t *n)
+{
+    *n = 0;
+    if (a->nranks == 0)
+        return NULL;
+    if (row->peer >= 0) {
+        size_t at = tl_index_of(a->ranks, a->nranks, row->peer);
+        *one = (uint32_t)at;
+        *n = at < a->nranks;
+        return one;
+    }
+    if (row->group < 0 || (size_t)row->group >= a->ngroups)
+        return NULL;
+    *n = a->first[row->group + 1] - a->first[row->group];
+    return a->members + a->first[row->group];
+}
+
+uint64_t tl_absentees_like(const tl_absentees *a, const tl_late_row *row, size_t nrows)
+{
+    uint8_t kind = tl_is_point_to_point((tl_collective)row->kind) ? TL_SEND_RECV : row->kind; /* one end alone is either */
+    return tl_hash_mix(tl_hash_mix(kind, (uint64_t)row->bytes), nrows + tl_absentees_count(a, row));
+}
+
+uint64_t tl_absentees_sort_of(const tl_absentees *a, const tl_late_row *row)
+{
+    return row->group >= 0 && (size_t)row->group < a->ngroups ? a->sort[row->group] : 0;
+}
+
+size_t tl_absentees_all(const tl_absentees *a)
+{
+    return a->nranks;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- all */
+
+tl_absentees *tl_absentees_new(const tl_missing_input *in)
+{
+    tl_absentees *a = tl_calloc(1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->in = in;
+    if (in->groups == NULL)
+        return a;
+    int32_t *room = tl_malloc((most_members(in->groups) + 1) * sizeof *room);
+    bool ok = room != NULL && list_ranks(a, in->groups, room) && list_members(a, in->groups, room);
+    free(room);
+    if (ok)
+        return a;
+    tl_absentees_free(a);
+    return NULL;
+}
+
+void tl_absentees_free(tl_absentees *a)
+{
+    if (a == NULL)
+        return;
+    free(a->first);
+    free(a->members);
+    free(a->sort);
+    free(a->ranks);
+    free(a);
+}

@@ -1,0 +1,48 @@
+/* parts.h - between the files of this room: who has no trace, and when those are expected. */
+#ifndef ANALYSIS_MISSING_PARTS_H
+#define ANALYSIS_MISSING_PARTS_H
+
+#include "tlmpi/analysis/missing.h"
+
+/* absent.c: who has no trace.  NULL when memory is out. */
+typedef struct tl_absentees tl_absentees;
+tl_absentees *tl_absentees_new(const tl_missing_input *in);
+void tl_absentees_free(tl_absentees *absentees);
+size_t tl_absentees_all(const tl_absentees *absentees);
+
+/* Those who take part in a collective, as their numbers among all of them; *n of them.  one: room for a single one. */
+const uint32_t *tl_absentees_of(const tl_absentees *absentees, const tl_late_row *row, uint32_t *one, size_t *n);
+
+static inline size_t tl_absentees_count(const tl_absentees *absentees, const tl_late_row *row)
+{
+    uint32_t one;
+    size_t n;
+    tl_absentees_of(absentees, row, &one, &n);
+    return n;
+}
+
+/* Equal for collectives of one kind, size and number of members. */
+uint64_t tl_absentees_like(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
+
+/* What the group of a collective is for. */
+uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
+
+/* expect.c: a collective in the program of a step. */
+typedef struct tl_turn {
+    uint64_t what;
+    int32_t step;
+} tl_turn;
+
+typedef struct tl_expecting tl_expecting;
+#define TL_UNEXPECTED INT64_MIN
+
+tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
+void tl_expecting_free(tl_expecting *expecting);
+
+/* The turn of the next collective of a rank; those without a trace are behind the others.  False when memory is out. */
+bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
+
+/* How long after one was done ranks that do the same as that one come to the other; TL_UNEXPECTED: none does both.  Likewise. */
+bool tl_expect_after(tl_expecting *expecting, uint32_t rank, tl_turn from, tl_turn to, int64_t *after_ns);
+
+#endif
