@@ -12,9 +12,11 @@ struct tl_absentees {
     size_t ngroups;
     size_t *first;     /* [ngroups + 1] by group: ... */
     uint32_t *members; /* ... its absent ranks, indices of `ranks` */
-    uint64_t *sort;    /* by group: what it is for */
+    uint64_t *sort;    /* by group: what it is for, and ... */
+    size_t *size;      /* ... how many ranks it has; 0: not known */
     int32_t *ranks;    /* ascending: all absent ranks that are known */
     size_t nranks;
+    int32_t *peer;     /* by rank that has a trace: the one absent rank that it is known to talk to; -1: none, or several */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ groups */
@@ -108,14 +110,17 @@ static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
         a->ngroups = (size_t)(((const tl_group_row *)tl_table_row(groups, order[groups->n - 1]))->group + 1);
     a->first = tl_calloc(a->ngroups + 2, sizeof *a->first);
     a->sort = tl_calloc(a->ngroups + 1, sizeof *a->sort);
-    ok = ok && a->first != NULL && a->sort != NULL;
+    a->size = tl_calloc(a->ngroups + 1, sizeof *a->size);
+    ok = ok && a->first != NULL && a->sort != NULL && a->size != NULL;
     for (size_t i = 0, g = 0; ok && i < groups->n; i++) {
         const tl_group_row *row = tl_table_row(groups, order[i]);
         for (; row->group >= 0 && g <= (size_t)row->group; g++)
             a->first[g] = members.n;
         ok = row->group < 0 || add_members(a, row, room, &members);
-        if (row->group >= 0)
-            a->sort[row->group] = sort_of(row);
+        if (row->group < 0 || row->size <= 0 || row->inferred)
+            continue;
+        a->sort[row->group] = sort_of(row);
+        a->size[row->group] = (size_t)row->size;
     }
     if (ok)
         a->first[a->ngroups] = members.n;
@@ -124,13 +129,38 @@ static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
     return ok;
 }
 
+enum { NOBODY = -1, SEVERAL = -2 };
+
+static bool find_peers(tl_absentees *a)
+{
+    a->peer = tl_malloc((a->in->nranks + 1) * sizeof *a->peer);
+    for (size_t r = 0; a->peer != NULL && r < a->in->nranks; r++)
+        a->peer[r] = NOBODY;
+    for (size_t i = 0; a->peer != NULL && i < a->in->nrows; i++) {
+        const tl_late_row *row = &a->in->rows[i];
+        size_t r = tl_index_of(a->in->ranks, a->in->nranks, row->rank);
+        if (r < a->in->nranks && row->peer >= 0 && !has_trace(a->in, row->peer))
+            a->peer[r] = a->peer[r] == NOBODY || a->peer[r] == row->peer ? row->peer : SEVERAL;
+    }
+    return a->peer != NULL;
+}
+
+/* Sends and receives that are launched together name nobody. */
+int32_t tl_absentees_peer(const tl_absentees *a, const tl_late_row *row)
+{
+    size_t r = tl_index_of(a->in->ranks, a->in->nranks, row->rank);
+    bool unnamed = row->peer < 0 && tl_is_point_to_point((tl_collective)row->kind);
+    return unnamed && r < a->in->nranks && a->peer != NULL && a->peer[r] >= 0 ? a->peer[r] : row->peer;
+}
+
 const uint32_t *tl_absentees_of(const tl_absentees *a, const tl_late_row *row, uint32_t *one, size_t *n)
 {
     *n = 0;
     if (a->nranks == 0)
         return NULL;
-    if (row->peer >= 0) {
-        size_t at = tl_index_of(a->ranks, a->nranks, row->peer);
+    int32_t peer = tl_absentees_peer(a, row);
+    if (peer >= 0) {
+        size_t at = tl_index_of(a->ranks, a->nranks, peer);
         *one = (uint32_t)at;
         *n = at < a->nranks;
         return one;
@@ -141,10 +171,16 @@ const uint32_t *tl_absentees_of(const tl_absentees *a, const tl_late_row *row, u
     return a->members + a->first[row->group];
 }
 
-uint64_t tl_absentees_like(const tl_absentees *a, const tl_late_row *row, size_t nrows)
+size_t tl_absentees_members(const tl_absentees *a, const tl_late_row *row, size_t nrows)
+{
+    bool group = row->group >= 0 && (size_t)row->group < a->ngroups && !tl_is_point_to_point((tl_collective)row->kind);
+    return group && a->size[row->group] > 0 ? a->size[row->group] : nrows + tl_absentees_count(a, row);
+}
+
+uint64_t tl_absentees_kind(const tl_absentees *a, const tl_late_row *row, size_t nrows)
 {
     uint8_t kind = tl_is_point_to_point((tl_collective)row->kind) ? TL_SEND_RECV : row->kind; /* one end alone is either */
-    return tl_hash_mix(tl_hash_mix(kind, (uint64_t)row->bytes), nrows + tl_absentees_count(a, row));
+    return tl_hash_mix(kind, tl_absentees_members(a, row, nrows));
 }
 
 uint64_t tl_absentees_sort_of(const tl_absentees *a, const tl_late_row *row)
@@ -168,7 +204,7 @@ tl_absentees *tl_absentees_new(const tl_missing_input *in)
     if (in->groups == NULL)
         return a;
     int32_t *room = tl_malloc((most_members(in->groups) + 1) * sizeof *room);
-    bool ok = room != NULL && list_ranks(a, in->groups, room) && list_members(a, in->groups, room);
+    bool ok = room != NULL && list_ranks(a, in->groups, room) && list_members(a, in->groups, room) && find_peers(a);
     free(room);
     if (ok)
         return a;
@@ -183,6 +219,8 @@ void tl_absentees_free(tl_absentees *a)
     free(a->first);
     free(a->members);
     free(a->sort);
+    free(a->size);
     free(a->ranks);
+    free(a->peer);
     free(a);
 }

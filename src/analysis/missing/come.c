@@ -45,6 +45,7 @@ typedef TL_VEC(seen) seen_list;
 typedef struct comer {
     const seen *from;    /* its last meeting */
     int64_t expected_ns; /* TL_UNEXPECTED */
+    bool like;           /* one that does the same has come from there, too: that shows what it waits for */
 } comer;
 
 struct tl_comers {
@@ -57,6 +58,8 @@ struct tl_comers {
     tl_coming_from *from; /* [nranks] */
     usual *usual;     /* ascending by what is alike */
     size_t nusual;
+    tl_map least_of;  /* by link and what is alike: one of ... */
+    TL_VEC(int64_t) least_ns;
 };
 
 /* --------------------------------------------------------------------------------------------------------- transfers */
@@ -78,6 +81,40 @@ static int64_t usual_of(const transfer *v, size_t n)
     return complete > 0 ? v[tl_lower_middle(complete)].ns : v[tl_lower_quarter(n)].ns;
 }
 
+/* What is sent to and fro has another size each time. */
+static bool varies(const tl_late_row *row)
+{
+    return !tl_is_synchronising((tl_collective)row->kind) && !tl_is_point_to_point((tl_collective)row->kind);
+}
+
+static uint64_t like_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
+{
+    int64_t bytes = row->bytes, class = 1;
+    while (varies(row) && class <= bytes / 2)
+        class *= 2;
+    return tl_hash_mix(tl_absentees_kind(a->absentees, row, nrows), (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
+}
+
+/* The same between the same ranks. */
+static uint64_t own_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
+{
+    uint64_t own = tl_hash_mix(like_of(a, row, nrows), (uint32_t)row->group);
+    return tl_is_point_to_point((tl_collective)row->kind) ? tl_hash_mix(own, (uint32_t)row->rank) : own;
+}
+
+static bool add_own(tl_comers *a, uint64_t own, int64_t ns)
+{
+    uint32_t at = tl_map_get(&a->least_of, own);
+    if (at != TL_MAP_NONE) {
+        a->least_ns.v[at] = tl_ns_min(a->least_ns.v[at], ns);
+        return true;
+    }
+    if (!tl_vec_room(&a->least_ns) || tl_map_put(&a->least_of, own, (uint32_t)a->least_ns.n) != 0)
+        return false;
+    a->least_ns.v[a->least_ns.n++] = ns;
+    return true;
+}
+
 static bool find_usual(tl_comers *a)
 {
     const tl_late_row *rows = a->in->rows;
@@ -91,9 +128,9 @@ static bool find_usual(tl_comers *a)
             last = tl_ns_max(last, rows[to].start_ns);
             end = tl_ns_min(end, rows[to].end_ns);
         }
-        t.like = tl_absentees_like(a->absentees, &rows[i], to - i);
+        t.like = like_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));
-        ok = tl_vec_room(&all);
+        ok = tl_vec_room(&all) && add_own(a, own_of(a, &rows[i], to - i), t.ns);
         if (ok)
             all.v[all.n++] = t;
     }
@@ -144,6 +181,8 @@ void tl_comers_free(tl_comers *a)
     free(a->comers);
     free(a->from);
     free(a->usual);
+    free(a->least_ns.v);
+    tl_map_free(&a->least_of);
     tl_expecting_free(a->expecting);
     tl_absentees_free(a->absentees);
     free(a);
@@ -156,21 +195,19 @@ size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
 
 /* ------------------------------------------------------------------------------------------------------------ coming */
 
-/* When the last of them came, if that was after all others: the transfer took longer than usual.  INT64_MIN: it did not, or nothing
- * is known. */
-static int64_t came_at(const tl_comers *a, const tl_coming *c)
+/* When the last of them came, if the transfer took what it usually does; ... */
+static int64_t came_usually(const tl_comers *a, const tl_coming *c)
 {
     size_t at = 0;
-    const tl_late_row *row = c->rows;
-    bool varies = !tl_is_synchronising((tl_collective)row->kind) && !tl_is_point_to_point((tl_collective)row->kind);
-    if (varies && c->nrows > 1) /* what is sent to and fro has another size each time */
-        return INT64_MIN;
-    uint64_t like = tl_absentees_like(a->absentees, row, c->nrows);
+    uint64_t like = like_of(a, c->rows, c->nrows);
     TL_BISECT(at, a->nusual, mid, a->usual[mid].like < like);
-    if (at == a->nusual || a->usual[at].like != like)
-        return INT64_MIN;
-    int64_t came = c->end_ns - a->usual[at].ns;
-    return came > c->last_ns + TL_CLOCK_ERROR_NS ? came : INT64_MIN;
+    return c->end_ns - a->usual[at].ns;
+}
+
+/* ... if it took the least that it ever does between these ranks. */
+static int64_t came_at_last(const tl_comers *a, const tl_coming *c)
+{
+    return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_of(a, c->rows, c->nrows))];
 }
 
 bool tl_comers_met(tl_comers *a, const tl_coming *c)
@@ -228,9 +265,11 @@ static bool expect(tl_comers *a, const tl_coming *c, int64_t at_ns, size_t *ncom
         int64_t after;
         if (last == NULL)
             continue;
-        if (!tl_expect_after(a->expecting, (uint32_t)(a->in->nranks + absent[i]), last->turn, own->turn, &after))
+        uint32_t rank = (uint32_t)(a->in->nranks + absent[i]);
+        if (!tl_expect_after(a->expecting, rank, last->turn, own->turn, &after))
             return false;
-        a->comers[(*ncomers)++] = (comer){ last, after != TL_UNEXPECTED ? tl_ns_sum(last->done_ns, after) : TL_UNEXPECTED };
+        a->comers[(*ncomers)++] = (comer){ last, after != TL_UNEXPECTED ? tl_ns_sum(last->done_ns, after) : TL_UNEXPECTED,
+                                           tl_expect_like(a->expecting, rank, last->turn, c->rows, c->nrows) };
     }
     return true;
 }
@@ -252,20 +291,25 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     if (tl_absentees_count(a->absentees, c->rows) == 0)
         return true;
     size_t n;
-    int64_t came = came_at(a, c), latest = TL_UNEXPECTED;
+    int64_t came = came_usually(a, c), latest = TL_UNEXPECTED;
     if (!expect(a, c, tl_ns_max(came, c->last_ns), &n))
         return false;
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->comers[i].expected_ns);
     bool unknown = latest == TL_UNEXPECTED;
-    bool late = n > 0 && came != INT64_MIN && (unknown || came - c->last_ns >= tl_ns_between(c->last_ns, latest));
+    if (unknown) /* links differ, and nothing else tells of them */
+        came = tl_ns_min(came, came_at_last(a, c));
+    else if (varies(c->rows)) /* may take longer by any time */
+        came = tl_ns_min(came, latest);
+    int64_t longer = tl_ns_between(came, c->last_ns);
+    bool late = n > 0 && longer > TL_CLOCK_ERROR_NS && (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
     if (late)
         c->came_ns = came;
     for (size_t i = 0; i < n; i++) { /* of whom nothing is known is late only where all are so */
         int64_t expected = a->comers[i].expected_ns;
         if (late && expected == latest)
             add_from(a, c, a->comers[i].from, came);
-        else if (expected != TL_UNEXPECTED)
+        else if (expected != TL_UNEXPECTED && !a->comers[i].like)
             add_from(a, c, a->comers[i].from, tl_ns_min(expected, c->came_ns));
     }
     return true;

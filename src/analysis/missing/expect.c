@@ -6,7 +6,7 @@
  *
  * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through others, and
  * talk to the same sides; without such groups all that talk to the same sides.  Collectives are the same if they are the same one in
- * turn of those of the step that are alike: of a kind, size and number of members, for the same, to the same side.
+ * turn of those of the step that are alike: of a kind and number of members, for the same, to the same side.  Their sizes may differ.
  */
 #include "parts.h"
 #include "tlmpi/base/components.h"
@@ -21,34 +21,36 @@ struct tl_expecting {
     uint32_t *role;     /* by rank, those without a trace behind the others */
     uint32_t *first;    /* by role: the lowest rank that has a trace; TL_NONE */
     uint32_t *next;     /* by rank: the next of its role */
-    int64_t *done_ns;   /* by row: when its collective was done, by whoever was first */
-    tl_map row_of;      /* by rank, step and place */
+    int64_t *came_ns;   /* by row: when its rank came, and when ... */
+    int64_t *done_ns;   /* ... the collective was done by whoever was first; both less what the rank has waited until then */
+    tl_map row_of;      /* by rank, step and turn */
+    tl_map row_in;      /* by rank and collective */
     tl_map turns;       /* by rank, step and what is alike: how many there have been */
-    tl_map known;       /* by role, and steps and places of both: one of ... */
+    tl_map known;       /* by role and both collectives: one of ... */
     TL_VEC(int64_t) after;
     int64_t *scratch;   /* [ranks] */
 };
 
-static uint64_t key_of(uint32_t rank, int32_t step, uint64_t place)
+static uint64_t key_of(uint32_t rank, int32_t step, uint64_t turn)
 {
-    return tl_hash_mix(tl_hash_mix(rank, (uint32_t)step), place);
+    return tl_hash_mix(tl_hash_mix(rank, (uint32_t)step), turn);
 }
 
 /* Of what goes between two ranks, whether the other one is above it. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
-    bool above = row->peer > row->rank;
+    bool above = tl_absentees_peer(x->absentees, row) > row->rank;
     return rank < x->in->nranks ? above : !above; /* who has no trace is the other end of somebody else's */
 }
 
 bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)
 {
-    uint64_t like = tl_absentees_like(x->absentees, row, nrows);
-    like = tl_hash_mix(like, row->peer >= 0 ? side_of(x, rank, row) : tl_absentees_sort_of(x->absentees, row));
+    uint64_t like = tl_absentees_kind(x->absentees, row, nrows);
+    like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row) : tl_absentees_sort_of(x->absentees, row));
     uint64_t key = key_of(rank, row->step, like);
     uint32_t turn = tl_map_get(&x->turns, key);
     turn = turn == TL_MAP_NONE ? 0 : turn;
-    *out = (tl_turn){ tl_hash_mix(like, turn), row->step };
+    *out = (tl_turn){ tl_hash_mix(like, turn), row->collective, row->step };
     return tl_map_put(&x->turns, key, turn + 1) == 0;
 }
 
@@ -144,7 +146,8 @@ static bool for_groups(joining_roles *r, of_group *what, bool smaller, bool *any
         for (to = i; to < in->nrows && in->rows[to].collective == row->collective; to++)
             ;
         const uint32_t *absent = tl_absentees_of(r->x->absentees, row, &one, &n);
-        if (row->group < 0 || row->peer >= 0 || to - i + n < 2 || (smaller && to - i + n == r->nranks))
+        size_t members = tl_absentees_members(r->x->absentees, row, to - i);
+        if (row->group < 0 || tl_is_point_to_point((tl_collective)row->kind) || members < 2 || (smaller && members == r->nranks))
             continue;
         *any = true;
         ok = what(r, i, to, absent, n);
@@ -182,23 +185,74 @@ static bool find_roles(tl_expecting *x, size_t nranks)
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
-static bool list_rows(tl_expecting *x)
+static bool list_turns(tl_expecting *x)
 {
     const tl_late_row *rows = x->in->rows;
     bool ok = true;
     for (size_t i = 0, to; ok && i < x->in->nrows; i = to) {
-        int64_t done = INT64_MAX;
         for (to = i; to < x->in->nrows && rows[to].collective == rows[i].collective; to++)
-            done = rows[to].end_ns < done ? rows[to].end_ns : done;
+            ;
         for (size_t k = i; ok && k < to; k++) {
             uint32_t rank = rank_of(x, &rows[k]);
-            tl_turn place;
-            x->done_ns[k] = done;
-            ok = rank == x->in->nranks ||
-                 (tl_expect_next(x, rank, &rows[k], to - i, &place) &&
-                  tl_map_put(&x->row_of, key_of(rank, place.step, place.what), (uint32_t)k) == 0);
+            tl_turn turn;
+            ok = rank == x->in->nranks || (tl_expect_next(x, rank, &rows[k], to - i, &turn) &&
+                                           tl_map_put(&x->row_of, key_of(rank, turn.step, turn.what), (uint32_t)k) == 0 &&
+                                           tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)turn.collective), (uint32_t)k) == 0);
         }
     }
+    return ok;
+}
+
+static int by_rank(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_late_row *rows = context, *x = &rows[a], *y = &rows[b];
+    if (x->rank != y->rank)
+        return TL_COMPARE(x->rank, y->rank);
+    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(a, b);
+}
+
+/* last_ns: by row, the last arrival.  Who waits in two at once waits once. */
+static void take_off_waits(tl_expecting *x, const uint32_t *order, const int64_t *last_ns)
+{
+    const tl_late_row *rows = x->in->rows;
+    int64_t waited = 0, until = INT64_MIN;
+    for (size_t i = 0; i < x->in->nrows; i++) {
+        const tl_late_row *row = &rows[order[i]];
+        int64_t end = tl_ns_min(last_ns[order[i]], row->end_ns);
+        if (i == 0 || rows[order[i - 1]].rank != row->rank) {
+            waited = 0;
+            until = INT64_MIN;
+        }
+        x->came_ns[order[i]] = tl_ns_between(row->start_ns, waited);
+        waited = tl_ns_sum(waited, tl_ns_max(0, tl_ns_between(end, tl_ns_max(row->start_ns, until))));
+        until = tl_ns_max(until, end);
+        x->done_ns[order[i]] = tl_ns_between(x->done_ns[order[i]], waited);
+    }
+}
+
+static bool list_times(tl_expecting *x)
+{
+    const tl_late_row *rows = x->in->rows;
+    uint32_t *order = tl_malloc((x->in->nrows + 1) * sizeof *order);
+    int64_t *last_ns = tl_malloc((x->in->nrows + 1) * sizeof *last_ns);
+    bool ok = order != NULL && last_ns != NULL;
+    for (size_t i = 0, to; ok && i < x->in->nrows; i = to) {
+        int64_t done = INT64_MAX, last = INT64_MIN;
+        for (to = i; to < x->in->nrows && rows[to].collective == rows[i].collective; to++) {
+            done = tl_ns_min(done, rows[to].end_ns);
+            last = tl_ns_max(last, rows[to].start_ns);
+        }
+        for (; i < to; i++) {
+            order[i] = (uint32_t)i;
+            x->done_ns[i] = done;
+            last_ns[i] = last;
+        }
+    }
+    ok = ok && tl_sort_index(order, x->in->nrows, by_rank, rows);
+    if (ok)
+        take_off_waits(x, order, last_ns);
+    free(order);
+    free(last_ns);
     return ok;
 }
 
@@ -213,10 +267,11 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
                          .role = tl_malloc((nranks + 1) * sizeof *x->role),
                          .first = tl_malloc((nranks + 1) * sizeof *x->first),
                          .next = tl_malloc((in->nranks + 1) * sizeof *x->next),
+                         .came_ns = tl_malloc((in->nrows + 1) * sizeof *x->came_ns),
                          .done_ns = tl_malloc((in->nrows + 1) * sizeof *x->done_ns),
                          .scratch = tl_malloc((in->nranks + 1) * sizeof *x->scratch) };
-    if (x->role != NULL && x->first != NULL && x->next != NULL && x->done_ns != NULL && x->scratch != NULL &&
-        find_roles(x, nranks) && list_rows(x))
+    if (x->role != NULL && x->first != NULL && x->next != NULL && x->came_ns != NULL && x->done_ns != NULL && x->scratch != NULL &&
+        find_roles(x, nranks) && list_turns(x) && list_times(x))
         return x;
     tl_expecting_free(x);
     return NULL;
@@ -229,10 +284,12 @@ void tl_expecting_free(tl_expecting *x)
     free(x->role);
     free(x->first);
     free(x->next);
+    free(x->came_ns);
     free(x->done_ns);
     free(x->after.v);
     free(x->scratch);
     tl_map_free(&x->row_of);
+    tl_map_free(&x->row_in);
     tl_map_free(&x->turns);
     tl_map_free(&x->known);
     free(x);
@@ -240,14 +297,27 @@ void tl_expecting_free(tl_expecting *x)
 
 /* ------------------------------------------------------------------------------------------------------------- after */
 
+static uint32_t row_in(const tl_expecting *x, uint32_t rank, tl_turn turn)
+{
+    return tl_map_get(&x->row_in, tl_hash_mix(rank, (uint64_t)turn.collective));
+}
+
+static uint32_t row_of(const tl_expecting *x, uint32_t rank, tl_turn turn)
+{
+    return tl_map_get(&x->row_of, key_of(rank, turn.step, turn.what));
+}
+
 static int64_t usual_after(tl_expecting *x, uint32_t role, tl_turn from, tl_turn to)
 {
     size_t n = 0;
     for (uint32_t r = x->first[role]; r != TL_NONE; r = x->next[r]) {
-        uint32_t p = tl_map_get(&x->row_of, key_of(r, from.step, from.what));
-        uint32_t m = tl_map_get(&x->row_of, key_of(r, to.step, to.what));
+        uint32_t p = row_in(x, r, from), m = row_in(x, r, to);
+        if (p == TL_MAP_NONE || m == TL_MAP_NONE) { /* not in these two: in those of their turns */
+            p = row_of(x, r, from);
+            m = row_of(x, r, to);
+        }
         if (p != TL_MAP_NONE && m != TL_MAP_NONE)
-            x->scratch[n++] = tl_ns_between(x->in->rows[m].start_ns, x->done_ns[p]);
+            x->scratch[n++] = tl_ns_between(x->came_ns[m], x->done_ns[p]);
     }
     return n > 0 ? tl_lower_median(x->scratch, n) : TL_UNEXPECTED;
 }
@@ -255,7 +325,7 @@ static int64_t usual_after(tl_expecting *x, uint32_t role, tl_turn from, tl_turn
 bool tl_expect_after(tl_expecting *x, uint32_t rank, tl_turn from, tl_turn to, int64_t *after_ns)
 {
     uint32_t role = x->role[rank];
-    uint64_t key = tl_hash_mix(key_of(role, from.step, from.what), key_of(role, to.step, to.what));
+    uint64_t key = tl_hash_mix(tl_hash_mix(role, (uint64_t)from.collective), (uint64_t)to.collective);
     uint32_t known = tl_map_get(&x->known, key);
     if (known == TL_MAP_NONE) {
         known = (uint32_t)x->after.n;
@@ -265,4 +335,15 @@ bool tl_expect_after(tl_expecting *x, uint32_t rank, tl_turn from, tl_turn to, i
     }
     *after_ns = x->after.v[known];
     return true;
+}
+
+bool tl_expect_like(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n)
+{
+    bool like = false;
+    for (size_t i = 0; !like && i < n; i++) {
+        uint32_t other = rank_of(x, &rows[i]);
+        like = other < x->in->nranks && x->role[other] == x->role[rank] &&
+               row_in(x, other, from) != TL_MAP_NONE;
+    }
+    return like;
 }

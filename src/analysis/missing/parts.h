@@ -21,8 +21,15 @@ static inline size_t tl_absentees_count(const tl_absentees *absentees, const tl_
     return n;
 }
 
-/* Equal for collectives of one kind, size and number of members. */
-uint64_t tl_absentees_like(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
+/* The other end of what goes between two ranks, also where nobody says so, but it can be one alone that has no trace; below 0: not
+ * known, or there is none. */
+int32_t tl_absentees_peer(const tl_absentees *absentees, const tl_late_row *row);
+
+/* How many ranks take part, also if some of them have lost it. */
+size_t tl_absentees_members(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
+
+/* Equal for collectives of one kind and number of members. */
+uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
 
 /* What the group of a collective is for. */
 uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
@@ -30,6 +37,7 @@ uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *
 /* expect.c: a collective in the program of a step. */
 typedef struct tl_turn {
     uint64_t what;
+    int64_t collective; /* its number */
     int32_t step;
 } tl_turn;
 
@@ -44,5 +52,8 @@ bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *r
 
 /* How long after one was done ranks that do the same as that one come to the other; TL_UNEXPECTED: none does both.  Likewise. */
 bool tl_expect_after(tl_expecting *expecting, uint32_t rank, tl_turn from, tl_turn to, int64_t *after_ns);
+
+/* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
+bool tl_expect_like(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);
 
 #endif

@@ -88,24 +88,25 @@ static void a_send_meets_its_receive(void)
     graph_job_free(j);
 }
 
-/* Columns of 10 us.  Rank 1 has no trace: it waits for rank 0, and then rank 2 waits for it, 80 us longer than a transfer takes. */
+/* Columns of 10 us.  Rank 1 has no trace: it waits for rank 0, and then rank 2 waits for it, 80 us longer than its
+ * transfers take. */
 static void who_has_no_trace_comes_from_where_it_waited_for_somebody(void)
 {
     graph_job *j = graph_job_unmade(stretched(draw("comm 9:    .....RR.........", NULL), 10),
-                                    stretched(draw("comm 9:    ..SSSSSSSSSS....", NULL), 10), NULL);
+                                    stretched(draw("comm 9:    ..SSSSSSSSSS..SS", NULL), 10), NULL);
     tl_group_row rows[2] = { { .group = 0, .size = 2, .seen = 1, .ranks = "0,1" }, { .group = 1, .size = 2, .seen = 1, .ranks = "1,2" } };
     tl_table groups = { .schema = &tl_group_row_schema };
     tl_error err;
 
     CU_ASSERT_FATAL(tl_table_append(&groups, rows, 2));
-    j->graphs.of.v[1].rank = j->ranks[1] = j->marked[1] = j->rows[1].rank = 2;
-    j->rows[1].group = 1;
-    j->rows[0].fits = j->rows[1].fits = 0; /* one rank is none */
+    j->graphs.of.v[1].rank = j->ranks[1] = j->marked[1] = j->rows[1].rank = j->rows[2].rank = 2;
+    j->rows[1].group = j->rows[2].group = 1;
+    j->rows[0].fits = j->rows[1].fits = j->rows[2].fits = 0; /* one rank is none */
     tl_graph_input in = graph_job_input(j);
     in.groups = &groups;
     CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
     graph_job_is_exact(j);
-    CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 2);
+    CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 3);
     CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 70), job_node(j, 2, TL_NODE_MEETING, 120)), 30);
     tl_table_free(&groups);
     graph_job_free(j);

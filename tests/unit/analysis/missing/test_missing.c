@@ -4,15 +4,17 @@
 #include "tlmpi/model/coll_tables.h"
 #include <string.h>
 
-/* The job of a group of three ranks of whom some have no trace; allocation `fails`, if that is not 0. */
-static tl_status make(graph_job *j, const char *ranks, size_t fails)
+/* Groups of ranks of whom some have no trace; allocation `fails`, if that is not 0. */
+static tl_status make(graph_job *j, const char *const *ranks, const int32_t *sizes, size_t n, size_t fails)
 {
-    tl_group_row row = { .group = 0, .size = 3 };
     tl_table groups = { .schema = &tl_group_row_schema };
     tl_graph_input in = graph_job_input(j);
     tl_error err;
-    memcpy(row.ranks, ranks, strlen(ranks));
-    CU_ASSERT_FATAL(tl_table_append(&groups, &row, 1));
+    for (size_t i = 0; i < n; i++) {
+        tl_group_row row = { .group = (int32_t)i, .size = sizes[i] };
+        memcpy(row.ranks, ranks[i], strlen(ranks[i]));
+        CU_ASSERT_FATAL(tl_table_append(&groups, &row, 1));
+    }
     in.groups = &groups;
     tl_mem_fail_after(fails);
     tl_status st = tl_graph_make(&in, &j->graph, &err);
@@ -25,36 +27,72 @@ static tl_status make(graph_job *j, const char *ranks, size_t fails)
     return st;
 }
 
-/* The least time from one meeting to another, by when these are done; ranks 0 and 1 have a trace, and 2 has none. */
-static int64_t lag_between(const char *first, const char *second, int64_t from, int64_t to)
+/* Rank 2 has no trace.  It is in the first collective with rank 0, then in one with rank 1; both of these meet in T or A. */
+static graph_job *linked(const char *zero, const char *one)
 {
-    graph_job *j = graph_job_unmade(stretched(draw(first, NULL), 10), stretched(draw(second, NULL), 10), NULL);
-    CU_ASSERT_EQUAL_FATAL(make(j, "0-2", 0), TL_OK);
+    graph_job *j = graph_job_unmade(stretched(draw(zero, NULL), 10), stretched(draw(one, NULL), 10), NULL);
+    for (size_t i = 0; i < j->nrows; i++) {
+        bool both = (i > 0 && j->rows[i - 1].collective == j->rows[i].collective) ||
+                    (i + 1 < j->nrows && j->rows[i + 1].collective == j->rows[i].collective);
+        j->rows[i].group = both ? 2 : j->rows[i].rank;
+        j->rows[i].fits = both;
+    }
+    return j;
+}
+
+static const char *const link_ranks[] = { "0,2", "1-2", "0-1" };
+static const int32_t link_sizes[] = { 2, 2, 2 };
+
+/* The least time from one meeting to another, by when these are done. */
+static int64_t lag_between(const char *zero, const char *one, int64_t from, int64_t to)
+{
+    graph_job *j = linked(zero, one);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
     int64_t lag = job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, from * 10), job_node(j, 2, TL_NODE_MEETING, to * 10));
     graph_job_free(j);
     return lag;
 }
 
+/* Rank 0 needs 30 us from its first to its second, rank 1 60. */
 static void it_comes_as_soon_as_those_that_do_the_same(void)
 {
-    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR........SSSS", /* the second of two is late, and nothing says that the third is */
-                                "comm 9: ..RRRR...SSSSSSSSS", 6, 18), 30);
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: ..........SSSS......TTTT", 6, 14), 30);
 }
 
-/* The second transfer takes 30 us longer than the first, or 60; the absent rank is expected 50 us before the last. */
+static void it_comes_no_later_than_it_can_have_come(void)
+{
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: .......SSSS......TTTTTTT", 6, 11), 10);
+}
+
+/* The transfer takes 30 us longer than others do, or 80; the absent rank is expected 70 us before the other one came. */
 static void a_transfer_is_longer_rather_than_that_somebody_was_late_by_far_more(void)
 {
-    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR........SSSSSSS",
-                                "comm 9: ..RRRR...SSSSSSSSSSSS", 6, 21), 30);
-    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR........SSSSSSSSSS",
-                                "comm 9: ..RRRR...SSSSSSSSSSSSSSS", 6, 24), 140);
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTTTTTTTTTTTTTT", "comm 9: ................SSSSSSS.........TTTT", 6, 23), 30);
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTTTTTTTTTTTTTTTTTT", "comm 9: ................SSSSSSSSSSSS........TTTT", 6, 28),
+                    180);
 }
 
 /* Collectives are in order of their letters. */
 static void it_comes_from_what_ended_last_whichever_is_listed_first(void)
 {
-    CU_ASSERT_EQUAL(lag_between("comm 9: ..SSSS........RRRR",
-                                "comm 9: ..SSSS...RRRRRRRRR", 6, 18), 30);
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..SSSS...AAAAAAAAAAAAAAA", "comm 9: ..........RRRR......AAAA", 6, 14), 30);
+}
+
+/* Rank 0 waits for rank 1 for 70 of 160 us; rank 1 needs 120. */
+static void nobody_is_expected_to_wait(void)
+{
+    CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR..VVVVVVVVVVV...TTTTTTTTTTTTTTTTTT", "comm 9: ...............VVVV.SSSS............TTTT", 6, 24),
+                    90);
+}
+
+/* One that has come from there itself shows what it waited for. */
+static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
+{
+    graph_job *j = graph_job_unmade(stretched(draw("comm 9: ..RRRR........SSSS", NULL), 10),
+                                    stretched(draw("comm 9: ..RRRR...SSSSSSSSS", NULL), 10), NULL);
+    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "0-2" }, &(int32_t){ 3 }, 1, 0), TL_OK);
+    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 60), job_node(j, 2, TL_NODE_MEETING, 180)), NO_EDGE);
+    graph_job_free(j);
 }
 
 /* 0 is below 1, 2 and 3, and 4 above them; 2 has no trace, and only what it sends to 4 is seen: the first that it sends, but the
@@ -84,16 +122,16 @@ static void what_goes_to_another_side_is_something_else(void)
         other->peer = row->rank;
         i++;
     }
-    CU_ASSERT_EQUAL_FATAL(make(j, "1-3", 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "1-3" }, &(int32_t){ 3 }, 1, 0), TL_OK);
     CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 4, TL_NODE_MEETING, 110), job_node(j, 4, TL_NODE_MEETING, 200)), 30);
     graph_job_free(j);
 }
 
 static void it_says_when_memory_is_out(void)
 {
-    graph_job *j = graph_job_unmade(draw("comm 9: ..RRRR........SSSS", NULL), draw("comm 9: ..RRRR...SSSSSSSSS", NULL), NULL);
+    graph_job *j = linked("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: ..........SSSS......TTTT");
     size_t failures = 0;
-    while (failures < 1000 && make(j, "0-2", failures + 1) == TL_ENOMEM)
+    while (failures < 1000 && make(j, link_ranks, link_sizes, COUNT(link_sizes), failures + 1) == TL_ENOMEM)
         failures++;
     CU_ASSERT(failures > 30 && failures < 1000);
     graph_job_free(j);
@@ -103,8 +141,11 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(it_comes_as_soon_as_those_that_do_the_same),
+        TEST(it_comes_no_later_than_it_can_have_come),
         TEST(a_transfer_is_longer_rather_than_that_somebody_was_late_by_far_more),
         TEST(it_comes_from_what_ended_last_whichever_is_listed_first),
+        TEST(nobody_is_expected_to_wait),
+        TEST(nobody_is_needed_where_one_that_does_the_same_is_there),
         TEST(what_goes_to_another_side_is_something_else),
         TEST(it_says_when_memory_is_out),
     };
