@@ -2,6 +2,7 @@
 #include "parts.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ typedef struct writing {
     int32_t *numbers;    /* [nsteps] */
     size_t nsteps;
     bool *on;            /* [baseline's nsteps] */
+    const tl_table *groups;
     int64_t *charge_ns;  /* [ranks * nsteps] */
     double *wall_ns;
 } writing;
@@ -136,6 +138,19 @@ static void put_idle_lateness(const writing *w, size_t rank, tl_straggler *row)
              100 * l.share, l.nup == 1 ? "it" : "them");
 }
 
+/* Whether it meets ranks that have no trace, and nobody knows which: who else waits for these is not seen. */
+static bool meets_unknown(const writing *w, size_t rank)
+{
+    for (size_t i = 0; i < w->groups->n; i++) {
+        const tl_group_row *row = tl_table_row(w->groups, i);
+        int32_t only = -1;
+        if (row->size <= 0 && row->seen == 1 && tl_ranks_of_text(row->ranks, sizeof row->ranks, &only, 1) == 1 &&
+            only == w->in->ranks[rank])
+            return true;
+    }
+    return false;
+}
+
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
 static size_t full_steps(const writing *w)
@@ -179,6 +194,11 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
             row.slowdown = (double)w->j->time_ns / (double)(w->j->time_ns - row.gain_ns);
         put_pattern(w, rank, &row);
         put_reason(w, rank, &row);
+    } else if (late && meets_unknown(w, rank)) {
+        lateness l = lateness_of(w, rank, false, 0);
+        snprintf(row.reason, sizeof row.reason, "late in %zu of %zu steps, but it meets ranks without a trace, and nobody knows "
+                 "which: what that costs is not seen", l.nup, l.nfull);
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (late) {
         put_idle_lateness(w, rank, &row);
     } else if (w->b->graph->first_node[rank] == w->b->graph->first_node[rank + 1]) {
@@ -241,6 +261,7 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     writing w = { .j = findings,
                   .b = baseline,
                   .in = ranks,
+                  .groups = tl_tables_get(tables, &tl_group_row_schema),
                   .index = tl_malloc((baseline->nsteps + 1) * sizeof *w.index),
                   .numbers = tl_malloc((baseline->nsteps + 1) * sizeof *w.numbers),
                   .on = tl_malloc(baseline->nsteps + 1) };

@@ -361,6 +361,30 @@ static void who_is_alone_in_its_role_is_not_judged(void)
     hand_free(h);
 }
 
+/* 7 is late at no cost that is seen; then it is met by ranks of whom nothing is known. */
+static void what_nobody_sees_is_not_without_cost(void)
+{
+    const tl_group_row row = { .group = 5, .size = -1, .seen = 1, .inferred = 1, .ranks = "7" };
+    hand_job *h = hand_new(8, 8, idle_late_host, late_for_long);
+    hand_judge(h, alpha, least_cost);
+    for (int known = 1; known >= 0; known--) {
+        tl_tables tables;
+        tl_error err;
+        size_t n;
+        const tl_schema *const *schemas = tl_all_schemas(&n);
+        CU_ASSERT_TRUE_FATAL(tl_tables_init(&tables, schemas, n));
+        CU_ASSERT_TRUE_FATAL(known || tl_table_append(tl_tables_get(&tables, &tl_group_row_schema), &row, 1));
+        const tl_verdict_ranks ranks = { h->ranks, (const int64_t[8]){ 0 }, 8 };
+        CU_ASSERT_EQUAL_FATAL(tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables, &err), TL_OK);
+        const tl_straggler *stragglers = tl_table_row(tl_tables_get(&tables, &tl_straggler_schema), 0);
+        CU_ASSERT_EQUAL(stragglers[7].verdict, known ? TL_VERDICT_OK : TL_VERDICT_INCONCLUSIVE);
+        CU_ASSERT_EQUAL(stragglers[0].verdict, TL_VERDICT_STRAGGLER);
+        CU_ASSERT_EQUAL(stragglers[1].verdict, TL_VERDICT_OK);
+        tl_tables_free(&tables);
+    }
+    hand_free(h);
+}
+
 static void it_says_when_memory_is_out(void)
 {
     const tl_verdict_options options = { alpha, least_cost };
@@ -401,6 +425,7 @@ int main(void)
         TEST(the_check_of_the_replay_can_fail),
         TEST(rows_tell_the_judgement),
         TEST(who_is_alone_in_its_role_is_not_judged),
+        TEST(what_nobody_sees_is_not_without_cost),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("the verdict by graph", tests, COUNT(tests));
