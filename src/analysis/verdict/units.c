@@ -9,7 +9,8 @@
  * Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
  *
  * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is k times the
- * other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in as many others.
+ * other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in as many others,
+ * whichever these are.  Tries are then the roles and families, and sorts of links: each has a largest.
  */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
@@ -17,6 +18,7 @@
 #include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct finding {
     const tl_baseline *b;
@@ -33,6 +35,7 @@ typedef struct finding {
     double *rest;     /* [nsteps] lateness in these */
     double least; /* the least scale */
     double tries; /* ranks and families, and links, that are looked at */
+    double largest; /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
 
 static double weight(const tl_shape *shape, const bool *up, size_t step)
@@ -75,18 +78,28 @@ static double scale_of_steps(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(2);
 }
 
-static bool scale_of(finding *f, size_t n, double *sigma)
+/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step is theirs:
+ * these are no noise, and the least. */
+static double scale_of_levels(finding *f, size_t n)
 {
-    if (f->nfull > 1) {
-        if (!tl_shape_scale(f->full, n, f->nfull, sigma))
-            return false;
-        if (n <= 2) /* half of the steps of one slow: that is no noise, and of two it is in the cells of both */
-            *sigma = fmin(*sigma, fmin(scale_of_steps(f, n), scale_of_turns(f, n)));
-    } else {
-        *sigma = scale_of_one(f, n);
+    size_t at = 0, middles = n > 2 ? n + f->nfull - 1 : n;
+    for (size_t i = 0; i < n; i++) {
+        const double *x = f->full + i * f->nfull;
+        memcpy(f->rest, x, f->nfull * sizeof *x);
+        double middle = tl_real_median(f->rest, f->nfull);
+        for (size_t s = 0; s < f->nfull; s++)
+            f->column[at++] = fabs(x[s] - middle);
     }
-    *sigma = fmax(*sigma, f->least);
-    return true;
+    tl_real_sort(f->column, at);
+    return tl_sigma_of_mad(f->column[middles + tl_lower_middle(at - middles)]);
+}
+
+/* The least of these: each is as large as noise, and larger where levels, ramps or many switches are in it, which are none. */
+static double scale_of(finding *f, size_t n)
+{
+    double sigma = f->nfull == 1 ? scale_of_one(f, n)
+                                 : fmin(scale_of_levels(f, n), fmin(scale_of_steps(f, n), scale_of_turns(f, n)));
+    return fmax(sigma, f->least);
 }
 
 /* The degrees of the tail of a sum of n. */
@@ -139,7 +152,7 @@ static double chance_to_stand_out(finding *f, size_t members, size_t member, siz
     for (size_t i = 0; i < members; i++)
         if (i != member)
             worst = fmax(worst, worst_of(f, i, f->up, nup));
-    return worst < late_ns ? pow(worst / late_ns, degrees) : 1;
+    return worst < late_ns ? fmin(1, f->largest * pow(worst / late_ns, degrees)) : 1;
 }
 
 static bool add_unit(finding *f, tl_unit unit, const double *x)
@@ -260,7 +273,6 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;
     size_t n = b->roles[role].n;
-    double sigma;
 
     if (f->nfull == 0)
         return true;
@@ -270,8 +282,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         for (size_t s = 0; s < b->nsteps; s++)
             if (!b->cut[s])
                 f->full[at++] = f->x[i * b->nsteps + s];
-    if (!scale_of(f, n, &sigma))
-        return false;
+    double sigma = scale_of(f, n);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
@@ -313,7 +324,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
                   .alpha = alpha,
                   .x = tl_malloc((most + 1) * sizeof *f.x),
                   .full = tl_malloc((most + 1) * sizeof *f.full),
-                  .column = tl_malloc((n + 2 * b->nsteps + 1) * sizeof *f.column),
+                  .column = tl_malloc((most + n + b->nsteps + 1) * sizeof *f.column),
                   .scratch = tl_malloc((n + b->nsteps + 1) * sizeof *f.scratch),
                   .up = tl_malloc(b->nsteps + 1),
                   .taken = tl_malloc(b->nsteps + 1),
@@ -331,6 +342,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
     for (size_t q = 0; q < b->nroles; q++)
         f.tries += (double)b->roles[q].n * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
+    f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts);
     for (uint32_t role = 0; ok && role < b->nroles; role++)
         for (int family = 0; ok && family < TL_NFAMILIES; family++)
             ok = look_at_role(&f, role, (tl_family)family);

@@ -175,6 +175,76 @@ static void what_nobody_can_act_on_is_not_late(void)
     hand_free(h);
 }
 
+/* Normal noise of 1 %, as good as: of twelve numbers that are as likely as each other. */
+static uint64_t seed;
+
+static int64_t normal_device(size_t rank, size_t step)
+{
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < 12; i++)
+        sum += noise(rank, step, DEVICE, 1000 * (12 * seed + i));
+    return DEVICE + sum / 2; /* each has a deviation of 1 % over the root of 3 */
+}
+
+/* Half of the cells have a z, of who is late: hosts are all alike.  The least of three scales is less than noise, by a quarter. */
+static void the_scale_of_few_ranks_is_that_of_their_noise(void)
+{
+    const size_t sizes[4][2] = { { 3, 6 }, { 4, 6 }, { 5, 7 }, { 8, 12 } };
+    for (size_t k = 0; k < 4; k++) {
+        double deviation = 0; /* the mean of 40 jobs */
+        size_t n = sizes[k][0] * sizes[k][1];
+        for (seed = 0; seed < 40; seed++) {
+            hand_job *h = hand_new(sizes[k][0], sizes[k][1], even_host, normal_device);
+            hand_judge(h, alpha, least_cost);
+            double squares = 0;
+            for (size_t i = 0; i < n; i++)
+                squares += h->judgement.z[i] * h->judgement.z[i];
+            deviation += sqrt(2 * squares / (double)n) / 40;
+            CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+            hand_free(h);
+        }
+        CU_ASSERT(deviation > 0.9 && deviation < 1.35);
+    }
+}
+
+/* Half of the ranks in half of the steps: what is in the middle is between them, and all are as far from it. */
+static int64_t slow_half(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank >= 4 && step % 3 == 1 ? DEVICE / 4 : 0);
+}
+
+static void half_of_the_ranks_late_now_and_then_is_no_noise(void)
+{
+    hand_job *h = hand_new(8, 12, usual_host, slow_half);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 4);
+    for (uint32_t r = 4; r < 8; r++) {
+        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+        CU_ASSERT_EQUAL(u->shape.nup, 4);
+    }
+    hand_free(h);
+}
+
+/* Another was late by 30 or by 45 % of that once: in one of 1,400 or of 120 families there is one that is later by so much more. */
+static int64_t other_once;
+
+static int64_t late_twice(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 5 && step == 2 ? DEVICE : rank == 1 && step == 6 ? other_once : 0);
+}
+
+static void who_is_late_once_stands_out_from_all_families(void)
+{
+    for (int often = 0; often < 2; often++) {
+        other_once = DEVICE / 100 * (often ? 45 : 30);
+        hand_job *h = hand_new(8, 8, usual_host, late_twice);
+        hand_judge(h, alpha, least_cost);
+        CU_ASSERT_EQUAL(hand_unit(h, 5, TL_FAMILY_DEVICE) == NULL, often);
+        hand_free(h);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------- choice */
 
 static int64_t slow_most(size_t rank, size_t step)
@@ -417,6 +487,9 @@ int main(void)
         TEST(two_ranks_and_two_steps_prove_nothing),
         TEST(one_of_two_is_late_in_some_steps),
         TEST(what_nobody_can_act_on_is_not_late),
+        TEST(the_scale_of_few_ranks_is_that_of_their_noise),
+        TEST(half_of_the_ranks_late_now_and_then_is_no_noise),
+        TEST(who_is_late_once_stands_out_from_all_families),
         TEST(what_most_have_is_usual),
         TEST(equals_that_hide_each_other_are_all_found),
         TEST(two_faults_in_the_same_steps_are_both_found),
