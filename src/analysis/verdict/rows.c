@@ -209,6 +209,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (full_steps(w) == 1) {
         snprintf(row.reason, sizeof row.reason, "a single step: nothing tells what it is late by from chance");
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
     }
     return add_steps(w, rank, &row, blame_step) && tl_table_append(straggler, &row, 1);
 }

@@ -230,6 +230,18 @@ static void put_path(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
+/* What nobody is at fault for. */
+static void put_imbalance(tl_json_writer *j, const tl_answers *a)
+{
+    tl_put_begin(j, "imbalance", '{');
+    tl_put_int(j, "rank", a->imbalance.rank);
+    tl_put_double(j, "times", a->imbalance.times);
+    tl_put_int(j, "roles_gain_ns", a->imbalance.roles_ns);
+    tl_put_int(j, "chance_gain_ns", a->imbalance.chance_ns);
+    tl_put_int(j, "hosts_gain_ns", a->imbalance.hosts_ns);
+    tl_put_end(j, '}');
+}
+
 static void put_trust(tl_json_writer *j, const tl_answers *a)
 {
     const tl_trust *t = &a->trust;
@@ -278,6 +290,7 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
         put_culprit(&j, a, &a->culprits[i]);
     tl_put_end(&j, ']');
     put_loss(&j, a);
+    put_imbalance(&j, a);
     put_path(&j, a);
     put_trust(&j, a);
     tl_put_end(&j, '}');

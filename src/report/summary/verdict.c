@@ -9,6 +9,7 @@
  *       path    it holds 99.6 % of the critical path
  *       trust   medium - only 3 steps, too few for a test of significance; 12 of 13 collectives matched, 1 clock,
  *               simulation off by 0.0 %
+ *     Imbalance: rank 6 and those that do the same compute 1.6 times as long as the others; ...
  *     Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 69.4 %
  */
 #include "verdict.h"
@@ -111,6 +112,12 @@ void tl_print_verdict(FILE *out, const tl_answers *a, const tl_look *look)
     if (a->finding >= TL_FOUND_NOBODY) {
         tl_wrap w = label(out, "trust");
         tl_say_confidence(&w, a, &a->rank);
+        tl_wrap_end(&w);
+    }
+    if (tl_has_imbalance(a)) {
+        fprintf(out, "%sImbalance:%s", look->bold, look->off);
+        tl_wrap w = { .out = out, .indent = 2, .column = strlen("Imbalance:"), .begun = true };
+        tl_say_imbalance(&w, a);
         tl_wrap_end(&w);
     }
     if (a->worst.name == NULL)

@@ -29,6 +29,10 @@ void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *cul
  * words that the caller has said. */
 void tl_say_loss(tl_wrap *wrap, const tl_answers *answers);
 
+/* Whether there is anything to be said of imbalance; "rank 6 and those that do the same compute 1.6 times as long as the others; ..." */
+bool tl_has_imbalance(const tl_answers *answers);
+void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers);
+
 /* "medium - only 3 steps; no kernel stands out": the confidence and the doubts. */
 void tl_say_doubts(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer);
 

@@ -181,6 +181,27 @@ static void no_rank_stands_out_is_an_answer_with_the_loss_behind_it(void)
     job_free(j);
 }
 
+/* Beyond what those who are named cost: 40 of the 100 ms that the ideal gains are a rank's. */
+static void what_nobody_is_at_fault_for_is_said(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_BALANCED, .rank = 2, .group = -1, .gain_ns = 104 * MS, .slowdown = 1.6 });
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j),
+                                  "\nImbalance: rank 2 and those that do the same compute 1.60 times as long as the\n"
+                                  "  others; were all alike, the job would take 13.0 % less\n" LOSS));
+    put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_RANK, .rank = 1, .group = -1, .gain_ns = 40 * MS });
+    put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_HOST_FREE, .rank = -1, .group = -1, .gain_ns = 47 * MS });
+    tl_whatif_row *ideal = tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_IDEAL, -1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
+    ideal->gain_ns = 100 * MS;
+    const tl_imbalance *of = &answers_of(j)->imbalance;
+    CU_ASSERT_EQUAL(of->chance_ns, 60 * MS);
+    CU_ASSERT_EQUAL(of->hosts_ns, 0); /* 7 ms are less than 1 % of 800 */
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "by chance, costs 7.5 %\n"));
+    job_free(j);
+}
+
 static void ranks_without_a_trace_are_not_acquitted(void)
 {
     answer_job *j = job_of(4, 8);
@@ -250,6 +271,7 @@ static const unit_test tests[] = {
     TEST(a_slow_host_is_told_by_its_ranks),
     TEST(a_slow_link_is_a_verdict),
     TEST(no_rank_stands_out_is_an_answer_with_the_loss_behind_it),
+    TEST(what_nobody_is_at_fault_for_is_said),
     TEST(ranks_without_a_trace_are_not_acquitted),
     TEST(without_a_verdict_the_loss_is_said_all_the_same),
     TEST(where_nobody_is_seen_to_wait_none_are_counted),

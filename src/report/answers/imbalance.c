@@ -1,0 +1,88 @@
+/* imbalance.c - what the job loses that nobody is at fault for: roles of unlike work, chance, hosts. */
+#include "tlmpi/report/answers/answers.h"
+#include "tlmpi/report/answers/say.h"
+
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
+#include "tlmpi/report/format/words.h"
+#include <inttypes.h>
+
+/* The row of a scenario, if it gains enough beyond what those who are named cost; NULL. */
+static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns, int64_t least_ns)
+{
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario == scenario && row->gain_ns - named_ns >= least_ns)
+            return row;
+    }
+    return NULL;
+}
+
+/* What all who are named cost together, ranks or links. */
+static int64_t named_by(const tl_table *whatif)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        bool named = row->scenario == TL_SCENARIO_RANK || row->scenario == TL_SCENARIO_LINKS || row->scenario == TL_SCENARIO_SUSPECTS;
+        most = named && row->gain_ns > most ? row->gain_ns : most;
+    }
+    return most;
+}
+
+tl_imbalance tl_imbalance_of(const tl_table *whatif, int64_t wall_ns)
+{
+    int64_t named_ns = named_by(whatif), least_ns = (int64_t)(TL_VERDICT_LEAST_COST * (double)wall_ns);
+    const tl_whatif_row *roles = row_of(whatif, TL_SCENARIO_BALANCED, 0, least_ns),
+                        *ideal = row_of(whatif, TL_SCENARIO_IDEAL, named_ns, least_ns),
+                        *hosts = row_of(whatif, TL_SCENARIO_HOST_FREE, named_ns, least_ns);
+    tl_imbalance all = { .rank = -1 };
+    if (wall_ns <= 0)
+        return all;
+    if (roles != NULL) {
+        all.rank = roles->rank;
+        all.times = roles->slowdown;
+        all.roles_ns = roles->gain_ns;
+    }
+    all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
+    all.hosts_ns = hosts != NULL ? hosts->gain_ns : 0;
+    return all;
+}
+
+static double percent(int64_t ns, int64_t of_ns)
+{
+    return 100 * (double)ns / (double)of_ns;
+}
+
+bool tl_has_imbalance(const tl_answers *a)
+{
+    return a->imbalance.roles_ns > 0 || a->imbalance.chance_ns > 0 || a->imbalance.hosts_ns > 0;
+}
+
+void tl_say_imbalance(tl_wrap *w, const tl_answers *a)
+{
+    const tl_imbalance *of = &a->imbalance;
+    const char *before = "";
+
+    if (of->roles_ns > 0) {
+        tl_wrap_piece(w, "rank %" PRId32, of->rank);
+        tl_wrap_words(w, "and those that do the same compute");
+        tl_wrap_piece(w, "%.2f", of->times);
+        tl_wrap_words(w, "times as long as the others; were all alike, the job would take");
+        tl_wrap_piece(w, "%.1f %%", percent(of->roles_ns, a->wall_ns));
+        tl_wrap_words(w, "less");
+        before = "- ";
+    }
+    if (of->chance_ns > 0) {
+        tl_wrap_piece(w, "%swork", before);
+        tl_wrap_words(w, "that takes longer than usual now here, now there, by chance, costs");
+        tl_wrap_piece(w, "%.1f %%", percent(of->chance_ns, a->wall_ns));
+        before = "- ";
+    }
+    if (of->hosts_ns > 0) {
+        tl_wrap_piece(w, "%swere", before);
+        tl_wrap_words(w, "hosts to take no time of their own, the job would take");
+        tl_wrap_piece(w, "%.1f %%", percent(of->hosts_ns, a->wall_ns));
+        tl_wrap_words(w, "less");
+    }
+}
