@@ -67,8 +67,6 @@ const char *const tl_steps_from_labels[] = {
 const char *const tl_link_evidence_labels[] = {
     [TL_LINK_BY_GROUPS] = "groups",
     [TL_LINK_BY_STEPS] = "steps",
-    [TL_LINK_BY_TAILS] = "tails",
-    [TL_LINK_BY_LAST] = "last",
     NULL,
 };
 

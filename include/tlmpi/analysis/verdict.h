@@ -47,10 +47,6 @@ typedef struct tl_shape {
  * is out. */
 bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
-/* The scale of noise of all units together: the standard deviation of the median distance of x[nunits * nsteps], a unit's steps together,
- * from each unit's own median, corrected for that this is of its own steps; 0 of one step.  False when memory is out. */
-bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma);
-
 /* ------------------------------------------------------------------------------------------------------------ units */
 
 typedef struct tl_unit {

@@ -54,11 +54,9 @@ extern const char *const tl_steps_from_labels[]; /* "marks", "others", "return",
 /* What tells how long a transfer should have been. */
 typedef enum tl_link_evidence {
     TL_LINK_BY_GROUPS, /* other ranks that do the same */
-    TL_LINK_BY_STEPS,  /* the same ranks in other steps */
-    TL_LINK_BY_TAILS,  /* the order in which the ranks of a ring are done */
-    TL_LINK_BY_LAST    /* transfers that are longer where the ranks of one host come last: its wires */
+    TL_LINK_BY_STEPS   /* the same ranks in other steps */
 } tl_link_evidence;
-extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", "tails", "last", NULL */
+extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL */
 
 #define TL_CELL_EVIDENCE(name)   uint8_t name
 #define TL_TYPE_OF_EVIDENCE      TL_TYPE_ENUM
@@ -212,19 +210,18 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, I32, peer, LABEL, "", "rank at the other end; -1 likewise")                                                   \
     F(T, EVIDENCE, evidence, LABEL, "",                                                                                \
       "what tells how long a transfer should take: groups: other ranks that do the same; steps: the same ranks in "    \
-      "other steps; tails: the order in which the ranks of a ring are done; last: transfers are longer where ranks "   \
-      "of one host come last, whose wires are slow (rank and peer: its first and last)")                               \
+      "other steps")                                                                                                   \
     F(T, COLL, kind, LABEL, "", "kind of collective with the largest surplus")                                         \
     F(T, I64, bytes, LABEL, "byte", "size of its message")                                                             \
     F(T, I64, transfer_ns, MEASURE, "ns", "median transfer of that kind and size in the flagged steps")                \
     F(T, I64, elsewhere_ns, MEASURE, "ns", "what it should be")                                                        \
     F(T, F64, ratio, MEASURE, "", "transfer_ns / elsewhere_ns")                                                        \
     F(T, I64, surplus_ns, MEASURE, "ns", "what its transfers took too long, summed over collectives")                  \
-    F(T, F64, z, MEASURE, "", "robust z of the surplus among groups")                                                  \
+    F(T, F64, z, MEASURE, "", "its surplus over the steps in which it is slow, in scales of noise of links like it")   \
     F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern")                                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern")                                                      \
-    F(T, F64, p_value, MEASURE, "", "as in table straggler, among groups")                                             \
+    F(T, F64, p_value, MEASURE, "", "as in table straggler")                                                           \
     F(T, I64, gain_ns, MEASURE, "ns", "wall time that the job would save without the surplus, simulated")
 TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
 

@@ -157,23 +157,3 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
     free(f.from);
     return ok;
 }
-
-bool tl_shape_scale(const double *x, size_t nunits, size_t nsteps, double *sigma)
-{
-    double *rest = tl_malloc((nunits * nsteps + 1) * sizeof *rest), *own = tl_malloc((nsteps + 1) * sizeof *own);
-    bool ok = rest != NULL && own != NULL;
-
-    for (size_t u = 0; ok && u < nunits; u++) {
-        memcpy(own, x + u * nsteps, nsteps * sizeof *own);
-        double middle = tl_real_median(own, nsteps);
-        for (size_t s = 0; s < nsteps; s++)
-            rest[u * nsteps + s] = fabs(x[u * nsteps + s] - middle);
-    }
-    if (ok)
-        *sigma = nsteps > 1 && nunits > 0 ? tl_sigma_of_mad(tl_real_median(rest, nunits * nsteps)) *
-                                                sqrt((double)nsteps / (double)(nsteps - 1))
-                                          : 0;
-    free(rest);
-    free(own);
-    return ok;
-}

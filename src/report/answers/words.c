@@ -174,16 +174,7 @@ tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 
 static const char *yardstick_of(const tl_slow_link_row *link)
 {
-    switch (link->evidence) {
-    case TL_LINK_BY_GROUPS:
-        return "other ranks take";
-    case TL_LINK_BY_STEPS:
-        return "other steps take";
-    case TL_LINK_BY_LAST:
-        return "without the slow wires of the host it would take";
-    default:
-        return "its ring would take without it";
-    }
+    return link->evidence == TL_LINK_BY_GROUPS ? "other ranks take" : "other steps take";
 }
 
 tl_phrase tl_link_in_words(const tl_slow_link_row *link)

@@ -74,30 +74,14 @@ static void noise_is_no_shape(void)
     CU_ASSERT_EQUAL(shape.first, 8);
 }
 
-/* Two units, one of which is 100 later in all steps: noise is what each differs from itself by. */
-static void a_steady_difference_is_no_noise(void)
-{
-    const double x[] = { 1, -1, 1, -1, 101, 99, 101, 99 };
-    double sigma;
-    CU_ASSERT_TRUE(tl_shape_scale(x, 2, 4, &sigma));
-    CU_ASSERT_DOUBLE_EQUAL(sigma, 1.4826 * sqrt(4.0 / 3), 1e-12);
-    CU_ASSERT_TRUE(tl_shape_scale(x, 2, 1, &sigma));
-    CU_ASSERT_EQUAL(sigma, 0);
-}
-
 static void without_memory_it_says_so(void)
 {
     const double x[] = { 1, 2, 3 };
     bool up[3];
     tl_shape shape;
-    double sigma;
     for (size_t n = 1; n <= 3; n++) {
         tl_mem_fail_after(n);
         CU_ASSERT_FALSE(tl_shape_of(x, 3, 1, &shape, up));
-    }
-    for (size_t n = 1; n <= 2; n++) {
-        tl_mem_fail_after(n);
-        CU_ASSERT_FALSE(tl_shape_scale(x, 1, 3, &sigma));
     }
     tl_mem_fail_after(0);
 }
@@ -107,7 +91,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(late_in_all_steps_is_persistent), TEST(late_for_a_while_is_bounded), TEST(late_now_and_then_is_sporadic),
         TEST(late_once_is_one_off),            TEST(what_grows_is_drifting),      TEST(noise_is_no_shape),
-        TEST(a_steady_difference_is_no_noise), TEST(without_memory_it_says_so),
+        TEST(without_memory_it_says_so),
     };
     return unit_main("shape", tests, COUNT(tests));
 }
