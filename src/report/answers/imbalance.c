@@ -45,13 +45,8 @@ tl_imbalance tl_imbalance_of(const tl_table *whatif, int64_t wall_ns)
         all.roles_ns = roles->gain_ns;
     }
     all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
-    all.hosts_ns = hosts != NULL ? hosts->gain_ns : 0;
+    all.hosts_ns = hosts != NULL ? hosts->gain_ns - named_ns : 0;
     return all;
-}
-
-static double percent(int64_t ns, int64_t of_ns)
-{
-    return 100 * (double)ns / (double)of_ns;
 }
 
 bool tl_has_imbalance(const tl_answers *a)
@@ -59,30 +54,33 @@ bool tl_has_imbalance(const tl_answers *a)
     return a->imbalance.roles_ns > 0 || a->imbalance.chance_ns > 0 || a->imbalance.hosts_ns > 0;
 }
 
+/* "costs 4.3 %", and what divides it from what follows. */
+static void say_cost(tl_wrap *w, const tl_answers *a, int64_t ns, bool more)
+{
+    tl_wrap_words(w, "costs");
+    tl_wrap_piece(w, "%.1f %%%s", 100 * (double)ns / (double)a->wall_ns, more ? ";" : "");
+}
+
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a)
 {
     const tl_imbalance *of = &a->imbalance;
-    const char *before = "";
 
     if (of->roles_ns > 0) {
-        tl_wrap_piece(w, "rank %" PRId32, of->rank);
+        tl_wrap_words(w, "that rank");
+        tl_wrap_piece(w, "%" PRId32, of->rank);
         tl_wrap_words(w, "and those that do the same compute");
         tl_wrap_piece(w, "%.2f", of->times);
-        tl_wrap_words(w, "times as long as the others; were all alike, the job would take");
-        tl_wrap_piece(w, "%.1f %%", percent(of->roles_ns, a->wall_ns));
-        tl_wrap_words(w, "less");
-        before = "- ";
+        tl_wrap_words(w, "times as long as the others");
+        say_cost(w, a, of->roles_ns, of->chance_ns > 0 || of->hosts_ns > 0);
     }
     if (of->chance_ns > 0) {
-        tl_wrap_piece(w, "%swork", before);
-        tl_wrap_words(w, "that takes longer than usual now here, now there, by chance, costs");
-        tl_wrap_piece(w, "%.1f %%", percent(of->chance_ns, a->wall_ns));
-        before = "- ";
+        tl_wrap_words(w, "what takes longer than usual on one rank or another");
+        say_cost(w, a, of->chance_ns, of->hosts_ns > 0);
     }
     if (of->hosts_ns > 0) {
-        tl_wrap_piece(w, "%swere", before);
-        tl_wrap_words(w, "hosts to take no time of their own, the job would take");
-        tl_wrap_piece(w, "%.1f %%", percent(of->hosts_ns, a->wall_ns));
-        tl_wrap_words(w, "less");
+        tl_wrap_words(w, "time that hosts need");
+        say_cost(w, a, of->hosts_ns, false);
     }
+    if (a->nculprits > 0)
+        tl_wrap_words(w, "beside what is named above");
 }

@@ -9,7 +9,7 @@
  *       path    it holds 99.6 % of the critical path
  *       trust   medium - only 3 steps, too few for a test of significance; 12 of 13 collectives matched, 1 clock,
  *               simulation off by 0.0 %
- *     Imbalance: rank 6 and those that do the same compute 1.6 times as long as the others; ...
+ *     Imbalance: that rank 6 and those that do the same compute 1.6 times as long as the others costs 13.0 %; ...
  *     Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 69.4 %
  */
 #include "verdict.h"

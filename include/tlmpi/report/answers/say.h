@@ -29,7 +29,8 @@ void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *cul
  * words that the caller has said. */
 void tl_say_loss(tl_wrap *wrap, const tl_answers *answers);
 
-/* Whether there is anything to be said of imbalance; "rank 6 and those that do the same compute 1.6 times as long as the others; ..." */
+/* Whether there is anything to be said of imbalance; "that rank 6 and those that do the same compute 1.6
+ * times as long as the others costs 13.0 %; ..." */
 bool tl_has_imbalance(const tl_answers *answers);
 void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers);
 
