@@ -108,6 +108,7 @@ bool tl_repair_apply(const tl_baseline *baseline, const tl_repair *repair, tl_ch
 typedef struct tl_ideal {
     int64_t *less_ns; /* [nodes]: of the work; of an END, of how much later than the first it is done */
     bool *gone;       /* [nodes]: as of tl_changes */
+    unsigned parts;   /* bits of those in which there is anything of it: COMM of transfers, SYNC of waits */
 } tl_ideal;
 
 /* False when memory is out; tl_ideal_free ends it in any case. */

@@ -137,6 +137,12 @@ static void spare_links(sparing *s)
     }
 }
 
+static void list_parts(const tl_graph *g, tl_ideal *out)
+{
+    for (size_t v = 0; v < g->nnodes; v++)
+        out->parts |= (out->less_ns[v] != 0 ? 1U << g->nodes[v].part : 0) | (out->gone[v] ? 1U << TL_PART_SYNC : 0);
+}
+
 bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
 {
     const tl_graph *g = b->graph;
@@ -147,15 +153,18 @@ bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
                   .scratch = tl_malloc((g->nranks + b->nlinks + b->nsteps + 1) * sizeof *s.scratch) };
     int64_t *usual_ns = tl_calloc(g->nnodes + 1, sizeof *usual_ns);
 
-    *out = (tl_ideal){ tl_calloc(g->nnodes + 1, sizeof *out->less_ns), tl_calloc(g->nnodes + 1, sizeof *out->gone) };
+    *out = (tl_ideal){ tl_calloc(g->nnodes + 1, sizeof *out->less_ns), tl_calloc(g->nnodes + 1, sizeof *out->gone), 0 };
     bool ok = s.spare_ns != NULL && s.surplus_ns != NULL && s.scratch != NULL && usual_ns != NULL && out->less_ns != NULL &&
               out->gone != NULL && find_excess(&s) && net_all(&s);
     for (uint32_t q = 0; ok && q < b->nroles; q++)
-        ok = tl_usual_of_pieces(b, q, usual_ns) && tl_surplus_waits(b, q, out->gone);
+        ok = b->roles[q].n < 2 || (tl_usual_of_pieces(b, q, usual_ns) && tl_surplus_waits(b, q, out->gone));
     for (size_t r = 0; ok && r < g->nranks; r++)
-        spare_rank(&s, r, usual_ns);
-    if (ok)
+        if (b->roles[b->role_of[r]].n > 1)
+            spare_rank(&s, r, usual_ns);
+    if (ok) {
         spare_links(&s);
+        list_parts(g, out);
+    }
     for (size_t c = 0; c < b->nclasses; c++) {
         free(s.spare_ns != NULL ? s.spare_ns[c] : NULL);
         free(s.surplus_ns != NULL ? s.surplus_ns[c] : NULL);

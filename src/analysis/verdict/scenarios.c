@@ -43,13 +43,28 @@ bool tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, in
 }
 
 /* What the scenario as it is gains. */
+static int64_t gain_of(trying *t)
+{
+    return t->end_ns - tl_replay(t->b->graph, &t->scenario, t->done_ns);
+}
+
 static bool add(trying *t, tl_whatif_row row)
 {
-    row.gain_ns = t->end_ns - tl_replay(t->b->graph, &t->scenario, t->done_ns);
     if (row.scenario == TL_SCENARIO_IDEAL)
         t->ideal_ns = row.gain_ns;
     row.share = t->ideal_ns > 0 ? (double)row.gain_ns / (double)t->ideal_ns : NAN;
     return append(t->j, row, t->whatif);
+}
+
+/* A part of the ideal. */
+static bool add_ideal(trying *t, tl_whatif_row row, unsigned parts, const bool *sorts)
+{
+    unsigned all = parts | (sorts != NULL ? 1U << TL_PART_COMM : 0);
+    if ((all & t->ideal.parts) != 0) {
+        tl_ideal_take(t->b, &t->ideal, parts, sorts, &t->scenario);
+        row.gain_ns = gain_of(t);
+    }
+    return add(t, row);
 }
 
 /* How long the transfers on links of a sort are together. */
@@ -113,8 +128,7 @@ static bool add_groups(trying *t)
         row.group = kinds[i].group;
         for (size_t q = 0; q < t->b->nsorts; q++)
             t->sorts[q] = group_of(t->b, q) == kinds[i].group;
-        tl_ideal_take(t->b, &t->ideal, 0, t->sorts, &t->scenario);
-        ok = add(t, row);
+        ok = add_ideal(t, row, 0, t->sorts);
     }
     free(kinds);
     return ok;
@@ -138,6 +152,7 @@ static bool add_host(trying *t, uint64_t host, int32_t lowest)
         if (unit->needed && unit->rank != TL_NONE && t->b->host_of[unit->rank] == host)
             ok = tl_repair_apply(t->b, &repair, &t->scenario);
     }
+    row.gain_ns = gain_of(t);
     return ok && add(t, row);
 }
 
@@ -172,14 +187,12 @@ static bool try_all(trying *t)
     row.scenario = TL_SCENARIO_IDEAL;
     for (size_t q = 0; q < t->b->nsorts; q++)
         t->sorts[q] = true;
-    tl_ideal_take(t->b, &t->ideal, ~0U, t->sorts, &t->scenario);
-    bool ok = add(t, row);
+    bool ok = add_ideal(t, row, ~0U, t->sorts);
     for (size_t i = 0; ok && i < sizeof causes / sizeof *causes; i++) {
         row = of_all;
         row.scenario = TL_SCENARIO_CAUSE;
         row.cause = (uint8_t)causes[i];
-        tl_ideal_take(t->b, &t->ideal, 1U << causes[i], NULL, &t->scenario);
-        ok = add(t, row);
+        ok = add_ideal(t, row, 1U << causes[i], NULL);
     }
     ok = ok && add_groups(t) && add_hosts(t);
     row = of_all;
@@ -187,11 +200,13 @@ static bool try_all(trying *t)
     ok = ok && tl_balance(t->b, &t->scenario, &most, &row.slowdown);
     if (ok && most != TL_NONE) {
         row.rank = t->in->ranks[t->b->members[t->b->roles[most].first]];
+        row.gain_ns = gain_of(t);
         ok = add(t, row);
     }
     row = of_all;
     row.scenario = TL_SCENARIO_HOST_FREE;
     tl_free_hosts(t->b, &t->scenario);
+    row.gain_ns = gain_of(t);
     return ok && add(t, row);
 }
 
