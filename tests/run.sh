@@ -127,15 +127,26 @@ scripts()
     find jobs tests data -name '*.sh' | sort | xargs shellcheck -x -P SCRIPTDIR -e SC2016 .ci/run
 }
 
-# The first run of the README, into a folder of its own, twice.
-first_run()
+# shown FILE - what the README shows of a first run, from a file that has it; how long it took is left out.
+shown()
 {
-    folder=$(scratch)
-    sh jobs/quickstart.sh "$folder" && sh jobs/quickstart.sh "$folder" && build/tlmpi show "$folder/result.h5" rank
-    status=$?
-    rm -rf "$folder"
-    return "$status"
+    sed -n '/^tlmpi [0-9]/,/^  all ranks it is/p' "$1" | sed 's/ in [0-9.]* s on / in _ s on /'
 }
+
+# The first run of the README, into a folder of its own, twice; and it prints what the README says.
+first_run()
+(
+    folder=$(scratch)
+    sh jobs/quickstart.sh "$folder" && sh jobs/quickstart.sh "$folder" > "$folder/said"
+    check "the first run works, twice" test $? -eq 0
+    check "its result has ranks" build/tlmpi show "$folder/result.h5" rank
+    shown README.md > "$folder/shown"
+    shown "$folder/said" > "$folder/printed"
+    check "the README shows what it prints" diff "$folder/shown" "$folder/printed"
+    check "and that is a verdict" grep -q '^Rank 3 ' "$folder/shown"
+    rm -rf "$folder"
+    summary
+)
 
 # What takes both cores comes first; the rest hardly takes more than one, so two lanes of it run side by side.
 product()
