@@ -115,6 +115,9 @@ typedef struct tl_ideal {
 bool tl_ideal_find(const tl_baseline *baseline, tl_ideal *out);
 void tl_ideal_free(tl_ideal *ideal);
 
+/* Anew, where more has been taken off. */
+void tl_ideal_list_parts(const tl_baseline *baseline, tl_ideal *ideal);
+
 /* A part of that as a scenario, whatever was changed there before: of the parts with bits 1 << tl_part (TL_PART_SYNC: waits), and of
  * transfers on links of the sorts with sorts[nsorts]; NULL: of none. */
 void tl_ideal_take(const tl_baseline *baseline, const tl_ideal *ideal, unsigned parts, const bool *sorts, tl_changes *scenario);

@@ -144,8 +144,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
     F(T, SCENARIO, scenario, KEY, "",                                                                                  \
       "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the " \
-      "median of its peers in the steps in which it is late; suspects: all stragglers together, where there are several; links: all " \
-      "links that are slow no slower than those like them; ideal: no rank and no transfer slower than the median of its " \
+      "median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, where there are " \
+      "several; links: all links that are slow no slower than those like them, of which no rank has a row; ideal: no rank and no transfer slower than the median of its " \
       "peers in any full step, by chance or not; cause: of that one part of the time alone; groups: of that "          \
       "transfers alone, in groups of one kind, for the 8 kinds with most transfer; balanced: the ranks of all roles "  \
       "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \

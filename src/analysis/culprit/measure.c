@@ -105,33 +105,22 @@ static int by_cost(const void *a, const void *b)
     return TL_COMPARE(x->step, y->step);
 }
 
-/* What one rank gains between the marks of the steps in which it stands out: traces may go on before the first mark and
- * behind the last, and some of it, unless that is little, is gained in other steps. */
+/* What one rank gains in the steps in which it stands out: some of it may be gained in others, before the first or behind the last. */
 static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
 {
-    const tl_table *steps = tl_tables_get(m->of->tables, &tl_blame_step_schema),
-                   *blame = tl_tables_get(m->of->tables, &tl_blame_schema);
-    int64_t sum = 0, others_ns = 0, outside_ns = 0;
+    const tl_table *steps = tl_tables_get(m->of->tables, &tl_blame_step_schema);
+    int64_t sum = 0;
 
     if (c->nmembers != 1 || m->nsteps == 0)
         return c->gain_ns;
-    for (size_t i = tl_table_from_rank(blame, c->members[0]); i < blame->n; i++) {
-        const tl_blame *row = tl_table_row(blame, i);
-        if (row->to_rank != c->members[0])
-            break;
-        outside_ns = tl_ns_add(outside_ns, row->step < 0 ? tl_ns_add(row->direct_ns, row->indirect_ns) : 0);
-    }
     for (size_t i = tl_table_from_rank(steps, c->members[0]); i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i);
         if (row->rank != c->members[0])
             break;
-        int64_t *to = row->flagged && is_of_pattern(m, row) ? &sum : &others_ns;
-        *to = tl_ns_add(*to, row->gain_ns);
+        sum = tl_ns_add(sum, row->flagged && is_of_pattern(m, row) ? row->gain_ns : 0);
     }
     c->in_steps_ns = sum;
-    if (sum <= 0 || sum >= c->gain_ns || (outside_ns == 0 && sum >= c->gain_ns - c->gain_ns / LITTLE))
-        return c->gain_ns;
-    return outside_ns > 0 ? sum : tl_ns_max(sum, tl_ns_between(c->gain_ns, others_ns));
+    return sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
 }
 
 static void measure_steps(tl_measures *m, tl_suspect *c)

@@ -137,8 +137,10 @@ static void spare_links(sparing *s)
     }
 }
 
-static void list_parts(const tl_graph *g, tl_ideal *out)
+void tl_ideal_list_parts(const tl_baseline *b, tl_ideal *out)
 {
+    const tl_graph *g = b->graph;
+    out->parts = 0;
     for (size_t v = 0; v < g->nnodes; v++)
         out->parts |= (out->less_ns[v] != 0 ? 1U << g->nodes[v].part : 0) | (out->gone[v] ? 1U << TL_PART_SYNC : 0);
 }
@@ -163,7 +165,7 @@ bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
             spare_rank(&s, r, usual_ns);
     if (ok) {
         spare_links(&s);
-        list_parts(g, out);
+        tl_ideal_list_parts(b, out);
     }
     for (size_t c = 0; c < b->nclasses; c++) {
         free(s.spare_ns != NULL ? s.spare_ns[c] : NULL);

@@ -251,6 +251,8 @@ static bool write(writing *w, tl_tables *tables)
         named++;
         ok = ok && tl_whatif_add(w->j, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
     }
+    for (size_t u = 0; u < w->j->units.n; u++)
+        named += w->j->units.v[u].needed && w->j->units.v[u].link != TL_NONE;
     if (named > 1)
         ok = ok && tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
     return ok && write_path(w, tables);

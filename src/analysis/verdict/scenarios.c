@@ -7,6 +7,7 @@
  */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include <math.h>
 #include <stdlib.h>
@@ -134,14 +135,11 @@ static bool add_groups(trying *t)
     return ok;
 }
 
-/* All chosen units of the ranks of a host, repaired together. */
-static bool add_host(trying *t, uint64_t host, int32_t lowest)
+/* All chosen units repaired together; of the ranks of a host, 0: of all. */
+static bool repair_chosen(trying *t, uint64_t host)
 {
     const tl_graph *g = t->b->graph;
     bool ok = true;
-    tl_whatif_row row = of_all;
-    row.scenario = TL_SCENARIO_HOST;
-    row.rank = lowest;
     for (size_t v = 0; v < g->nnodes; v++) {
         t->scenario.work_ns[v] = g->nodes[v].work_ns;
         t->scenario.gone[v] = false;
@@ -149,11 +147,34 @@ static bool add_host(trying *t, uint64_t host, int32_t lowest)
     for (size_t u = 0; ok && u < t->j->units.n; u++) {
         const tl_unit *unit = &t->j->units.v[u];
         const tl_repair repair = tl_repair_of(unit);
-        if (unit->needed && unit->rank != TL_NONE && t->b->host_of[unit->rank] == host)
+        if (unit->needed && (host == 0 || (unit->rank != TL_NONE && t->b->host_of[unit->rank] == host)))
             ok = tl_repair_apply(t->b, &repair, &t->scenario);
     }
+    return ok;
+}
+
+/* What is repaired of somebody is so in the ideal: in steps that were cut, too, and where pieces are additional. */
+static bool add_chosen(trying *t)
+{
+    const tl_graph *g = t->b->graph;
+    if (!repair_chosen(t, 0))
+        return false;
+    for (size_t v = 0; v < g->nnodes; v++) {
+        t->ideal.less_ns[v] = tl_ns_max(t->ideal.less_ns[v], g->nodes[v].work_ns - t->scenario.work_ns[v]);
+        t->ideal.gone[v] = t->ideal.gone[v] || t->scenario.gone[v];
+    }
+    return true;
+}
+
+static bool add_host(trying *t, uint64_t host, int32_t lowest)
+{
+    tl_whatif_row row = of_all;
+    row.scenario = TL_SCENARIO_HOST;
+    row.rank = lowest;
+    if (!repair_chosen(t, host))
+        return false;
     row.gain_ns = gain_of(t);
-    return ok && add(t, row);
+    return add(t, row);
 }
 
 /* Hosts of several ranks, one of which is a straggler, where there are several hosts: the lowest of them. */
@@ -222,7 +243,9 @@ bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
     bool ok = t.done_ns != NULL && t.sorts != NULL && tl_changes_new(baseline->graph, &t.scenario) && tl_ideal_find(baseline, &t.ideal);
     if (ok) {
         t.end_ns = tl_replay(baseline->graph, NULL, t.done_ns);
-        ok = try_all(&t);
+        ok = add_chosen(&t);
+        tl_ideal_list_parts(baseline, &t.ideal);
+        ok = ok && try_all(&t);
     }
     for (size_t i = 0; ok && i < before; i++) {
         tl_whatif_row *row = tl_table_row(whatif, i);

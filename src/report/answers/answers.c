@@ -228,7 +228,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
-    out->imbalance = tl_imbalance_of(tl_tables_get(tables, &tl_whatif_row_schema), out->wall_ns);
+    out->imbalance = tl_imbalance_of(tables, out->wall_ns);
     find_losses(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);

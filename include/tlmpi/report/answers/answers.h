@@ -61,10 +61,10 @@ typedef struct tl_imbalance {
     double times;     /* how many times as long as the others in the mean */
     int64_t roles_ns; /* gain were roles alike (scenario balanced of table whatif) */
     int64_t chance_ns; /* gain were nobody slower than usual in any step (ideal), less that of those who are named */
-    int64_t hosts_ns; /* gain were hosts to take no time of their own (host_free), likewise */
+    int64_t hosts_ns; /* gain were hosts to take no time of their own (host_free), less that of those whose hosts are late */
 } tl_imbalance;
 
-tl_imbalance tl_imbalance_of(const tl_table *whatif, int64_t wall_ns);
+tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns);
 
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {

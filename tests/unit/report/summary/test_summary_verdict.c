@@ -190,7 +190,8 @@ static void what_nobody_is_at_fault_for_is_said(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j),
                                   "\nImbalance: that rank 2 and those that do the same compute 1.60 times as long as\n"
                                   "  the others costs 13.0 %\n" LOSS));
-    put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_RANK, .rank = 1, .group = -1, .gain_ns = 40 * MS });
+    tl_straggler *late = hold_up(j, 1, 1, 8, 5 * MS, 40 * MS); /* with its row of whatif */
+    late->cause = TL_CAUSE_HOST_LATE;
     put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_HOST_FREE, .rank = -1, .group = -1, .gain_ns = 47 * MS });
     tl_whatif_row *ideal = tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_IDEAL, -1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
@@ -198,7 +199,11 @@ static void what_nobody_is_at_fault_for_is_said(void)
     const tl_imbalance *of = &answers_of(j)->imbalance;
     CU_ASSERT_EQUAL(of->chance_ns, 60 * MS);
     CU_ASSERT_EQUAL(of->hosts_ns, 0); /* 7 ms are less than 1 % of 800 */
-    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "costs 7.5 %\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "\nImbalance: beside what is named above, that rank 2 and those that"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "costs 7.5 % (these overlap)\n"));
+    late = verdict_of(j, 1);
+    late->cause = TL_CAUSE_COMPUTE_SLOW; /* its host takes what others' do */
+    CU_ASSERT_EQUAL(answers_of(j)->imbalance.hosts_ns, 47 * MS);
     job_free(j);
 }
 
