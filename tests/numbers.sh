@@ -6,7 +6,7 @@
 # that has no reason.  That the rule bites is shown on a copy with one planted.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
-rooms="graph baseline replay verdict"
+rooms="graph missing baseline replay verdict"
 
 # numbers TREE - "file:line: number" for each that is not allowed; silence is good
 numbers()

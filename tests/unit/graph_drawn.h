@@ -167,7 +167,7 @@ static inline graph_job *graph_job_drawn(drawing *first, va_list more)
     return j;
 }
 
-static inline tl_graph_input graph_job_input(graph_job *j)
+static inline tl_graph_input graph_job_input(const graph_job *j)
 {
     return (tl_graph_input){ .graphs = &j->graphs, .ranks = j->ranks, .nranks = j->nranks, .marked = j->marked,
                              .nmarked = j->nmarked, .rows = j->rows, .nrows = j->nrows };

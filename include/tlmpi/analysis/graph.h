@@ -170,7 +170,7 @@ typedef struct tl_graph {
 } tl_graph;
 
 typedef struct tl_graph_input {
-    tl_rank_graphs *graphs;       /* ascending by rank; those of `ranks` are among them; what was packed of them is used up */
+    const tl_rank_graphs *graphs; /* ascending by rank; those of `ranks` are among them */
     const int32_t *ranks;         /* [nranks], ascending */
     size_t nranks;
     const int32_t *marked;        /* [nmarked], ascending: ranks whose own steps are the job's; those of the others are as

@@ -39,6 +39,7 @@ typedef struct tl_changes {
 
 /* Unchanged, until tl_changes_free.  False when memory is out. */
 bool tl_changes_new(const tl_graph *graph, tl_changes *out);
+void tl_changes_reset(const tl_graph *graph, tl_changes *scenario);
 void tl_changes_free(tl_changes *scenario);
 
 /* When every node would be done; scenario NULL: unchanged.  done_ns[nodes].  The last of them is the job's end, and is
@@ -115,8 +116,8 @@ typedef struct tl_ideal {
 bool tl_ideal_find(const tl_baseline *baseline, tl_ideal *out);
 void tl_ideal_free(tl_ideal *ideal);
 
-/* Anew, where more has been taken off. */
-void tl_ideal_list_parts(const tl_baseline *baseline, tl_ideal *ideal);
+/* With what a scenario has taken off, where that is more. */
+void tl_ideal_add(const tl_graph *graph, const tl_changes *scenario, tl_ideal *ideal);
 
 /* A part of that as a scenario, whatever was changed there before: of the parts with bits 1 << tl_part (TL_PART_SYNC: waits), and of
  * transfers on links of the sorts with sorts[nsorts]; NULL: of none. */

@@ -93,7 +93,6 @@ typedef struct tl_late_row {
     int32_t own_step;          /* by the rank's own marks; step: that of the collective */
     uint32_t uid, previous;    /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;             /* size of the message, -1 when unknown */
-    int64_t done_ns;           /* when the rank's device had done with own_step; TL_TIME_UNKNOWN outside of steps */
     uint16_t share[TL_NPARTS]; /* of the surplus, by part */
     uint16_t after_last;       /* share of the surplus from after the last collective of the step before own_step */
     uint8_t kind;              /* tl_collective, of the collective */
@@ -102,9 +101,6 @@ typedef struct tl_late_row {
     uint8_t pair;              /* a send and its receive */
     int32_t group;
     int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
-    int64_t uncertainty_ns; /* of the clocks of its collective */
-    int32_t hidden;         /* 1: the clocks are too uncertain to tell who came last (tl_clocks_hide) */
-    int32_t padding;
 } tl_late_row;
 
 typedef TL_VEC(tl_late_row) tl_late_rows;

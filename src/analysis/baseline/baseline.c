@@ -80,6 +80,13 @@ static usual usual_of(int64_t *values, size_t n)
     return (usual){ pair, tl_usual(values, n), n };
 }
 
+static usual usual_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->ns[i * nsteps + step];
+    return usual_of(scratch, n);
+}
+
 static int64_t of_peers(const usual *u, int64_t own)
 {
     return u->n == 2 ? u->pair - own : u->median;
@@ -94,9 +101,7 @@ static bool is_counted(tl_family family)
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family, double *late_ns,
                      int64_t *scratch)
 {
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = class->ns[i * nsteps + step];
-    usual ns = usual_of(scratch, n);
+    usual ns = usual_of_step(class, n, nsteps, step, scratch);
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->pieces[i * nsteps + step];
     usual pieces = usual_of(scratch, n);
@@ -116,11 +121,9 @@ bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_lateness_of_links(b, class, late_ns, scratch);
     for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
+        usual ns = usual_of_step(class, n, b->nsteps, s, scratch);
         for (size_t i = 0; i < n; i++)
-            scratch[i] = class->ns[i * b->nsteps + s];
-        int64_t middle = tl_usual(scratch, n);
-        for (size_t i = 0; i < n; i++)
-            late_ns[i * b->nsteps + s] = (double)(class->ns[i * b->nsteps + s] - middle);
+            late_ns[i * b->nsteps + s] = (double)(class->ns[i * b->nsteps + s] - ns.median);
     }
     return true;
 }

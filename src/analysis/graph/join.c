@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tl_rank_graph no_graph = { .rank = -1, .pauses = &(tl_pause){ 0 } }; /* never changed */
+static const tl_rank_graph no_graph = { .rank = -1, .pauses = &(tl_pause){ 0 } };
 
 static uint64_t comm_key(size_t rank, uint32_t uid)
 {
@@ -24,14 +24,14 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
 
 static bool list_graphs(tl_joining *j)
 {
-    tl_rank_graphs *all = j->in->graphs;
+    const tl_rank_graphs *all = j->in->graphs;
     size_t at = 0, nnodes = 0;
 
     for (size_t r = 0; r < j->in->nranks; r++) {
         while (at < all->of.n && all->of.v[at].rank < j->in->ranks[r])
             at++;
         bool found = at < all->of.n && all->of.v[at].rank == j->in->ranks[r] && all->of.v[at].nnodes > 0;
-        tl_rank_graph *g = j->graphs[r] = found ? &all->of.v[at] : &no_graph;
+        const tl_rank_graph *g = j->graphs[r] = found ? &all->of.v[at] : &no_graph;
         j->out->first_node[r] = (uint32_t)nnodes;
         nnodes += g->nnodes;
         j->first_comm[r + 1] = j->first_comm[r] + g->ncomms;
@@ -198,10 +198,6 @@ static void put_rank(putting *p)
         tl_rank_graph_unpack(&p->graph, p->nodes, p->edges);
         p->graph.nodes = p->nodes;
         p->graph.edges = p->edges;
-        free(j->graphs[p->rank]->bytes);
-        free(j->graphs[p->rank]->keys);
-        j->graphs[p->rank]->bytes = NULL;
-        j->graphs[p->rank]->keys = NULL;
     }
     mark(p);
     for (uint32_t v = 0; v < p->graph.nnodes; v++) {
@@ -337,7 +333,7 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
         tl_graph_meet(&j);
         find_shifts(&j);
     }
-    ok = ok && !j.failed && put_nodes(&j) && number_steps(&j);
+    ok = ok && !j.failed && put_nodes(&j) && number_steps(&j) && tl_graph_order(out);
     for (size_t r = 0; j.release_of != NULL && r < n; r++)
         free(j.release_of[r]);
     free(j.graphs);
@@ -349,7 +345,6 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     free(j.arrivals.v);
     free(j.members);
     tl_map_free(&j.false_votes);
-    ok = ok && tl_graph_order(out);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }
 

@@ -23,7 +23,7 @@ typedef struct tl_member {
 typedef struct tl_joining {
     const tl_graph_input *in;
     tl_graph *out;
-    tl_rank_graph **graphs; /* by rank */
+    const tl_rank_graph **graphs; /* by rank */
     uint32_t **release_of;        /* by rank and pause */
     tl_clock_shift *shifts;
     tl_member *members;           /* by row */
@@ -46,7 +46,7 @@ void tl_graph_meet(tl_joining *j);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or
  * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits.  False when memory is out. */
-bool tl_graph_untold(tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
+bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
 
 /* order.c: fills order, dropping edges of cycles, and rest_ns.  False when memory is out. */
 bool tl_graph_order(tl_graph *graph);

@@ -93,17 +93,17 @@ bool tl_graph_order(tl_graph *g)
                    .first_to = tl_malloc((g->nnodes + 2) * sizeof *o.first_to),
                    .to = tl_malloc((g->nedges + 1) * sizeof *o.to) };
     g->order = tl_malloc((g->nnodes + 1) * sizeof *g->order);
-    bool ok = o.degree != NULL && o.first_to != NULL && o.to != NULL && g->order != NULL;
+    g->rest_ns = tl_malloc((g->nnodes + 1) * sizeof *g->rest_ns);
+    bool ok = o.degree != NULL && o.first_to != NULL && o.to != NULL && g->order != NULL && g->rest_ns != NULL;
 
     if (ok && arrange(&o) < g->nnodes) {
         cut_cycles(&o);
         arrange(&o);
     }
+    if (ok)
+        find_rest(g);
     free(o.degree);
     free(o.first_to);
     free(o.to);
-    g->rest_ns = tl_malloc((g->nnodes + 1) * sizeof *g->rest_ns);
-    if (ok && g->rest_ns != NULL)
-        find_rest(g);
-    return ok && g->rest_ns != NULL;
+    return ok;
 }

@@ -149,7 +149,7 @@ static size_t add_up(calls_sum *sums, size_t n)
     return kept;
 }
 
-static void list(tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_sum *sums)
+static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_sum *sums)
 {
     size_t at = 0;
     for (uint32_t r = 0; r < nranks; r++)
@@ -166,7 +166,7 @@ static void list(tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_
         qsort(j->v, j->n, sizeof *j->v, by_calls);
 }
 
-bool tl_graph_untold(tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out)
+bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out)
 {
     size_t nreleases = 0;
     for (size_t r = 0; r < nranks; r++) {

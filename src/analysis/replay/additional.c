@@ -116,16 +116,24 @@ static bool list_waits(const tl_baseline *b, uint32_t own, const bool *on, const
     return ok;
 }
 
-/* How many more the rank has than its role, of [first, to), one stretch of one step; how many it has into sums[own]. */
-static int64_t count_more(pieces *p, size_t first, size_t to, uint32_t own, size_t n)
+/* The end of the stretch of one step that begins there. */
+static size_t end_of_stretch(const pieces *p, size_t first)
+{
+    size_t to = first;
+    while (to < p->list.n && p->list.v[to].step == p->list.v[first].step && p->list.v[to].segment == p->list.v[first].segment)
+        to++;
+    return to;
+}
+
+/* How many are usual in the stretch [first, to); how many the member `own` has into *has. */
+static int64_t usual_number(pieces *p, size_t first, size_t to, uint32_t own, size_t n, int64_t *has)
 {
     for (size_t k = 0; k < n; k++)
         p->sums[k] = 0;
     for (size_t k = first; k < to; k++)
         p->sums[p->list.v[k].member]++;
-    int64_t has = p->sums[own], usual = tl_usual(p->sums, n);
-    p->sums[own] = has;
-    return tl_ns_max(0, has - usual);
+    *has = p->sums[own];
+    return tl_usual(p->sums, n);
 }
 
 bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, const bool *also, tl_changes *scenario)
@@ -141,9 +149,8 @@ bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, const 
     for (size_t i = 0, to; ok && i < p.list.n; i = to) {
         const piece *first = &p.list.v[i];
         bool anew = i == 0 || p.list.v[i - 1].segment != first->segment;
-        for (to = i; to < p.list.n && p.list.v[to].step == first->step && p.list.v[to].segment == first->segment; to++)
-            ;
-        int64_t more = count_more(&p, i, to, own, n), has = p.sums[own];
+        to = end_of_stretch(&p, i);
+        int64_t has, usual = usual_number(&p, i, to, own, n, &has), more = tl_ns_max(0, has - usual);
         all = anew ? 0 : all;
         dropped = anew ? 0 : dropped;
         if (first->also)
@@ -181,13 +188,8 @@ bool tl_surplus_waits(const tl_baseline *b, uint32_t role, bool *gone)
     if (ok)
         sort(&p);
     for (size_t i = 0, to; ok && i < p.list.n; i = to) {
-        for (to = i; to < p.list.n && p.list.v[to].step == p.list.v[i].step && p.list.v[to].segment == p.list.v[i].segment; to++)
-            ;
-        for (size_t k = 0; k < n; k++)
-            p.sums[k] = 0;
-        for (size_t k = i; k < to; k++)
-            p.sums[p.list.v[k].member]++;
-        int64_t usual = tl_usual(p.sums, n), has = 0;
+        to = end_of_stretch(&p, i);
+        int64_t has = 0, usual = usual_number(&p, i, to, 0, n, &has);
         for (size_t k = i; k < to; k++) { /* a member's together, the longest first */
             has = k > i && p.list.v[k].member == p.list.v[k - 1].member ? has - 1 : (int64_t)waits_of(&p, k, to);
             gone[p.list.v[k].node] = has > usual;

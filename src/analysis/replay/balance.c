@@ -46,10 +46,8 @@ bool tl_balance(const tl_baseline *b, tl_changes *scenario, uint32_t *most, doub
     double own = *most != TL_NONE ? b->roles[*most].n : 0;
     if (nranks <= own)
         *most = TL_NONE;
-    for (uint32_t v = 0; ok && *most != TL_NONE && v < g->nnodes; v++) {
-        scenario->work_ns[v] = g->nodes[v].work_ns;
-        scenario->gone[v] = false;
-    }
+    if (ok && *most != TL_NONE)
+        tl_changes_reset(g, scenario);
     for (size_t r = 0; ok && *most != TL_NONE && r < g->nranks; r++) {
         double to = usual_ns[b->role_of[r]] > 0 ? sum / nranks / (double)usual_ns[b->role_of[r]] : 1;
         for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++)
@@ -64,9 +62,8 @@ bool tl_balance(const tl_baseline *b, tl_changes *scenario, uint32_t *most, doub
 
 void tl_free_hosts(const tl_baseline *b, tl_changes *scenario)
 {
-    const tl_graph *g = b->graph;
-    for (size_t v = 0; v < g->nnodes; v++) {
-        scenario->work_ns[v] = g->nodes[v].part == TL_PART_HOST ? 0 : g->nodes[v].work_ns;
-        scenario->gone[v] = false;
-    }
+    tl_changes_reset(b->graph, scenario);
+    for (size_t v = 0; v < b->graph->nnodes; v++)
+        if (b->graph->nodes[v].part == TL_PART_HOST)
+            scenario->work_ns[v] = 0;
 }

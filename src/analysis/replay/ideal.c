@@ -137,12 +137,20 @@ static void spare_links(sparing *s)
     }
 }
 
-void tl_ideal_list_parts(const tl_baseline *b, tl_ideal *out)
+static void list_parts(const tl_graph *g, tl_ideal *out)
 {
-    const tl_graph *g = b->graph;
     out->parts = 0;
     for (size_t v = 0; v < g->nnodes; v++)
         out->parts |= (out->less_ns[v] != 0 ? 1U << g->nodes[v].part : 0) | (out->gone[v] ? 1U << TL_PART_SYNC : 0);
+}
+
+void tl_ideal_add(const tl_graph *g, const tl_changes *scenario, tl_ideal *ideal)
+{
+    for (size_t v = 0; v < g->nnodes; v++) {
+        ideal->less_ns[v] = tl_ns_max(ideal->less_ns[v], g->nodes[v].work_ns - scenario->work_ns[v]);
+        ideal->gone[v] = ideal->gone[v] || scenario->gone[v];
+    }
+    list_parts(g, ideal);
 }
 
 bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
@@ -165,7 +173,7 @@ bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
             spare_rank(&s, r, usual_ns);
     if (ok) {
         spare_links(&s);
-        tl_ideal_list_parts(b, out);
+        list_parts(g, out);
     }
     for (size_t c = 0; c < b->nclasses; c++) {
         free(s.spare_ns != NULL ? s.spare_ns[c] : NULL);

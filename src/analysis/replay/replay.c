@@ -3,14 +3,21 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
+void tl_changes_reset(const tl_graph *g, tl_changes *scenario)
+{
+    for (size_t v = 0; v < g->nnodes; v++) {
+        scenario->work_ns[v] = g->nodes[v].work_ns;
+        scenario->gone[v] = false;
+    }
+}
+
 bool tl_changes_new(const tl_graph *g, tl_changes *out)
 {
     out->work_ns = tl_malloc((g->nnodes + 1) * sizeof *out->work_ns);
-    out->gone = tl_calloc(g->nnodes + 1, sizeof *out->gone);
+    out->gone = tl_malloc((g->nnodes + 1) * sizeof *out->gone);
     if (out->work_ns == NULL || out->gone == NULL)
         return false;
-    for (size_t v = 0; v < g->nnodes; v++)
-        out->work_ns[v] = g->nodes[v].work_ns;
+    tl_changes_reset(g, out);
     return true;
 }
 

@@ -99,6 +99,14 @@ static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
     row->last_step = shape.nup > 0 ? number_of(w, shape.last) : -1;
 }
 
+static size_t full_steps(const writing *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->nsteps; i++)
+        n += !w->b->cut[w->index[i]];
+    return n;
+}
+
 /* In how many of the full steps it is late, and what part of these, and of cut ones like them, its repair gains. */
 typedef struct lateness {
     size_t nup, nfull;
@@ -107,12 +115,10 @@ typedef struct lateness {
 
 static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t gain_ns)
 {
-    lateness l = { 0 };
+    lateness l = { .nfull = full_steps(w) };
     int64_t span = 0;
-    for (size_t i = 0; i < w->nsteps; i++) {
-        l.nfull += !w->b->cut[w->index[i]];
+    for (size_t i = 0; i < w->nsteps; i++)
         l.nup += is_on(w, rank, w->index[i], needed);
-    }
     for (size_t s = 0; s < w->b->nsteps; s++)
         span += is_covered(w, rank, s, needed) ? w->j->step_ns[s] : 0;
     l.share = span > 0 ? (double)gain_ns / (double)span : 0;
@@ -152,14 +158,6 @@ static bool meets_unknown(const writing *w, size_t rank)
 }
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
-
-static size_t full_steps(const writing *w)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < w->nsteps; i++)
-        n += !w->b->cut[w->index[i]];
-    return n;
-}
 
 static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
 {

@@ -7,7 +7,6 @@
  */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include <math.h>
 #include <stdlib.h>
@@ -138,12 +137,8 @@ static bool add_groups(trying *t)
 /* All chosen units repaired together; of the ranks of a host, 0: of all. */
 static bool repair_chosen(trying *t, uint64_t host)
 {
-    const tl_graph *g = t->b->graph;
     bool ok = true;
-    for (size_t v = 0; v < g->nnodes; v++) {
-        t->scenario.work_ns[v] = g->nodes[v].work_ns;
-        t->scenario.gone[v] = false;
-    }
+    tl_changes_reset(t->b->graph, &t->scenario);
     for (size_t u = 0; ok && u < t->j->units.n; u++) {
         const tl_unit *unit = &t->j->units.v[u];
         const tl_repair repair = tl_repair_of(unit);
@@ -151,19 +146,6 @@ static bool repair_chosen(trying *t, uint64_t host)
             ok = tl_repair_apply(t->b, &repair, &t->scenario);
     }
     return ok;
-}
-
-/* What is repaired of somebody is so in the ideal: in steps that were cut, too, and where pieces are additional. */
-static bool add_chosen(trying *t)
-{
-    const tl_graph *g = t->b->graph;
-    if (!repair_chosen(t, 0))
-        return false;
-    for (size_t v = 0; v < g->nnodes; v++) {
-        t->ideal.less_ns[v] = tl_ns_max(t->ideal.less_ns[v], g->nodes[v].work_ns - t->scenario.work_ns[v]);
-        t->ideal.gone[v] = t->ideal.gone[v] || t->scenario.gone[v];
-    }
-    return true;
 }
 
 static bool add_host(trying *t, uint64_t host, int32_t lowest)
@@ -243,8 +225,8 @@ bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
     bool ok = t.done_ns != NULL && t.sorts != NULL && tl_changes_new(baseline->graph, &t.scenario) && tl_ideal_find(baseline, &t.ideal);
     if (ok) {
         t.end_ns = tl_replay(baseline->graph, NULL, t.done_ns);
-        ok = add_chosen(&t);
-        tl_ideal_list_parts(baseline, &t.ideal);
+        ok = repair_chosen(&t, 0); /* in steps that were cut, too, and of additional pieces by stretches */
+        tl_ideal_add(baseline->graph, &t.scenario, &t.ideal);
         ok = ok && try_all(&t);
     }
     for (size_t i = 0; ok && i < before; i++) {

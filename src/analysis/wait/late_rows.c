@@ -51,20 +51,11 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
-    int64_t *waits_ns = before.scratch; /* until it is asked what the ranks did */
-    bool ok = waits_ns != NULL && tl_wait_each(c, waits_ns);
-    int64_t first = INT64_MAX, last = INT64_MIN, wait_ns = 0, kernel_ns = 0;
+    bool ok = before.scratch != NULL;
+    int64_t first = INT64_MAX;
 
-    for (size_t i = 0; i < c->n; i++) {
-        const tl_participant *p = &c->by_rank[i];
-        first = p->start_ns < first ? p->start_ns : first;
-        last = p->start_ns > last ? p->start_ns : last;
-    }
-    for (size_t i = 0; ok && i < c->n; i++) {
-        const tl_participant *p = &c->by_rank[i];
-        wait_ns = tl_ns_sum(wait_ns, waits_ns[i]);
-        kernel_ns = tl_ns_sum(kernel_ns, tl_ns_between(p->end_ns, p->start_ns));
-    }
+    for (size_t i = 0; i < c->n; i++)
+        first = tl_ns_min(first, c->by_rank[i].start_ns);
     tl_wait_state wait = tl_wait_state_of(c);
     bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
     for (size_t i = 0; ok && i < c->n; i++) {
@@ -89,9 +80,6 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .pair = c->n == 2 && tl_is_point_to_point((tl_collective)c->kind),
             .group = c->group,
             .peer = p->peer,
-            .done_ns = p->done_ns,
-            .uncertainty_ns = c->uncertainty_ns,
-            .hidden = fits && tl_clocks_hide(c, first, last, wait_ns, kernel_ns),
         };
         if (p->start_ns > first) /* the others were never late */
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row);

@@ -248,6 +248,15 @@ static void what_is_of_no_step_is_before_or_behind_all(void)
     graph_job_free(j);
 }
 
+/* Rank 0 alone marks steps: of what begins in column 3 the first, in column 15 the second. */
+static void make_marked(graph_job *j)
+{
+    j->nmarked = 1;
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].step = j->rows[i].start_ns == 3 * US ? 1 : j->rows[i].start_ns == 15 * US ? 2 : -1;
+    graph_job_make(j);
+}
+
 /* What nobody else takes part in has no step of its own: it goes with the next that has one. */
 static void work_before_an_unmatched_collective_goes_with_the_next(void)
 {
@@ -257,10 +266,7 @@ static void work_before_an_unmatched_collective_goes_with_the_next(void)
                                     draw("host:      .r..cq......s...........",
                                          "compute 7: .......CC...............",
                                          "comm 9:    ...RRRR..QQ....SSSS.....", NULL), NULL);
-    j->nmarked = 1;
-    for (size_t i = 0; i < j->nrows; i++)
-        j->rows[i].step = j->rows[i].start_ns == 3 * US ? 1 : j->rows[i].start_ns == 15 * US ? 2 : -1;
-    graph_job_make(j);
+    make_marked(j);
     CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 9)].step, 2);
     graph_job_free(j);
 }
@@ -273,10 +279,7 @@ static void work_behind_the_last_matched_collective_is_of_its_step(void)
                                     draw("host:      .r..........s......cq...",
                                          "compute 7: ....................CC..",
                                          "comm 9:    ...RRRR........SSSS...QQ", NULL), NULL);
-    j->nmarked = 1;
-    for (size_t i = 0; i < j->nrows; i++)
-        j->rows[i].step = j->rows[i].start_ns == 3 * US ? 1 : j->rows[i].start_ns == 15 * US ? 2 : -1;
-    graph_job_make(j);
+    make_marked(j);
     CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 22)].step, 2);
     CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_END, 24)].step, 2);
     graph_job_free(j);
