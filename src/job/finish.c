@@ -53,8 +53,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
         return tl_fail(err, TL_EINPUT, "none of the traces could be read");
     tl_status st = reduce(j, err);
     if (st == TL_OK)
-        st =
-            tl_write_end(j->store, j->options, &j->tables, tl_writer_names(j->writer), tl_writer_epoch(j->writer), err);
+        st = tl_write_end(j->store, j->options, &j->tables, tl_writer_epoch(j->writer), err);
     if (st == TL_OK) {
         st = tl_store_finish(j->store, err);
         j->store = NULL;

@@ -62,6 +62,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     }
     if (tl_is_first()) {
         tl_writer_serve_out(j->writer);
+        j->tables.names = tl_writer_names(j->writer);
         tl_status written = tl_writer_status(j->writer, st == TL_OK ? err : NULL);
         st = st == TL_OK ? written : st;
     }

@@ -88,7 +88,7 @@ static tl_status write_table(tl_store *store, const tl_table *table, int64_t epo
 
     for (size_t i = 0; st == TL_OK && i < table->n; i += block) {
         size_t n = table->n - i < block ? table->n - i : block;
-        tl_pack(table->schema, tl_table_row(table, i), n, epoch_ns, NULL, packed);
+        tl_pack(table->schema, tl_table_row(table, i), n, epoch_ns, packed);
         st = tl_store_rows(store, table->schema, i, packed, n, err);
     }
     free(packed);
@@ -133,8 +133,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
     return st;
 }
 
-tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names,
-                       int64_t epoch_ns, tl_error *err)
+tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, int64_t epoch_ns,
+                       tl_error *err)
 {
     tl_status st = TL_OK;
 
@@ -142,7 +142,7 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *jo
         if (job->v[t].schema->scope != TL_SCOPE_EVENT && job->v[t].schema->scope != TL_SCOPE_COLLECTIVE)
             st = write_table(store, &job->v[t], epoch_ns, err);
     if (st == TL_OK)
-        st = write_names(store, names, err);
+        st = write_names(store, job->names, err);
     if (st == TL_OK)
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
     if (st == TL_OK && !options->reproducible)

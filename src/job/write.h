@@ -3,7 +3,6 @@
 #define JOB_WRITE_H
 
 #include "tlmpi/job/call/options.h"
-#include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"
 
@@ -18,8 +17,8 @@ tl_status tl_output_check(const tl_options *options, tl_error *err);
 /* Adds every table of the registry, empty, to a new store. */
 tl_status tl_write_begin(tl_store *store, tl_error *err);
 
-/* Writes the tables of ranks and of the job, the names, and the root attributes. */
-tl_status tl_write_end(tl_store *store, const tl_options *options, tl_tables *job, const tl_names *names,
-                       int64_t epoch_ns, tl_error *err);
+/* Writes the tables of ranks and of the job, their names, and the root attributes. */
+tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, int64_t epoch_ns,
+                       tl_error *err);
 
 #endif

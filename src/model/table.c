@@ -44,6 +44,20 @@ size_t tl_table_from_rank(const tl_table *table, int32_t rank)
     return row;
 }
 
+void tl_table_place_names(tl_table *table, const uint32_t *row_of)
+{
+    for (size_t f = 0; f < table->schema->nfields; f++) {
+        const tl_field *field = &table->schema->fields[f];
+        for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
+            unsigned char *cell = (unsigned char *)tl_table_row(table, i) + field->offset;
+            uint32_t id;
+            memcpy(&id, cell, sizeof id);
+            if (id != TL_NO_NAME)
+                memcpy(cell, &row_of[id], sizeof id);
+        }
+    }
+}
+
 void tl_table_free(tl_table *table)
 {
     free(table->rows);
@@ -225,7 +239,7 @@ void tl_cell_path(char *cell, size_t size, const char *path)
 
 bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n)
 {
-    tables->v = tl_calloc(n, sizeof *tables->v);
+    *tables = (tl_tables){ .v = tl_calloc(n, sizeof *tables->v) };
     tables->n = tables->v != NULL ? n : 0;
     for (size_t i = 0; i < tables->n; i++)
         tables->v[i].schema = schemas[i];

@@ -52,7 +52,7 @@ tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ra
         }
         rows[i] = (tl_row_index){ .rank = p->rank, .first_row = (int64_t)p->first, .nrows = (int64_t)p->n };
     }
-    tl_pack(&schema, rows, n, 0, NULL, packed);
+    tl_pack(&schema, rows, n, 0, packed);
     if ((st = tl_h5_rows_create(&out, file, &schema, table->room, err)) == TL_OK &&
         (st = tl_h5_rows_add(&out, 0, packed, n, err)) == TL_OK)
         st = tl_h5_rows_flush(&out, err);

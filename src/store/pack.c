@@ -89,27 +89,14 @@ static void pack_times(column c, int64_t epoch_ns)
     }
 }
 
-static void pack_names(column c, const uint32_t *file_id)
-{
-    for (size_t i = 0; i < c.n; i++) {
-        uint32_t id;
-        memcpy(&id, c.from + i * c.from_row, sizeof id);
-        if (id != TL_NO_NAME)
-            id = file_id[id];
-        memcpy(c.to + i * c.to_row, &id, sizeof id);
-    }
-}
-
-static void pack_column(column c, const tl_field *field, int64_t epoch_ns, const uint32_t *file_id)
+static void pack_column(column c, const tl_field *field, int64_t epoch_ns)
 {
     switch (field->type) {
     case TL_TYPE_TIME:
         pack_times(c, epoch_ns);
         break;
-    case TL_TYPE_NAME:
-        pack_names(c, file_id);
-        break;
     case TL_TYPE_I32:
+    case TL_TYPE_NAME:
         pack_4(c);
         break;
     case TL_TYPE_I64:
@@ -125,7 +112,7 @@ static void pack_column(column c, const tl_field *field, int64_t epoch_ns, const
 
 /* Column by column, so that the type is looked at once and not for each cell; a block of rows at a time, so that the
  * rows stay in the first-level cache meanwhile. */
-void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, const uint32_t *file_id, void *out)
+void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out)
 {
     enum { BLOCK = 128 };
     size_t packed = tl_packed_size(schema);
@@ -138,7 +125,7 @@ void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_
         for (size_t f = 0; f < schema->nfields; f++) {
             c.from = from + first * schema->row_size + schema->fields[f].offset;
             c.to = to + first * packed + at;
-            pack_column(c, &schema->fields[f], epoch_ns, file_id);
+            pack_column(c, &schema->fields[f], epoch_ns);
             at += schema->fields[f].size;
         }
     }

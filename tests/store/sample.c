@@ -35,7 +35,7 @@ void sample_fill(const sample_plan *plan, uint64_t first, size_t n, tl_sample *r
         rows[i].rank = rank_of(plan, r);
         rows[i].start_ns = r % 7 == 3 ? TL_TIME_UNKNOWN : SAMPLE_EPOCH_NS + (int64_t)(r * 1000 + scattered % 997);
         rows[i].color = (uint8_t)(r % 3);
-        rows[i].name = r % 11 == 5 ? TL_NO_NAME : (uint32_t)(scattered % (SAMPLE_NAMES / 2));
+        rows[i].name = r % 11 == 5 ? TL_NO_NAME : (uint32_t)(scattered % SAMPLE_NAMES);
         rows[i].large = INT64_C(9007199254740993) + (int64_t)r;
         rows[i].share = r % 5 == 4 ? NAN : (double)scattered / 3.0;
         rows[i].row = (int32_t)r;
@@ -57,7 +57,6 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
 {
     const tl_schema *schema = &tl_sample_schema;
     size_t row_size = tl_packed_size(schema);
-    uint32_t file_id[SAMPLE_NAMES / 2];
     tl_chunk_room room = { 0 };
     tl_status st = TL_OK;
     tl_sample *rows = calloc(p->n + 1, sizeof *rows);
@@ -66,10 +65,8 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
         st = tl_fail_memory(err, "a sample");
         goto done;
     }
-    for (uint32_t i = 0; i < SAMPLE_NAMES / 2; i++)
-        file_id[i] = 2 * i;
     sample_fill(plan, p->first, p->n, rows);
-    tl_pack(schema, rows, p->n, SAMPLE_EPOCH_NS, file_id, packed);
+    tl_pack(schema, rows, p->n, SAMPLE_EPOCH_NS, packed);
 
     for (size_t at = 0; st == TL_OK && at < p->n;) {
         uint64_t row = p->first + at;
@@ -153,7 +150,7 @@ static tl_status send_rest(tl_store *store, tl_error *err)
     char name[64];
     tl_status st;
 
-    tl_pack(&tl_remark_schema, rows, 3, 0, NULL, packed);
+    tl_pack(&tl_remark_schema, rows, 3, 0, packed);
     st = tl_store_rows(store, &tl_remark_schema, 0, packed, 3, err);
     for (unsigned i = 0; st == TL_OK && i < SAMPLE_NAMES; i++) {
         int n = snprintf(name, sizeof name, "name \xce\xbb<%u>", i);

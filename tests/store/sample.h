@@ -38,7 +38,7 @@ typedef struct sample_plan {
     bool force;
 } sample_plan;
 
-/* Rows [first, first + n) as they are in memory: local name id k is row 2k of /names. */
+/* Rows [first, first + n) as they are in memory. */
 void sample_fill(const sample_plan *plan, uint64_t first, size_t n, tl_sample *rows);
 
 /* The first row of the rank; its last one is before the next rank's first. */

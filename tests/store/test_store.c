@@ -93,7 +93,7 @@ static uint64_t digest_of(const tl_remark *row)
 {
     unsigned char packed[sizeof *row];
     tl_store *s;
-    tl_pack(&tl_remark_schema, row, 1, 0, NULL, packed);
+    tl_pack(&tl_remark_schema, row, 1, 0, packed);
     CU_ASSERT_EQUAL_FATAL(tl_store_create(file, true, &s, &err), TL_OK);
     CU_ASSERT_EQUAL(tl_store_add_table(s, &tl_remark_schema, &err), TL_OK);
     CU_ASSERT_EQUAL(tl_store_rows(s, &tl_remark_schema, 0, packed, 1, &err), TL_OK);
@@ -115,6 +115,31 @@ static void the_digest_sees_every_cell_but_the_source(void)
     hash = digest_of(&row);
     row.weight = -row.weight;
     CU_ASSERT_EQUAL(digest_of(&row), hash);
+}
+
+/* The digest of one row whose name is the last of the n names. */
+static uint64_t digest_of_name(const char *const *names, uint32_t n)
+{
+    tl_sample row = { .name = n - 1 };
+    unsigned char packed[sizeof row];
+    tl_store *s;
+    tl_pack(&tl_sample_schema, &row, 1, 0, packed);
+    CU_ASSERT_EQUAL_FATAL(tl_store_create(file, true, &s, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_add_table(s, &tl_sample_schema, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_rows(s, &tl_sample_schema, 0, packed, 1, &err), TL_OK);
+    for (uint32_t i = 0; i < n; i++)
+        CU_ASSERT_EQUAL(tl_store_name(s, names[i], strlen(names[i]), &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_store_finish(s, &err), TL_OK);
+    return digest("sample");
+}
+
+static void the_digest_of_a_name_is_that_of_its_text(void)
+{
+    static const char *const names[] = { "gemm", "softmax", "gemm" };
+    uint64_t hash = digest_of_name(names, 1);
+    CU_ASSERT_EQUAL(digest_of_name(names, 3), hash);
+    CU_ASSERT_EQUAL(digest_of_name(names + 1, 2), hash);
+    CU_ASSERT_NOT_EQUAL(digest_of_name(names, 2), hash);
 }
 
 static void names_may_hold_any_byte(void)
@@ -207,6 +232,7 @@ int main(void)
         TEST(the_order_of_arrival_does_not_matter),
         TEST(equal_content_gives_equal_bytes),
         TEST(the_digest_sees_every_cell_but_the_source),
+        TEST(the_digest_of_a_name_is_that_of_its_text),
         TEST(names_may_hold_any_byte),
         TEST(a_chunk_is_what_hdf5_makes_of_it),
     };

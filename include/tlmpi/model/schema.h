@@ -17,13 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a cell holds.  In memory and in the file alike, but for TIME and NAME. */
+/* What a cell holds.  In memory and in the file alike, but for TIME; tables of any scope may have any of them. */
 typedef enum tl_type {
     TL_TYPE_I32,  /* int32_t */
     TL_TYPE_I64,  /* int64_t */
     TL_TYPE_F64,  /* double; NaN where there is no value */
     TL_TYPE_TIME, /* int64_t: Unix ns in memory, ns since the file's epoch_ns in the file; TL_TIME_UNKNOWN in both */
-    TL_TYPE_NAME, /* uint32_t: a local id of the rank's tl_names in memory, a row number of /names in the file;
+    TL_TYPE_NAME, /* uint32_t: an id of the rank's tl_names while the rank is analysed; from then on, in memory and in
+                         * the file, a row number of /names, so that of two ranks, too, equal numbers are equal texts;
                          * TL_NO_NAME in both */
     TL_TYPE_ENUM, /* uint8_t, one of the field's labels */
     TL_TYPE_TEXT  /* char[size], UTF-8, padded with 0; cut at a whole character where the text is longer */

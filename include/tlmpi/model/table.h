@@ -27,6 +27,9 @@ bool tl_table_append(tl_table *table, const void *rows, size_t n);
 /* Sorts by the KEY fields, left to right; equal keys stay in their order.  False when memory is out. */
 bool tl_table_sort(tl_table *table);
 
+/* Every NAME cell that holds an id gets row_of[id] for it. */
+void tl_table_place_names(tl_table *table, const uint32_t *row_of);
+
 void tl_table_free(tl_table *table);
 
 /* Row i, as its struct; row 0 of a table that never had any is NULL, and NULL + 0 is no fault. */
@@ -53,6 +56,7 @@ void tl_cell_path(char *cell, size_t size, const char *path);
 typedef struct tl_tables {
     tl_table *v;
     size_t n;
+    tl_names *names; /* of the tables of the job, on proc 0: /names, to which a reduction may add; borrowed.  Else NULL */
 } tl_tables;
 
 /* One empty table for each of the n schemas.  False when memory is out. */

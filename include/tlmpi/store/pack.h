@@ -24,9 +24,8 @@ size_t tl_packed_size(const tl_schema *schema);
  * 128 KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it has. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
-/* Packs n rows.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays), NAME cells go through file_id[local id] (file_id may be
- * NULL when the schema has none; TL_NO_NAME stays). */
-void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, const uint32_t *file_id, void *out);
+/* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */
+void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out);
 
 /* Largest size of an encoded chunk of this table. */
 size_t tl_chunk_bound(const tl_schema *schema);

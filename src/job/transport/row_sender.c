@@ -33,7 +33,7 @@ static void send_rows(tl_endpoint *endpoint, const tl_table *table, const tl_row
     tl_rows_head head = { target->first + from, to - from, target->number, 0 };
     size_t n = 0;
 
-    tl_pack(schema, tl_table_row(table, from), to - from, target->epoch_ns, target->file_id, room->packed);
+    tl_pack(schema, tl_table_row(table, from), to - from, target->epoch_ns, room->packed);
     if (to - from == tl_chunk_rows(schema) &&
         (n = tl_chunk_encode(schema, room->packed, to - from, room->message + sizeof head, &room->work)) > 0) {
         head.first /= tl_chunk_rows(schema);

@@ -17,7 +17,6 @@ typedef struct tl_row_target {
     uint32_t number; /* of the table, as the messages have it */
     uint64_t first;  /* the file's row of the table's row 0 */
     int64_t epoch_ns;
-    const uint32_t *file_id; /* of each name; may be NULL where the table has none */
 } tl_row_target;
 
 /* Makes room for a chunk of any of the tables.  False when memory is out; tl_row_buffers_free ends it in any case. */

@@ -29,7 +29,7 @@ static void write_own(stream *s, const tl_table *table)
     size_t size = tl_chunk_rows(table->schema);
     for (size_t i = 0, n; s->status == TL_OK && i < table->n; i += n) {
         n = table->n - i < size ? table->n - i : size;
-        tl_pack(table->schema, tl_table_row(table, i), n, s->epoch_ns, NULL, s->room.packed);
+        tl_pack(table->schema, tl_table_row(table, i), n, s->epoch_ns, s->room.packed);
         s->status = tl_store_rows(s->store, table->schema, i, s->room.packed, n, &s->error);
     }
 }

@@ -85,12 +85,28 @@ tl_task tl_work_queue_next(tl_endpoint *endpoint)
 
 /* ---------------------------------------------------------------------------------------------------------- counts */
 
-/* The names that the rows use, in order of first use. */
+/* The names that the rows use, in order of first use: first those of the event tables, so that another table that names what
+ * they name leaves /names as it is. */
 typedef struct used_names {
     uint32_t *place; /* local id -> place in the message, TL_NO_NAME when unused; later -> row in /names */
     uint32_t *order; /* place -> local id */
     uint32_t n;
 } used_names;
+
+static void use_names(const tl_table *table, used_names *used)
+{
+    for (size_t f = 0; f < table->schema->nfields; f++) {
+        const tl_field *field = &table->schema->fields[f];
+        for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
+            uint32_t id;
+            memcpy(&id, (const char *)tl_table_row(table, i) + field->offset, sizeof id);
+            if (id != TL_NO_NAME && used->place[id] == TL_NO_NAME) {
+                used->order[used->n] = id;
+                used->place[id] = used->n++;
+            }
+        }
+    }
+}
 
 static bool collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
 {
@@ -100,22 +116,10 @@ static bool collect_names(const tl_tables *tables, const tl_names *names, used_n
         return false;
     for (size_t i = 0; i <= names->n; i++)
         used->place[i] = TL_NO_NAME;
-    for (size_t t = 0; t < tables->n; t++) {
-        const tl_table *table = &tables->v[t];
-        if (table->schema->scope != TL_SCOPE_EVENT)
-            continue;
-        for (size_t f = 0; f < table->schema->nfields; f++) {
-            const tl_field *field = &table->schema->fields[f];
-            for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
-                uint32_t id;
-                memcpy(&id, (const char *)tl_table_row(table, i) + field->offset, sizeof id);
-                if (id != TL_NO_NAME && used->place[id] == TL_NO_NAME) {
-                    used->order[used->n] = id;
-                    used->place[id] = used->n++;
-                }
-            }
-        }
-    }
+    for (int others = 0; others < 2; others++)
+        for (size_t t = 0; t < tables->n; t++)
+            if ((tables->v[t].schema->scope != TL_SCOPE_EVENT) == others)
+                use_names(&tables->v[t], used);
     return true;
 }
 
@@ -165,13 +169,15 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     bool understood = tl_message_get(&answer, &place, sizeof place) &&
                       tl_message_get(&answer, first, ntables * sizeof *first) &&
                       answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
-    if (ok && understood && place.wanted) {
+    if (ok && understood) {
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
-        for (size_t t = 0; t < ntables; t++) {
-            const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns, used.place };
-            tl_rows_send(endpoint, tables[t], &target, &room);
-        }
+        for (size_t t = 0; t < result->tables.n; t++)
+            tl_table_place_names(&result->tables.v[t], used.place);
+    }
+    for (size_t t = 0; ok && understood && place.wanted && t < ntables; t++) {
+        const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns };
+        tl_rows_send(endpoint, tables[t], &target, &room);
     }
     for (size_t t = 0; t < ntables; t++)
         tl_table_free(tables[t]);

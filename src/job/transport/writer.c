@@ -77,7 +77,7 @@ int64_t tl_writer_epoch(const tl_writer *w)
     return w->epoch_ns;
 }
 
-const tl_names *tl_writer_names(const tl_writer *w)
+tl_names *tl_writer_names(tl_writer *w)
 {
     return &w->names;
 }

@@ -152,6 +152,22 @@ static void sorting_is_stable(void)
     }
 }
 
+static void names_get_their_place(void)
+{
+    static const uint32_t row_of[] = { 40, 7, TL_NO_NAME };
+    tl_table table = { .schema = &tl_sample_schema };
+    for (uint32_t i = 0; i < 3; i++)
+        *add(&table) = (tl_sample){ .name = i < 2 ? 1 - i : TL_NO_NAME, .rank = 1, .bytes = 1 };
+    tl_table_place_names(&table, row_of);
+    for (size_t i = 0; i < 3; i++) {
+        const tl_sample *row = tl_table_row(&table, i);
+        CU_ASSERT_EQUAL(row->name, i == 0 ? 7 : i == 1 ? 40 : TL_NO_NAME);
+        CU_ASSERT(row->rank == 1 && row->bytes == 1);
+    }
+    tl_table_free(&table);
+    tl_table_place_names(&table, row_of);
+}
+
 static void a_table_without_memory_stays_as_it_is(void)
 {
     tl_table table = { .schema = &tl_sample_schema };
@@ -312,6 +328,7 @@ static const unit_test tests[] = {
     TEST(a_name_without_memory_is_no_name),
     TEST(rows_are_sorted_by_every_kind_of_key),
     TEST(sorting_is_stable),
+    TEST(names_get_their_place),
     TEST(a_table_without_memory_stays_as_it_is),
     TEST(a_new_row_is_zero_to_its_padding),
     TEST(a_text_cell_holds_whole_characters),

@@ -11,7 +11,8 @@
  *     CHUNK, ROWS ...          ->                written at once, in whatever order they come; with --reproducible a trace
  *                                                has its place only when the rows of the one before are in
  *
- * A name's row number is the order of its first use, by rank and within the rank: a function of the traces alone.
+ * A name's row number is the order of its first use, by rank and within the rank, there in the event tables before the others:
+ * a function of the traces alone.
  */
 #ifndef TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
 #define TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
@@ -32,7 +33,7 @@ tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, b
 /* When every proc has been told that there is no more: what went wrong meanwhile, the epoch, and the names. */
 tl_status tl_writer_status(const tl_writer *writer, tl_error *err);
 int64_t tl_writer_epoch(const tl_writer *writer);
-const tl_names *tl_writer_names(const tl_writer *writer);
+tl_names *tl_writer_names(tl_writer *writer);
 
 /* Local, on proc 0: takes in and answers messages until every other proc has been told that there is no more. */
 void tl_writer_serve_out(tl_writer *writer);
@@ -61,7 +62,8 @@ void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes,
  * The caller frees message.v. */
 tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag);
 
-/* Sends the rows of a rank's event tables to the writer, and empties those tables.  TL_ENOMEM: the rows are lost. */
+/* Sends the rows of a rank's event tables to the writer, and empties those tables; the NAME cells of all others are rows of
+ * /names then.  TL_ENOMEM: the rows are lost. */
 tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err);
 
 /* To be called between blocks of long work: on proc 0, answers what has come to the writer.  endpoint is a tl_endpoint. */
