@@ -152,6 +152,7 @@ first_run()
 product()
 {
     stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
+    stage names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
     stage cli sh tests/cli.sh build/tlmpi
     stage stories sh tests/golden/stories.sh build/tlmpi
     stage hta sh tests/golden/compat_hta.sh build/tlmpi
