@@ -82,6 +82,3 @@ TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time 
 
 TL_TABLE_DEFINE(idle_job, TL_IDLE_JOB_FIELDS, TL_SCOPE_JOB, "idle time of all ranks by its reasons",
                 "Which reasons of idle time cost the whole job most, and on which ranks?");
-
-TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
-                "How long was a stream idle, and was the device idle with it?");

@@ -46,6 +46,9 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return TL_OK;
 }
 
+TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
+                "What ran on which device stream, from when to when, and which call queued it?");
+
 static const tl_schema *const tables[] = { &tl_interval_schema, NULL };
 
 const tl_analysis tl_interval_analysis = {

@@ -98,6 +98,9 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
     return ok ? TL_OK : tl_fail_memory(err, "the idle time of streams");
 }
 
+TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
+                "How long was a stream idle, and was the device idle with it?");
+
 static const tl_schema *const tables[] = { &tl_stream_idle_schema, NULL };
 
 const tl_analysis tl_stream_idle_analysis = {
