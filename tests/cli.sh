@@ -121,7 +121,7 @@ status 2 "$tlmpi" traces --run=0
 says err "--run takes"
 status 2 "$tlmpi" show x.h5 breakdown --rank=3-1
 status 2 "$tlmpi" show x.h5 breakdown --format=xml
-says err "table, csv or json"
+says err "--format takes table, csv"
 status 2 "$tlmpi" compat htaa traces -o d
 says err "did you mean hta?"
 status 2 "$tlmpi" compat hta traces

@@ -35,7 +35,11 @@ void tl_input_look(tl_input *input, bool deep)
             return;
         }
     }
-    tl_reader_among(tl_readers, input->path)->look(input->path, deep, tl_name_says_trace(input->path), &look);
+    const tl_reader *reader = tl_reader_among(tl_readers, input->path);
+    if (reader != NULL)
+        reader->look(input->path, deep, tl_name_says_trace(input->path), &look);
+    else
+        tl_look_say(&look, input->path, TL_INPUT_UNREADABLE, "memory is out");
     take(input, &look);
     input->meta_rank = look.rank;
     input->world_size = look.world_size;

@@ -15,23 +15,28 @@ const tl_reader *const tl_readers[] = {
 /* So many bytes of the text are enough to tell a format by. */
 #define HEAD ((size_t)4096)
 
-/* The first bytes of the text.  A pipe can be read only once, so it is not looked into. */
-static size_t read_head(const char *path, char *head, size_t cap)
+/* The first bytes of the text, none of what cannot be opened.  A pipe can be read only once, so it is not looked into.  False:
+ * memory is out. */
+static bool read_head(const char *path, char *head, size_t cap, size_t *n)
 {
     struct stat st;
     tl_source *source;
-    size_t n = 0, got = 0;
+    size_t got = 0;
     tl_error ignored;
 
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || tl_source_open(path, &source, &ignored) != TL_OK)
-        return 0;
+    *n = 0;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return true;
+    tl_status opened = tl_source_open(path, &source, &ignored);
+    if (opened != TL_OK)
+        return opened != TL_ENOMEM;
     do {
-        if (tl_source_read(source, head + n, cap - n, &got, &ignored) != TL_OK)
+        if (tl_source_read(source, head + *n, cap - *n, &got, &ignored) != TL_OK)
             got = 0;
-        n += got;
-    } while (got > 0 && n < cap);
+        *n += got;
+    } while (got > 0 && *n < cap);
     tl_source_close(source);
-    return n;
+    return true;
 }
 
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)
@@ -39,8 +44,8 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
     char head[HEAD];
     tl_text text = { head, 0 };
 
-    if (readers[1] != NULL)
-        text.n = read_head(path, head, sizeof head);
+    if (readers[1] != NULL && !read_head(path, head, sizeof head, &text.n))
+        return NULL;
     while (readers[1] != NULL && !readers[0]->claims(path, text))
         readers++;
     return readers[0];
@@ -48,7 +53,11 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
 
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
-    return tl_reader_among(tl_readers, path)->read(path, options, out, err);
+    const tl_reader *reader = tl_reader_among(tl_readers, path);
+    if (reader != NULL)
+        return reader->read(path, options, out, err);
+    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
+    return tl_fail_memory(err, path);
 }
 
 void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason)

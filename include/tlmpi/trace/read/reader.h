@@ -124,7 +124,8 @@ typedef struct tl_reader {
 /* All formats, ended by NULL; the last of them takes what nobody claims. */
 extern const tl_reader *const tl_readers[];
 
-/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened. */
+/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened.  NULL: memory is
+ * out. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
 /* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
