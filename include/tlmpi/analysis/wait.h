@@ -95,7 +95,8 @@ typedef struct tl_late_row {
     int64_t bytes;             /* size of the message, -1 when unknown */
     uint16_t share[TL_NPARTS]; /* of the surplus, by part */
     uint16_t after_last;       /* share of the surplus from after the last collective of the step before own_step */
-    uint8_t kind;              /* tl_collective, of the collective */
+    uint8_t kind;              /* tl_collective, of the collective, and ... */
+    uint8_t own_kind;          /* ... of what the rank does in it: of a send or receive, which */
     uint8_t fits;              /* two ranks or more, and nothing suspect */
     uint8_t charged;           /* its collective may carry a verdict */
     uint8_t pair;              /* a send and its receive */

@@ -6,7 +6,8 @@
  *
  * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through others, and
  * talk to the same sides; without such groups all that talk to the same sides.  Collectives are the same if they are the same one in
- * turn of those of the step that are alike: of a kind and number of members, for the same, to the same side.  Their sizes may differ.
+ * turn of those of the step that are alike: of a kind and number of members, for the same, to the same side and the same way.  Their
+ * sizes may differ.
  */
 #include "parts.h"
 #include "tlmpi/base/components.h"
@@ -36,11 +37,13 @@ static uint64_t key_of(uint32_t rank, int32_t step, uint64_t turn)
     return tl_hash_mix(tl_hash_mix(rank, (uint32_t)step), turn);
 }
 
-/* Of what goes between two ranks, whether the other one is above it. */
+/* Of what goes between two ranks, whether the other one is above it, and which way it goes; who has no trace is the other end of
+ * somebody else's. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
-    bool above = tl_absentees_peer(x->absentees, row) > row->rank;
-    return rank < x->in->nranks ? above : !above; /* who has no trace is the other end of somebody else's */
+    bool traced = rank < x->in->nranks, above = tl_absentees_peer(x->absentees, row) > row->rank;
+    uint8_t other = row->own_kind == TL_SEND ? TL_RECV : row->own_kind == TL_RECV ? TL_SEND : row->own_kind;
+    return tl_hash_mix(traced ? above : !above, traced ? row->own_kind : other);
 }
 
 bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)

@@ -75,6 +75,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
             .kind = c->kind,
+            .own_kind = p->kind,
             .fits = fits,
             .charged = fits && wait != TL_WAIT_INCONCLUSIVE,
             .pair = c->n == 2 && tl_is_point_to_point((tl_collective)c->kind),

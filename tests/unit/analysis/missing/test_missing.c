@@ -44,11 +44,16 @@ static const char *const link_ranks[] = { "0,2", "1-2", "0-1" };
 static const int32_t link_sizes[] = { 2, 2, 2 };
 
 /* The least time from one meeting to another, by when these are done. */
+static int64_t lag_from(graph_job *j, int64_t from, int64_t to)
+{
+    return job_lag_us(j, job_node(j, j->nranks, TL_NODE_MEETING, from * 10), job_node(j, j->nranks, TL_NODE_MEETING, to * 10));
+}
+
 static int64_t lag_between(const char *zero, const char *one, int64_t from, int64_t to)
 {
     graph_job *j = linked(zero, one);
     CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
-    int64_t lag = job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, from * 10), job_node(j, 2, TL_NODE_MEETING, to * 10));
+    int64_t lag = lag_from(j, from, to);
     graph_job_free(j);
     return lag;
 }
@@ -95,15 +100,14 @@ static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
     graph_job_free(j);
 }
 
-/* 0 is below 1, 2 and 3, and 4 above them; 2 has no trace, and only what it sends to 4 is seen: the first that it sends, but the
- * second of 1 and 3. */
-static void what_goes_to_another_side_is_something_else(void)
+/* 0 is below 1, 2 and 3, and 4 above them; 2 has no trace, and only what goes between it and 4 is seen.  4 sends, but in the
+ * collective of that number. */
+static graph_job *pipeline(const char *four, int64_t received)
 {
     static const int32_t of[] = { 0, 1, 3, 4 };
     graph_job *j = graph_job_unmade(stretched(draw("comm 9: .SSUU...............", NULL), 10),
                                     stretched(draw("comm 9: .SS..TT...RRRRRRRRRR", NULL), 10),
-                                    stretched(draw("comm 9: ...UU..VV.......RRRR", NULL), 10),
-                                    stretched(draw("comm 9: .....TTVVWW.........", NULL), 10), NULL);
+                                    stretched(draw("comm 9: ...UU..VV.......RRRR", NULL), 10), stretched(draw(four, NULL), 10), NULL);
     for (size_t r = 0; r < 4; r++)
         j->graphs.of.v[r].rank = j->ranks[r] = j->marked[r] = of[r];
     for (size_t i = 0; i < j->nrows; i++)
@@ -113,17 +117,34 @@ static void what_goes_to_another_side_is_something_else(void)
         if (row->collective == 0)
             continue;
         row->kind = TL_SEND_RECV;
+        row->own_kind = row->rank == 0 || (row->rank == 4 && row->collective != received) ? TL_SEND : TL_RECV;
         row->peer = other != NULL ? other->rank : 2;
         row->fits = other != NULL;
         if (other == NULL)
             continue;
         row->pair = other->pair = 1;
         other->kind = TL_SEND_RECV;
+        other->own_kind = other->rank == 4 ? TL_SEND : TL_RECV;
         other->peer = row->rank;
         i++;
     }
     CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "1-3" }, &(int32_t){ 3 }, 1, 0), TL_OK);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 4, TL_NODE_MEETING, 110), job_node(j, 4, TL_NODE_MEETING, 200)), 30);
+    return j;
+}
+
+/* It is the first that 4 sends to 2, but the second of 1 and 3. */
+static void what_goes_to_another_side_is_something_else(void)
+{
+    graph_job *j = pipeline("comm 9: .....TTVVWW.........", -1);
+    CU_ASSERT_EQUAL(lag_from(j, 11, 20), 30);
+    graph_job_free(j);
+}
+
+/* ... although what 4 receives of it stands before that. */
+static void what_goes_the_other_way_is_something_else(void)
+{
+    graph_job *j = pipeline("comm 9: .....TTVVXX...WW....", 5);
+    CU_ASSERT_EQUAL(lag_from(j, 11, 20), 30);
     graph_job_free(j);
 }
 
@@ -147,6 +168,7 @@ int main(void)
         TEST(nobody_is_expected_to_wait),
         TEST(nobody_is_needed_where_one_that_does_the_same_is_there),
         TEST(what_goes_to_another_side_is_something_else),
+        TEST(what_goes_the_other_way_is_something_else),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks without a trace", tests, COUNT(tests));
