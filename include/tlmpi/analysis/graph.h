@@ -40,7 +40,7 @@
  * not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
  *
  * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).  Ranks without
- * a trace come from the meeting in which they were last (missing.h).
+ * a trace come from the meetings in which they were before (missing.h).
  *
  * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.  May use
  * time, wait and missing.

@@ -334,6 +334,9 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
         find_shifts(&j);
     }
     ok = ok && !j.failed && put_nodes(&j) && number_steps(&j) && tl_graph_order(out);
+    if (ok && tl_comers_any(j.comers))
+        ok = tl_graph_come(&j) && tl_graph_order(out);
+    tl_comers_free(j.comers);
     for (size_t r = 0; j.release_of != NULL && r < n; r++)
         free(j.release_of[r]);
     free(j.graphs);

@@ -32,6 +32,7 @@ typedef struct tl_joining {
     uint32_t *meeting_of;         /* by comm: the meeting that its END waits for, TL_NONE */
     TL_VEC(tl_node) meetings;     /* their first_edge is among ... */
     TL_VEC(tl_edge) arrivals;     /* ... what they wait for, one meeting after the other */
+    tl_missing_input missing;
     tl_comers *comers;
     bool failed;
 } tl_joining;
@@ -41,14 +42,21 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
     return &j->members[row - j->in->rows];
 }
 
-/* meet.c: all meetings.  `failed` when memory is out. */
+/* meet.c: all meetings, of those who have a trace.  `failed` when memory is out. */
 void tl_graph_meet(tl_joining *j);
+
+/* ... and, once the graph is in order, how the others came to them: it has to be put in order again.  False when memory is out. */
+bool tl_graph_come(tl_joining *j);
+
+/* ways.c: the ways of all ranks whom one without a trace follows, of a graph in order.  False when memory is out; both its parts
+ * are to be freed in any case. */
+bool tl_graph_ways(const tl_joining *j, tl_ways *out);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or
  * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits.  False when memory is out. */
 bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
 
-/* order.c: fills order, dropping edges of cycles, and rest_ns.  False when memory is out. */
+/* order.c: fills order, dropping edges of cycles, and rest_ns, whatever they were before.  False when memory is out. */
 bool tl_graph_order(tl_graph *graph);
 
 #endif

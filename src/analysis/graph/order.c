@@ -92,6 +92,8 @@ bool tl_graph_order(tl_graph *g)
                    .degree = tl_malloc((g->nnodes + 1) * sizeof *o.degree),
                    .first_to = tl_malloc((g->nnodes + 2) * sizeof *o.first_to),
                    .to = tl_malloc((g->nedges + 1) * sizeof *o.to) };
+    free(g->order);
+    free(g->rest_ns);
     g->order = tl_malloc((g->nnodes + 1) * sizeof *g->order);
     g->rest_ns = tl_malloc((g->nnodes + 1) * sizeof *g->rest_ns);
     bool ok = o.degree != NULL && o.first_to != NULL && o.to != NULL && g->order != NULL && g->rest_ns != NULL;

@@ -6,7 +6,7 @@
  * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the lower quarter of
  * all: where an absent rank comes last it looks longer.
  *
- * An absent rank comes so long after its last meeting as those that do the same (expect.c), and no later than it can have come.
+ * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it can have come.
  * A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
  *
  *     expected          last of the others          end less what is usual
@@ -33,19 +33,16 @@ typedef struct usual {
     int64_t ns;
 } usual;
 
-typedef struct seen {
-    tl_turn turn;
-    uint32_t meeting;
-    int64_t done_ns;
-} seen;
+typedef TL_VEC(tl_seen) seen_list;
 
-typedef TL_VEC(seen) seen_list;
+#define UNEXPECTED INT64_MIN
 
 /* An absent rank on its way to a collective. */
 typedef struct comer {
-    const seen *from;    /* its last meeting */
-    int64_t expected_ns; /* TL_UNEXPECTED */
-    bool like;           /* one that does the same has come from there, too: that shows what it waits for */
+    uint32_t absent;
+    const tl_seen *own;
+    const tl_seen *last; /* the meeting before; NULL */
+    int64_t expected_ns; /* UNEXPECTED */
 } comer;
 
 struct tl_comers {
@@ -55,7 +52,8 @@ struct tl_comers {
     seen_list *met;   /* by absent rank: its meetings */
     size_t nranks;    /* without a trace */
     comer *comers;    /* [nranks] */
-    tl_coming_from *from; /* [nranks] */
+    tl_expected_list expected; /* the ways of all to their meetings */
+    TL_VEC(tl_coming_from) from;
     usual *usual;     /* ascending by what is alike */
     size_t nusual;
     tl_map least_of;  /* by link and what is alike: one of ... */
@@ -159,8 +157,7 @@ tl_comers *tl_comers_new(const tl_missing_input *in)
     a->nranks = a->absentees != NULL ? tl_absentees_all(a->absentees) : 0;
     a->met = tl_calloc(a->nranks + 1, sizeof *a->met);
     a->comers = tl_malloc((a->nranks + 1) * sizeof *a->comers);
-    a->from = tl_malloc((a->nranks + 1) * sizeof *a->from);
-    bool ok = a->absentees != NULL && a->met != NULL && a->comers != NULL && a->from != NULL;
+    bool ok = a->absentees != NULL && a->met != NULL && a->comers != NULL;
     if (ok && a->nranks > 0) {
         a->expecting = tl_expecting_new(in, a->absentees);
         ok = a->expecting != NULL && find_usual(a);
@@ -179,13 +176,24 @@ void tl_comers_free(tl_comers *a)
         free(a->met[r].v);
     free(a->met);
     free(a->comers);
-    free(a->from);
+    free(a->expected.v);
+    free(a->from.v);
     free(a->usual);
     free(a->least_ns.v);
     tl_map_free(&a->least_of);
     tl_expecting_free(a->expecting);
     tl_absentees_free(a->absentees);
     free(a);
+}
+
+bool tl_comers_any(const tl_comers *a)
+{
+    return a->nranks > 0;
+}
+
+bool tl_comers_follow(const tl_comers *a, uint32_t rank)
+{
+    return tl_expect_follow(a->expecting, rank);
 }
 
 size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
@@ -220,31 +228,35 @@ bool tl_comers_met(tl_comers *a, const tl_coming *c)
         tl_turn turn;
         if (!tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn) || !tl_vec_room(met))
             return false;
-        met->v[met->n++] = (seen){ turn, c->meeting, c->end_ns };
+        met->v[met->n++] = (tl_seen){ .turn = turn, .done_ns = c->end_ns, .meeting = c->meeting };
     }
     return true;
 }
 
 static int by_end(const void *x, const void *y)
 {
-    const seen *a = x, *b = y;
+    const tl_seen *a = x, *b = y;
     return a->done_ns != b->done_ns ? TL_COMPARE(a->done_ns, b->done_ns) : TL_COMPARE(a->meeting, b->meeting);
 }
 
-void tl_comers_sort(tl_comers *a)
+bool tl_comers_sort(tl_comers *a, const tl_ways *ways)
 {
-    for (size_t r = 0; r < a->nranks; r++)
+    bool ok = true;
+    for (size_t r = 0; ok && r < a->nranks; r++) {
         if (a->met[r].n > 1)
             qsort(a->met[r].v, a->met[r].n, sizeof *a->met[r].v, by_end);
+        ok = tl_expect_ways(a->expecting, ways, (uint32_t)(a->in->nranks + r), a->met[r].v, a->met[r].n, &a->expected);
+    }
+    return ok;
 }
 
-static bool comes_before(const seen *s, const tl_coming *c)
+static bool comes_before(const tl_seen *s, const tl_coming *c)
 {
     return s->done_ns < c->end_ns || (s->done_ns == c->end_ns && s->meeting < c->meeting);
 }
 
 /* The meeting of an absent rank, and the last one that was done before at_ns, if there was any; else NULL. */
-static const seen *before(const seen_list *met, const tl_coming *c, int64_t at_ns, const seen **own)
+static const tl_seen *before(const seen_list *met, const tl_coming *c, int64_t at_ns, const tl_seen **own)
 {
     size_t at = 0, last = 0;
     TL_BISECT(at, met->n, mid, comes_before(&met->v[mid], c));
@@ -253,64 +265,96 @@ static const seen *before(const seen_list *met, const tl_coming *c, int64_t at_n
     return last > 0 ? &met->v[last - 1] : NULL;
 }
 
-/* Those who have been somewhere before at_ns; how many.  False when memory is out. */
-static bool expect(tl_comers *a, const tl_coming *c, int64_t at_ns, size_t *ncomers)
+/* Those who have been somewhere before at_ns; how many. */
+static size_t expect(tl_comers *a, const tl_coming *c, int64_t at_ns)
 {
     uint32_t one;
-    size_t n;
+    size_t n, ncomers = 0;
     const uint32_t *absent = tl_absentees_of(a->absentees, c->rows, &one, &n);
-    *ncomers = 0;
     for (size_t i = 0; i < n; i++) {
-        const seen *own, *last = before(&a->met[absent[i]], c, at_ns, &own);
-        int64_t after;
-        if (last == NULL)
+        comer x = { .absent = absent[i], .expected_ns = UNEXPECTED };
+        x.last = before(&a->met[absent[i]], c, at_ns, &x.own);
+        if (x.last == NULL)
             continue;
-        uint32_t rank = (uint32_t)(a->in->nranks + absent[i]);
-        if (!tl_expect_after(a->expecting, rank, last->turn, own->turn, &after))
-            return false;
-        a->comers[(*ncomers)++] = (comer){ last, after != TL_UNEXPECTED ? tl_ns_sum(last->done_ns, after) : TL_UNEXPECTED,
-                                           tl_expect_like(a->expecting, rank, last->turn, c->rows, c->nrows) };
+        for (uint32_t w = x.own->first_way; w < x.own->first_way + x.own->nways; w++) {
+            const tl_seen *from = &a->met[absent[i]].v[a->expected.v[w].from];
+            if (from->done_ns < c->end_ns)
+                x.expected_ns = tl_ns_max(x.expected_ns, tl_ns_sum(from->done_ns, a->expected.v[w].ns));
+        }
+        a->comers[ncomers++] = x;
     }
+    return ncomers;
+}
+
+static int by_meeting(const void *x, const void *y)
+{
+    const tl_coming_from *a = x, *b = y;
+    return a->meeting != b->meeting ? TL_COMPARE(a->meeting, b->meeting) : -TL_COMPARE(a->after_ns, b->after_ns);
+}
+
+/* Those of one role often come from one meeting: the longest of their ways counts. */
+static void hand_out(tl_comers *a, tl_coming *c)
+{
+    if (a->from.n > 1)
+        qsort(a->from.v, a->from.n, sizeof *a->from.v, by_meeting);
+    for (size_t i = 0; i < a->from.n; i++)
+        if (c->nfrom == 0 || a->from.v[c->nfrom - 1].meeting != a->from.v[i].meeting)
+            a->from.v[c->nfrom++] = a->from.v[i];
+    c->from = a->from.v;
+}
+
+static bool add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
+{
+    if (!tl_vec_room(&a->from))
+        return false;
+    a->from.v[a->from.n++] = (tl_coming_from){ from->meeting, tl_ns_between(at_ns, from->done_ns) };
     return true;
 }
 
-/* Those of one role often come from one meeting. */
-static void add_from(tl_comers *a, tl_coming *c, const seen *from, int64_t at_ns)
+/* All ways of one, no later than when the last of all came; if it was that one itself, it is as much later on all of them. */
+static bool add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last)
 {
-    const tl_coming_from way = { from->meeting, tl_ns_between(at_ns, from->done_ns) };
-    const tl_coming_from *last = c->nfrom > 0 ? &a->from[c->nfrom - 1] : NULL;
-    if (last == NULL || last->meeting != way.meeting || last->after_ns != way.after_ns)
-        a->from[c->nfrom++] = way;
+    uint32_t rank = (uint32_t)(a->in->nranks + x->absent);
+    int64_t later_ns = last ? tl_ns_max(0, tl_ns_between(c->came_ns, x->expected_ns)) : 0;
+    bool ok = true;
+    for (uint32_t w = x->own->first_way; ok && w < x->own->first_way + x->own->nways; w++) {
+        const tl_seen *from = &a->met[x->absent].v[a->expected.v[w].from];
+        int64_t came = tl_ns_min(tl_ns_sum(tl_ns_sum(from->done_ns, a->expected.v[w].ns), later_ns), c->came_ns);
+        if (from->done_ns < c->end_ns && (last || !tl_expect_like(a->expecting, rank, from->turn, c->rows, c->nrows)))
+            ok = add_from(a, from, came);
+    }
+    return ok;
 }
 
 bool tl_comers_come(tl_comers *a, tl_coming *c)
 {
     c->came_ns = c->last_ns;
-    c->from = a->from;
+    c->from = NULL;
     c->nfrom = 0;
+    a->from.n = 0;
     if (tl_absentees_count(a->absentees, c->rows) == 0)
         return true;
-    size_t n;
-    int64_t came = came_usually(a, c), latest = TL_UNEXPECTED;
-    if (!expect(a, c, tl_ns_max(came, c->last_ns), &n))
-        return false;
+    int64_t came = came_usually(a, c), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
+    size_t n = expect(a, c, at);
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->comers[i].expected_ns);
-    bool unknown = latest == TL_UNEXPECTED;
+    bool unknown = latest == UNEXPECTED;
     if (unknown) /* links differ, and nothing else tells of them */
         came = tl_ns_min(came, came_at_last(a, c));
     else if (varies(c->rows)) /* may take longer by any time */
         came = tl_ns_min(came, latest);
     int64_t longer = tl_ns_between(came, c->last_ns);
     bool late = n > 0 && longer > TL_CLOCK_ERROR_NS && (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
+    bool ok = true;
     if (late)
         c->came_ns = came;
-    for (size_t i = 0; i < n; i++) { /* of whom nothing is known is late only where all are so */
-        int64_t expected = a->comers[i].expected_ns;
-        if (late && expected == latest)
-            add_from(a, c, a->comers[i].from, came);
-        else if (expected != TL_UNEXPECTED && !a->comers[i].like)
-            add_from(a, c, a->comers[i].from, tl_ns_min(expected, c->came_ns));
+    for (size_t i = 0; ok && i < n; i++) { /* of whom nothing is known is late only where all are so */
+        const comer *x = &a->comers[i];
+        if (x->expected_ns != UNEXPECTED)
+            ok = add_ways(a, c, x, late && x->expected_ns == latest);
+        else if (late && unknown)
+            ok = add_from(a, x->last, came);
     }
-    return true;
+    hand_out(a, c);
+    return ok;
 }

@@ -2,39 +2,59 @@
  *
  *     rank 0    [ p ]====work====[ m ]         the first p and the first m of a step
  *     rank 1    [ p ]===work===  [ m ]
- *     absent    [ p ]- - - - - ->[ m ]         as long after p as these were
+ *     absent    [ p ]- - - - - ->[ m ]         as long after p as these were, by their ways from p to m
  *
- * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through others, and
- * talk to the same sides; without such groups all that talk to the same sides.  Collectives are the same if they are the same one in
- * turn of those of the step that are alike: of a kind and number of members, for the same, to the same side and the same way.  Their
- * sizes may differ.
+ * Collectives are the same if they are the same one in turn of those of the step that are alike: of a kind and number of members, for
+ * the same, to the same side and the same way.  Their sizes may differ.  Where a way of those that do the same begins in a collective
+ * which the absent one has not, or in which nobody has a trace, it goes on over that: its transfer, and the ways there.
  */
 #include "parts.h"
-#include "tlmpi/base/components.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
+
+/* The ways to a row from meetings of the one without a trace in hand: TL_WAYS_MOST at most, those by which it would come last. */
+typedef struct found {
+    tl_expected *v;
+    uint32_t n;
+} found;
+
+/* One that does the same needs so long from one to the other. */
+typedef struct shown {
+    int64_t ns;
+    uint32_t to, from;
+} shown;
 
 struct tl_expecting {
     const tl_absentees *absentees;
     const tl_missing_input *in;
-    uint32_t *role;     /* by rank, those without a trace behind the others */
-    uint32_t *first;    /* by role: the lowest rank that has a trace; TL_NONE */
-    uint32_t *next;     /* by rank: the next of its role */
-    int64_t *came_ns;   /* by row: when its rank came, and when ... */
-    int64_t *done_ns;   /* ... the collective was done by whoever was first; both less what the rank has waited until then */
-    tl_map row_of;      /* by rank, step and turn */
-    tl_map row_in;      /* by rank and collective */
-    tl_map turns;       /* by rank, step and what is alike: how many there have been */
-    tl_map known;       /* by role and both collectives: one of ... */
-    TL_VEC(int64_t) after;
-    int64_t *scratch;   /* [ranks] */
+    uint32_t *role;       /* by rank, those without a trace behind the others */
+    uint32_t *first;      /* by role: the lowest rank that has a trace; TL_NONE */
+    uint32_t *next;       /* by rank: the next of its role */
+    bool *followed;       /* by role: somebody in it has no trace */
+    tl_turn *turn;        /* by row */
+    int64_t *transfer_ns; /* by row; 0 where somebody without a trace may have come late */
+    uint32_t *order;      /* rows by rank and start */
+    uint32_t *first_row;  /* by rank that has a trace: where its rows begin there */
+    uint32_t *place;      /* by row: which of its rank's it is there */
+    found *found;         /* by place: of the rank in hand */
+    tl_expected *room;    /* for these */
+    TL_VEC(shown) shown;
+    tl_map row_in;        /* by rank and collective: a row */
+    tl_map turns;         /* by rank, step and what is alike: how many there have been */
+    tl_map met_at;        /* by turn: the meeting of the one in hand */
 };
 
-static uint64_t key_of(uint32_t rank, int32_t step, uint64_t turn)
+static uint32_t rank_of(const tl_expecting *x, const tl_late_row *row)
 {
-    return tl_hash_mix(tl_hash_mix(rank, (uint32_t)step), turn);
+    return (uint32_t)tl_index_of(x->in->ranks, x->in->nranks, row->rank);
+}
+
+static uint64_t key_of(int32_t step, uint64_t what)
+{
+    return tl_hash_mix((uint32_t)step, what);
 }
 
 /* Of what goes between two ranks, whether the other one is above it, and which way it goes; who has no trace is the other end of
@@ -50,140 +70,26 @@ bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size
 {
     uint64_t like = tl_absentees_kind(x->absentees, row, nrows);
     like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row) : tl_absentees_sort_of(x->absentees, row));
-    uint64_t key = key_of(rank, row->step, like);
+    uint64_t key = tl_hash_mix(rank, key_of(row->step, like));
     uint32_t turn = tl_map_get(&x->turns, key);
     turn = turn == TL_MAP_NONE ? 0 : turn;
     *out = (tl_turn){ tl_hash_mix(like, turn), row->collective, row->step };
     return tl_map_put(&x->turns, key, turn + 1) == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- roles */
-
-/* To ranks above it, below it, both, or neither. */
-enum { UP = 1, DOWN = 2, TALKS = (UP | DOWN) + 1 };
-
-typedef struct joining_roles {
-    tl_expecting *x;
-    uint8_t *talks;  /* by rank */
-    uint32_t *votes; /* [without a trace * TALKS] */
-    tl_map first;    /* by group and whom they talk to: a rank */
-    size_t nranks;
-} joining_roles;
-
-static uint32_t rank_of(const tl_expecting *x, const tl_late_row *row)
-{
-    return (uint32_t)tl_index_of(x->in->ranks, x->in->nranks, row->rank);
-}
-
-static void list_talks(joining_roles *r)
-{
-    const tl_missing_input *in = r->x->in;
-    for (size_t i = 0; i < in->nrows; i++) {
-        const tl_late_row *row = &in->rows[i];
-        uint32_t rank = rank_of(r->x, row), one;
-        size_t n;
-        if (row->peer < 0 || row->peer == row->rank || rank == in->nranks)
-            continue;
-        r->talks[rank] |= row->peer > row->rank ? UP : DOWN;
-        const uint32_t *absent = tl_absentees_of(r->x->absentees, row, &one, &n);
-        if (n == 1)
-            r->talks[in->nranks + absent[0]] |= row->peer > row->rank ? DOWN : UP;
-    }
-}
-
-static bool join_rank(joining_roles *r, int32_t group, uint32_t rank)
-{
-    uint64_t key = tl_hash_mix((uint32_t)group, r->talks[rank]);
-    uint32_t first = tl_map_get(&r->first, key);
-    if (first != TL_MAP_NONE)
-        tl_components_join(r->x->role, first, rank);
-    return first != TL_MAP_NONE || tl_map_put(&r->first, key, rank) == 0;
-}
-
-/* What is done to the ranks of one group: rows [from, to), and those without a trace. */
-typedef bool of_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n);
-
-/* Those that have no trace may talk to others that have none either: ranks that they meet vote. */
-static bool vote(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
-{
-    for (size_t i = from; n > 0 && i < to; i++) {
-        uint32_t rank = rank_of(r->x, &r->x->in->rows[i]);
-        for (size_t k = 0; rank < r->x->in->nranks && k < n; k++)
-            r->votes[absent[k] * TALKS + r->talks[rank]]++;
-    }
-    return true;
-}
-
-/* As most do of those who talk to all whom it is known to talk to. */
-static void settle(joining_roles *r)
-{
-    for (size_t i = r->x->in->nranks; i < r->nranks; i++) {
-        const uint32_t *votes = r->votes + (i - r->x->in->nranks) * TALKS;
-        uint8_t known = r->talks[i];
-        for (int talks = 0; talks < TALKS; talks++)
-            if ((talks & known) == known && votes[talks] > votes[r->talks[i]])
-                r->talks[i] = (uint8_t)talks;
-    }
-}
-
-static bool join_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
-{
-    const tl_missing_input *in = r->x->in;
-    bool ok = true;
-    for (size_t i = from; ok && i < to; i++)
-        ok = rank_of(r->x, &in->rows[i]) == in->nranks || join_rank(r, in->rows[i].group, rank_of(r->x, &in->rows[i]));
-    for (size_t i = 0; ok && i < n; i++)
-        ok = join_rank(r, in->rows[from].group, (uint32_t)in->nranks + absent[i]);
-    return ok;
-}
-
-/* Of all collectives, or of those of fewer ranks than the job has; *any: there are such. */
-static bool for_groups(joining_roles *r, of_group *what, bool smaller, bool *any)
-{
-    const tl_missing_input *in = r->x->in;
-    bool ok = true;
-    for (size_t i = 0, to; ok && i < in->nrows; i = to) {
-        const tl_late_row *row = &in->rows[i];
-        uint32_t one;
-        size_t n;
-        for (to = i; to < in->nrows && in->rows[to].collective == row->collective; to++)
-            ;
-        const uint32_t *absent = tl_absentees_of(r->x->absentees, row, &one, &n);
-        size_t members = tl_absentees_members(r->x->absentees, row, to - i);
-        if (row->group < 0 || tl_is_point_to_point((tl_collective)row->kind) || members < 2 || (smaller && members == r->nranks))
-            continue;
-        *any = true;
-        ok = what(r, i, to, absent, n);
-    }
-    return ok;
-}
-
 static bool find_roles(tl_expecting *x, size_t nranks)
 {
-    joining_roles r = { .x = x, .nranks = nranks };
-    r.talks = tl_calloc(nranks + 1, sizeof *r.talks);
-    r.votes = tl_calloc((nranks - x->in->nranks) * TALKS + 1, sizeof *r.votes);
-    bool any = false, ok = r.talks != NULL && r.votes != NULL;
-    for (uint32_t i = 0; ok && i < nranks; i++)
-        x->role[i] = i;
-    if (ok) {
-        list_talks(&r);
-        for_groups(&r, vote, true, &any);
-        settle(&r);
-        ok = for_groups(&r, join_group, any, &any);
-    }
-    for (uint32_t i = 0; ok && i < nranks; i++)
-        x->role[i] = tl_component_of(x->role, i);
-    for (uint32_t i = 0; ok && i < nranks; i++)
+    if (!tl_missing_roles(x->in, x->absentees, x->role))
+        return false;
+    for (uint32_t i = 0; i < nranks; i++)
         x->first[i] = TL_NONE;
-    for (uint32_t i = (uint32_t)x->in->nranks; ok && i-- > 0;) {
+    for (uint32_t i = (uint32_t)x->in->nranks; i-- > 0;) {
         x->next[i] = x->first[x->role[i]];
         x->first[x->role[i]] = i;
     }
-    free(r.talks);
-    free(r.votes);
-    tl_map_free(&r.first);
-    return ok;
+    for (size_t i = x->in->nranks; i < nranks; i++)
+        x->followed[x->role[i]] = true;
+    return true;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
@@ -197,10 +103,9 @@ static bool list_turns(tl_expecting *x)
             ;
         for (size_t k = i; ok && k < to; k++) {
             uint32_t rank = rank_of(x, &rows[k]);
-            tl_turn turn;
-            ok = rank == x->in->nranks || (tl_expect_next(x, rank, &rows[k], to - i, &turn) &&
-                                           tl_map_put(&x->row_of, key_of(rank, turn.step, turn.what), (uint32_t)k) == 0 &&
-                                           tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)turn.collective), (uint32_t)k) == 0);
+            ok = rank == x->in->nranks ||
+                 (tl_expect_next(x, rank, &rows[k], to - i, &x->turn[k]) &&
+                  tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)rows[k].collective), (uint32_t)k) == 0);
         }
     }
     return ok;
@@ -214,49 +119,37 @@ static int by_rank(const void *context, uint32_t a, uint32_t b)
     return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(a, b);
 }
 
-/* last_ns: by row, the last arrival.  Who waits in two at once waits once. */
-static void take_off_waits(tl_expecting *x, const uint32_t *order, const int64_t *last_ns)
-{
-    const tl_late_row *rows = x->in->rows;
-    int64_t waited = 0, until = INT64_MIN;
-    for (size_t i = 0; i < x->in->nrows; i++) {
-        const tl_late_row *row = &rows[order[i]];
-        int64_t end = tl_ns_min(last_ns[order[i]], row->end_ns);
-        if (i == 0 || rows[order[i - 1]].rank != row->rank) {
-            waited = 0;
-            until = INT64_MIN;
-        }
-        x->came_ns[order[i]] = tl_ns_between(row->start_ns, waited);
-        waited = tl_ns_sum(waited, tl_ns_max(0, tl_ns_between(end, tl_ns_max(row->start_ns, until))));
-        until = tl_ns_max(until, end);
-        x->done_ns[order[i]] = tl_ns_between(x->done_ns[order[i]], waited);
-    }
-}
-
 static bool list_times(tl_expecting *x)
 {
     const tl_late_row *rows = x->in->rows;
-    uint32_t *order = tl_malloc((x->in->nrows + 1) * sizeof *order);
-    int64_t *last_ns = tl_malloc((x->in->nrows + 1) * sizeof *last_ns);
-    bool ok = order != NULL && last_ns != NULL;
-    for (size_t i = 0, to; ok && i < x->in->nrows; i = to) {
+    for (size_t i = 0, to; i < x->in->nrows; i = to) {
         int64_t done = INT64_MAX, last = INT64_MIN;
+        bool whole = tl_absentees_count(x->absentees, &rows[i]) == 0;
         for (to = i; to < x->in->nrows && rows[to].collective == rows[i].collective; to++) {
             done = tl_ns_min(done, rows[to].end_ns);
             last = tl_ns_max(last, rows[to].start_ns);
         }
         for (; i < to; i++) {
-            order[i] = (uint32_t)i;
-            x->done_ns[i] = done;
-            last_ns[i] = last;
+            x->order[i] = (uint32_t)i;
+            x->transfer_ns[i] = whole ? tl_ns_max(0, tl_ns_between(done, last)) : 0;
         }
     }
-    ok = ok && tl_sort_index(order, x->in->nrows, by_rank, rows);
-    if (ok)
-        take_off_waits(x, order, last_ns);
-    free(order);
-    free(last_ns);
-    return ok;
+    if (!tl_sort_index(x->order, x->in->nrows, by_rank, rows))
+        return false;
+    uint32_t most = 0;
+    for (uint32_t i = 0, first = 0; i < x->in->nrows; i++) {
+        uint32_t rank = rank_of(x, &rows[x->order[i]]);
+        first = i == 0 || rows[x->order[i - 1]].rank != rows[x->order[i]].rank ? i : first;
+        if (rank < x->in->nranks)
+            x->first_row[rank] = first;
+        x->place[x->order[i]] = i - first;
+        most = i - first >= most ? i - first + 1 : most;
+    }
+    x->found = tl_malloc((most + 1) * sizeof *x->found);
+    x->room = tl_malloc((most + 1) * TL_WAYS_MOST * sizeof *x->room);
+    for (size_t i = 0; x->found != NULL && x->room != NULL && i < most; i++)
+        x->found[i].v = x->room + i * TL_WAYS_MOST;
+    return x->found != NULL && x->room != NULL;
 }
 
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees)
@@ -270,11 +163,14 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
                          .role = tl_malloc((nranks + 1) * sizeof *x->role),
                          .first = tl_malloc((nranks + 1) * sizeof *x->first),
                          .next = tl_malloc((in->nranks + 1) * sizeof *x->next),
-                         .came_ns = tl_malloc((in->nrows + 1) * sizeof *x->came_ns),
-                         .done_ns = tl_malloc((in->nrows + 1) * sizeof *x->done_ns),
-                         .scratch = tl_malloc((in->nranks + 1) * sizeof *x->scratch) };
-    if (x->role != NULL && x->first != NULL && x->next != NULL && x->came_ns != NULL && x->done_ns != NULL && x->scratch != NULL &&
-        find_roles(x, nranks) && list_turns(x) && list_times(x))
+                         .followed = tl_calloc(nranks + 1, sizeof *x->followed),
+                         .turn = tl_calloc(in->nrows + 1, sizeof *x->turn),
+                         .transfer_ns = tl_malloc((in->nrows + 1) * sizeof *x->transfer_ns),
+                         .order = tl_malloc((in->nrows + 1) * sizeof *x->order),
+                         .first_row = tl_calloc(in->nranks + 1, sizeof *x->first_row),
+                         .place = tl_malloc((in->nrows + 1) * sizeof *x->place) };
+    if (x->role != NULL && x->first != NULL && x->next != NULL && x->followed != NULL && x->turn != NULL && x->transfer_ns != NULL &&
+        x->order != NULL && x->first_row != NULL && x->place != NULL && find_roles(x, nranks) && list_turns(x) && list_times(x))
         return x;
     tl_expecting_free(x);
     return NULL;
@@ -287,57 +183,139 @@ void tl_expecting_free(tl_expecting *x)
     free(x->role);
     free(x->first);
     free(x->next);
-    free(x->came_ns);
-    free(x->done_ns);
-    free(x->after.v);
-    free(x->scratch);
-    tl_map_free(&x->row_of);
+    free(x->followed);
+    free(x->turn);
+    free(x->transfer_ns);
+    free(x->order);
+    free(x->first_row);
+    free(x->place);
+    free(x->found);
+    free(x->room);
+    free(x->shown.v);
     tl_map_free(&x->row_in);
     tl_map_free(&x->turns);
-    tl_map_free(&x->known);
+    tl_map_free(&x->met_at);
     free(x);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- after */
+/* -------------------------------------------------------------------------------------------------------------- ways */
 
-static uint32_t row_in(const tl_expecting *x, uint32_t rank, tl_turn turn)
+static bool list_met(tl_expecting *x, const tl_seen *met, size_t n)
 {
-    return tl_map_get(&x->row_in, tl_hash_mix(rank, (uint64_t)turn.collective));
+    bool ok = true;
+    tl_map_free(&x->met_at);
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i) == 0;
+    return ok;
 }
 
-static uint32_t row_of(const tl_expecting *x, uint32_t rank, tl_turn turn)
+/* Which of its meetings is that of a row of one that does the same, by its turn; TL_MAP_NONE: none. */
+static uint32_t met_of(const tl_expecting *x, uint32_t row)
 {
-    return tl_map_get(&x->row_of, key_of(rank, turn.step, turn.what));
+    return tl_map_get(&x->met_at, key_of(x->turn[row].step, x->turn[row].what));
 }
 
-static int64_t usual_after(tl_expecting *x, uint32_t role, tl_turn from, tl_turn to)
+static void add_found(const tl_seen *met, found *f, tl_expected way)
 {
-    size_t n = 0;
-    for (uint32_t r = x->first[role]; r != TL_NONE; r = x->next[r]) {
-        uint32_t p = row_in(x, r, from), m = row_in(x, r, to);
-        if (p == TL_MAP_NONE || m == TL_MAP_NONE) { /* not in these two: in those of their turns */
-            p = row_of(x, r, from);
-            m = row_of(x, r, to);
+    uint32_t least = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->v[i].from == way.from) {
+            f->v[i].ns = tl_ns_max(f->v[i].ns, way.ns);
+            return;
         }
-        if (p != TL_MAP_NONE && m != TL_MAP_NONE)
-            x->scratch[n++] = tl_ns_between(x->came_ns[m], x->done_ns[p]);
+    if (f->n < TL_WAYS_MOST) {
+        f->v[f->n++] = way;
+        return;
     }
-    return n > 0 ? tl_lower_median(x->scratch, n) : TL_UNEXPECTED;
+    for (uint32_t i = 1; i < f->n; i++)
+        least = met[f->v[i].from].done_ns + f->v[i].ns < met[f->v[least].from].done_ns + f->v[least].ns ? i : least;
+    if (met[way.from].done_ns + way.ns > met[f->v[least].from].done_ns + f->v[least].ns)
+        f->v[least] = way;
 }
 
-bool tl_expect_after(tl_expecting *x, uint32_t rank, tl_turn from, tl_turn to, int64_t *after_ns)
+/* Over meetings in which the one without a trace is not the way goes on. */
+static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t row)
 {
-    uint32_t role = x->role[rank];
-    uint64_t key = tl_hash_mix(tl_hash_mix(role, (uint64_t)from.collective), (uint64_t)to.collective);
-    uint32_t known = tl_map_get(&x->known, key);
-    if (known == TL_MAP_NONE) {
-        known = (uint32_t)x->after.n;
-        if (!tl_vec_room(&x->after) || tl_map_put(&x->known, key, known) != 0)
-            return false;
-        x->after.v[x->after.n++] = usual_after(x, role, from, to);
+    found *f = &x->found[x->place[row]];
+    for (uint32_t i = ways->of[row][0]; i < ways->of[row][0] + ways->of[row][1]; i++) {
+        tl_way way = ways->list.v[i];
+        const found *over = &x->found[x->place[way.row]];
+        uint32_t from = met_of(x, way.row);
+        if (from != TL_MAP_NONE)
+            add_found(met, f, (tl_expected){ way.ns, from });
+        for (uint32_t k = 0; from == TL_MAP_NONE && k < over->n; k++)
+            add_found(met, f, (tl_expected){ over->v[k].ns + x->transfer_ns[way.row] + way.ns, over->v[k].from });
     }
-    *after_ns = x->after.v[known];
+}
+
+/* What one that does the same shows. */
+static bool add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t peer, uint32_t *npeers)
+{
+    const tl_late_row *rows = x->in->rows;
+    size_t first = x->first_row[peer], end = first;
+    for (; end < x->in->nrows && rows[x->order[end]].rank == x->in->ranks[peer]; end++)
+        x->found[end - first].n = 0;
+    for (size_t i = first; i < end; i++) {
+        uint32_t row = x->order[i], to = met_of(x, row);
+        const found *f = &x->found[i - first];
+        find_ways(x, ways, met, row);
+        if (to == TL_MAP_NONE)
+            continue;
+        npeers[to]++;
+        for (uint32_t k = 0; k < f->n; k++) {
+            if (!tl_vec_room(&x->shown))
+                return false;
+            x->shown.v[x->shown.n++] = (shown){ f->v[k].ns, to, f->v[k].from };
+        }
+    }
     return true;
+}
+
+static int by_way(const void *a, const void *b)
+{
+    const shown *x = a, *y = b;
+    if (x->to != y->to)
+        return TL_COMPARE(x->to, y->to);
+    return x->from != y->from ? TL_COMPARE(x->from, y->from) : TL_COMPARE(x->ns, y->ns);
+}
+
+/* The median of all that do the same; who has no such way does not wait there. */
+static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_expected_list *out)
+{
+    for (size_t i = 0, to; i < x->shown.n; i = to) {
+        const shown *first = &x->shown.v[i];
+        tl_seen *seen = &met[first->to];
+        for (to = i; to < x->shown.n && x->shown.v[to].to == first->to && x->shown.v[to].from == first->from; to++)
+            ;
+        size_t without = npeers[first->to] > to - i ? npeers[first->to] - (to - i) : 0, middle = tl_lower_middle(without + to - i);
+        if (middle < without)
+            continue;
+        if (!tl_vec_room(out))
+            return false;
+        seen->first_way = seen->nways > 0 ? seen->first_way : (uint32_t)out->n;
+        seen->nways++;
+        out->v[out->n++] = (tl_expected){ x->shown.v[i + middle - without].ns, first->from };
+    }
+    return true;
+}
+
+bool tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_expected_list *out)
+{
+    uint32_t *npeers = tl_calloc(n + 1, sizeof *npeers);
+    bool ok = npeers != NULL && list_met(x, met, n);
+    x->shown.n = 0;
+    for (uint32_t r = x->first[x->role[rank]]; ok && r != TL_NONE; r = x->next[r])
+        ok = add_shown(x, ways, met, r, npeers);
+    if (ok && x->shown.n > 1)
+        qsort(x->shown.v, x->shown.n, sizeof *x->shown.v, by_way);
+    ok = ok && take_medians(x, npeers, met, out);
+    free(npeers);
+    return ok;
+}
+
+bool tl_expect_follow(const tl_expecting *x, uint32_t rank)
+{
+    return x->followed[x->role[rank]];
 }
 
 bool tl_expect_like(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n)
@@ -346,7 +324,7 @@ bool tl_expect_like(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_
     for (size_t i = 0; !like && i < n; i++) {
         uint32_t other = rank_of(x, &rows[i]);
         like = other < x->in->nranks && x->role[other] == x->role[rank] &&
-               row_in(x, other, from) != TL_MAP_NONE;
+               tl_map_get(&x->row_in, tl_hash_mix(other, (uint64_t)from.collective)) != TL_MAP_NONE;
     }
     return like;
 }

@@ -34,6 +34,10 @@ uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row
 /* What the group of a collective is for. */
 uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
 
+/* roles.c: role[ranks], those without a trace behind the others: the same for all that do the same, a rank of theirs.  False when
+ * memory is out. */
+bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
+
 /* expect.c: a collective in the program of a step. */
 typedef struct tl_turn {
     uint64_t what;
@@ -41,8 +45,23 @@ typedef struct tl_turn {
     int32_t step;
 } tl_turn;
 
+/* A meeting of a rank without a trace. */
+typedef struct tl_seen {
+    tl_turn turn;
+    int64_t done_ns;
+    uint32_t meeting;
+    uint32_t first_way, nways; /* among those that are expected */
+} tl_seen;
+
+/* From another meeting of the same rank: so long after it was done. */
+typedef struct tl_expected {
+    int64_t ns;
+    uint32_t from;
+} tl_expected;
+
+typedef TL_VEC(tl_expected) tl_expected_list;
+
 typedef struct tl_expecting tl_expecting;
-#define TL_UNEXPECTED INT64_MIN
 
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
 void tl_expecting_free(tl_expecting *expecting);
@@ -50,8 +69,11 @@ void tl_expecting_free(tl_expecting *expecting);
 /* The turn of the next collective of a rank; those without a trace are behind the others.  False when memory is out. */
 bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
 
-/* How long after one was done ranks that do the same as that one come to the other; TL_UNEXPECTED: none does both.  Likewise. */
-bool tl_expect_after(tl_expecting *expecting, uint32_t rank, tl_turn from, tl_turn to, int64_t *after_ns);
+/* Whether ranks[rank] does the same as one without a trace. */
+bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
+
+/* The ways of a rank without a trace between its meetings met[n], in order of time, appended.  False when memory is out. */
+bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_expected_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
 bool tl_expect_like(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);

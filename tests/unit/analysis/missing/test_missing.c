@@ -27,10 +27,11 @@ static tl_status make(graph_job *j, const char *const *ranks, const int32_t *siz
     return st;
 }
 
-/* Rank 2 has no trace.  It is in the first collective with rank 0, then in one with rank 1; both of these meet in T or A. */
-static graph_job *linked(const char *zero, const char *one)
+/* Rank 2 has no trace.  It is in what rank 0 is in alone, then in what rank 1 is in alone; both of these meet in T, V or A.  Of each
+ * one stream or two. */
+static graph_job *linked_beside(const char *zero, const char *zero_beside, const char *one, const char *one_beside)
 {
-    graph_job *j = graph_job_unmade(stretched(draw(zero, NULL), 10), stretched(draw(one, NULL), 10), NULL);
+    graph_job *j = graph_job_unmade(stretched(draw(zero, zero_beside, NULL), 10), stretched(draw(one, one_beside, NULL), 10), NULL);
     for (size_t i = 0; i < j->nrows; i++) {
         bool both = (i > 0 && j->rows[i - 1].collective == j->rows[i].collective) ||
                     (i + 1 < j->nrows && j->rows[i + 1].collective == j->rows[i].collective);
@@ -40,8 +41,13 @@ static graph_job *linked(const char *zero, const char *one)
     return j;
 }
 
-static const char *const link_ranks[] = { "0,2", "1-2", "0-1" };
-static const int32_t link_sizes[] = { 2, 2, 2 };
+static graph_job *linked(const char *zero, const char *one)
+{
+    return linked_beside(zero, NULL, one, NULL);
+}
+
+static const char *const link_ranks[] = { "0,2", "1-2", "0-1", "0,3" };
+static const int32_t link_sizes[] = { 2, 2, 2, 2 };
 
 /* The least time from one meeting to another, by when these are done. */
 static int64_t lag_from(graph_job *j, int64_t from, int64_t to)
@@ -90,6 +96,20 @@ static void nobody_is_expected_to_wait(void)
                     90);
 }
 
+/* V is between rank 0 and 3, which has no trace either. */
+static void nobody_is_expected_to_wait_for_another_without_a_trace(void)
+{
+    graph_job *j = linked("comm 9: ..RRRR..VVVVVVVVVVV...TTTT", "comm 9: ............SSSS......TTTT");
+    for (size_t i = 0; i < j->nrows; i++)
+        if (j->rows[i].collective == 3) {
+            j->rows[i].group = 3;
+            j->rows[i].fits = false;
+        }
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL(lag_from(j, 6, 16), 50);
+    graph_job_free(j);
+}
+
 /* One that has come from there itself shows what it waited for. */
 static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
 {
@@ -97,6 +117,38 @@ static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
                                     stretched(draw("comm 9: ..RRRR...SSSSSSSSS", NULL), 10), NULL);
     CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "0-2" }, &(int32_t){ 3 }, 1, 0), TL_OK);
     CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 60), job_node(j, 2, TL_NODE_MEETING, 180)), NO_EDGE);
+    graph_job_free(j);
+}
+
+/* While rank 0 waits in V it comes to T all the same: 30 us after R. */
+static void who_waits_on_another_stream_goes_on_meanwhile(void)
+{
+    graph_job *j = linked_beside("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 8: .......VVVVVVVVVVVVVVVVV",
+                                 "comm 9: ..........SSSS......TTTT", "comm 8: ......................VV");
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL(lag_from(j, 6, 14), 30);
+    graph_job_free(j);
+}
+
+/* T of rank 0 waits for Q, and on its stream for R: so does S, whichever of the two is done last. */
+static void it_waits_for_all_that_those_wait_for_that_do_the_same(void)
+{
+    graph_job *j = linked_beside("comm 9: ..RRRR......TTTTTTTTTTTTTTTT", "comm 8: ...QQQQQQQQ.................",
+                                 "comm 9: ..............SSSS......TTTT", NULL);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL(lag_from(j, 11, 18), 10);
+    CU_ASSERT_EQUAL(lag_from(j, 6, 18), 10);
+    graph_job_free(j);
+}
+
+/* T of rank 1 waits for its second alone, T of rank 0 for its first as well. */
+static void it_does_not_wait_for_what_one_of_two_waits_for_alone(void)
+{
+    graph_job *j = linked_beside("comm 9: ..RRRR......TTTTTTTTTT", "comm 8: ...QQQQQQQQ...........",
+                                 "comm 9: NN.OO.............TTTT", NULL);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL(lag_from(j, 2, 11), NO_EDGE);
+    CU_ASSERT_NOT_EQUAL(lag_from(j, 5, 11), NO_EDGE);
     graph_job_free(j);
 }
 
@@ -166,7 +218,11 @@ int main(void)
         TEST(a_transfer_is_longer_rather_than_that_somebody_was_late_by_far_more),
         TEST(it_comes_from_what_ended_last_whichever_is_listed_first),
         TEST(nobody_is_expected_to_wait),
+        TEST(nobody_is_expected_to_wait_for_another_without_a_trace),
         TEST(nobody_is_needed_where_one_that_does_the_same_is_there),
+        TEST(who_waits_on_another_stream_goes_on_meanwhile),
+        TEST(it_waits_for_all_that_those_wait_for_that_do_the_same),
+        TEST(it_does_not_wait_for_what_one_of_two_waits_for_alone),
         TEST(what_goes_to_another_side_is_something_else),
         TEST(what_goes_the_other_way_is_something_else),
         TEST(it_says_when_memory_is_out),
