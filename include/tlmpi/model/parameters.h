@@ -50,8 +50,8 @@
       "a queue is full to this part of the most that ever was pending, for what of it counts differs: 73 to 76 where " \
       "the work of one of two streams does. Who is slow while so much is pending holds nobody up")                     \
     P(size_t, WAYS_MOST, 4, "", PHYSICAL,                                                                              \
-      "a rank comes to a meeting over so many ways from former ones at most, those that decide; measured: 6 and 8 "    \
-      "change no answer of 140 jobs of which ranks were taken away")                                                   \
+      "a rank comes to a meeting over so many ways from former ones at most, those that decide; measured: with 6 "     \
+      "and 8 as many gains are right, of 140 jobs of which ranks were taken away")                                     \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
     P(int64_t, LATENESS_LEAST_STEPS, 3, "", STATISTICAL, "three steps are the least to speak of a spread")             \
