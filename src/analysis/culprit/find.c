@@ -3,14 +3,13 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A link that costs less than this share of the wall time is slow, and nobody's verdict. */
 static const double least_share = 0.008;
-/* A pattern of several ranks: persistent from this share of the steps on. */
-enum { PERSISTENT_PERCENT = 80 };
 
 typedef struct finding {
     tl_tables *tables;
@@ -77,8 +76,8 @@ static void find_host(finding *f, tl_suspect *c)
     c->whole_host = here == c->nmembers;
 }
 
-/* The pattern of all members' steps; that of none where none stands out by itself. */
-static void find_pattern(const finding *f, tl_suspect *c)
+/* The pattern of all members' steps; that of none where none stands out by itself.  drift: each of them drifts. */
+static void find_pattern(const finding *f, tl_suspect *c, bool drift)
 {
     if (c->nflagged == 0) {
         c->first_step = c->last_step = -1;
@@ -87,46 +86,14 @@ static void find_pattern(const finding *f, tl_suspect *c)
     }
     size_t nsteps = f->out->facts.trust.nsteps, run = (size_t)((int64_t)c->last_step - c->first_step + 1);
 
-    if (c->nflagged * 100 >= nsteps * PERSISTENT_PERCENT)
+    if (drift)
+        c->pattern = TL_PATTERN_DRIFTING;
+    else if ((double)c->nflagged >= TL_PERSISTENT_SHARE * (double)nsteps)
         c->pattern = TL_PATTERN_PERSISTENT;
     else if (c->nflagged == 1)
         c->pattern = TL_PATTERN_ONE_OFF;
     else
         c->pattern = run == c->nflagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
-}
-
-/* None is the same as none. */
-static bool same_number(double a, double b)
-{
-    return isnan(a) ? isnan(b) : !(a < b) && !(a > b);
-}
-
-/* Whether all rows tell of the same steps: those of a host that was judged as one do.  Steps with pauses in between are the
- * same where they are as many, and the test of them was the same. */
-static bool judged_as_one(const tl_judgement *out)
-{
-    const tl_straggler *first = out->culprits[0].rank;
-    for (size_t i = 1; i < out->nculprits; i++) {
-        const tl_straggler *row = out->culprits[i].rank;
-        if (row->pattern != first->pattern || row->first_step != first->first_step ||
-            row->last_step != first->last_step)
-            return false;
-        if (row->pattern == TL_PATTERN_SPORADIC &&
-            !(same_number(row->share_steps, first->share_steps) && same_number(row->p_value, first->p_value)))
-            return false;
-    }
-    return first->pattern != TL_PATTERN_NONE;
-}
-
-/* Of steps from the first to the last so many stand out. */
-static void leave_pauses(const finding *f, tl_suspect *c)
-{
-    size_t n = (size_t)lround(c->rank->share_steps * (double)f->out->facts.trust.nsteps);
-    if (n == 0 || n >= c->nflagged)
-        return;
-    int64_t cost_ns = c->step_cost_ns * (int64_t)c->nflagged / (int64_t)n;
-    c->step_cost_ns = c->step_ns > 0 && cost_ns > c->step_ns ? c->step_ns : cost_ns;
-    c->nflagged = n;
 }
 
 /* Repairing one of several that are late in turn, or alike, gains little; repairing all of them much.  Then they are
@@ -146,11 +113,13 @@ static void join_ranks(finding *f)
                         .last_step = INT32_MIN,
                         .p_value = NAN };
     const tl_suspect *worst = &out->culprits[0];
+    bool drift = true;
     for (size_t i = 0; i < out->nculprits; i++) {
         const tl_suspect *c = &out->culprits[i];
         worst = c->gain_ns > worst->gain_ns ? c : worst;
         all.late_count += c->late_count;
         all.same_cause &= c->rank->cause == out->culprits[0].rank->cause;
+        drift &= c->pattern == TL_PATTERN_DRIFTING;
         if (c->nflagged > 0) {
             all.first_step = c->first_step < all.first_step ? c->first_step : all.first_step;
             all.last_step = c->last_step > all.last_step ? c->last_step : all.last_step;
@@ -163,17 +132,8 @@ static void join_ranks(finding *f)
     all.gain_ns = host_gain_ns >= 0 ? host_gain_ns : all.gain_ns;
     if (all.gain_ns <= 0 || worst->gain_ns > all.gain_ns / 2)
         return;
-    if (judged_as_one(out)) {
-        all.as_one = true;
-        all.pattern = worst->rank->pattern;
-        all.first_step = worst->rank->first_step;
-        all.last_step = worst->rank->last_step;
-    }
     tl_culprit_measure(f->measures, &all);
-    if (!all.as_one)
-        find_pattern(f, &all);
-    else if (all.pattern == TL_PATTERN_SPORADIC)
-        leave_pauses(f, &all);
+    find_pattern(f, &all, drift);
     out->culprits[0] = all;
     out->nculprits = 1;
 }

@@ -133,8 +133,6 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
     }
     for (size_t i = 0; i < c->nmembers; i++)
         take_costs(m, c->members[i]);
-    for (size_t s = 0; c->as_one && s < m->nsteps; s++)
-        m->steps[s].flagged = m->steps[s].step >= c->first_step && m->steps[s].step <= c->last_step;
     for (size_t s = 0; s <= m->nsteps; s++) {
         c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
         if (!m->steps[s].flagged)

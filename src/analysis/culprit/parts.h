@@ -14,7 +14,6 @@ typedef struct tl_suspect {
     const int32_t *members;       /* the rank, the ranks, or those at the ends of the link; ascending */
     size_t nmembers;              /* 0: a link whose ends are not known */
     bool same_cause;              /* of all members */
-    bool as_one;                  /* several that were judged together: pattern and steps are those of all their rows */
     bool whole_host;              /* they are all ranks of `of`'s host, and there are others */
     const tl_rank *of, *peer; /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
                                     * are several: one of them.  NULL where not known */

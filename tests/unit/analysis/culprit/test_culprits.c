@@ -141,31 +141,23 @@ static void all_ranks_of_a_host_are_the_host(void)
     job_free(j);
 }
 
-/* No step stands out of either by itself; in 3 of 8 they do together, and the table says which pattern that is. */
-static void a_host_that_was_judged_as_one_has_the_pattern_of_its_rows(void)
+/* From the steps alone it would be "bounded". */
+static void ranks_that_drift_drift_together(void)
 {
     answer_job *j = job_of(8, 8);
     replay(j, 800 * MS, 0);
-    for (int32_t r = 4; r < 8; r++) {
-        tl_straggler *row = hold_up(j, r, 2, 7, 30 * MS, 3 * MS);
-        row->pattern = TL_PATTERN_SPORADIC;
-        row->share_steps = 3.0 / 8;
-        row->p_value = 0.001;
-    }
-    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
-    for (size_t i = 0; i < steps->n; i++)
-        ((tl_blame_step *)tl_table_row(steps, i))->flagged = 0;
+    for (int32_t r = 4; r < 8; r++)
+        hold_up(j, r, 3, 8, 30 * MS, 3 * MS)->pattern = TL_PATTERN_DRIFTING;
     gain_of(j, TL_SCENARIO_HOST, 0, 0);
     gain_of(j, TL_SCENARIO_HOST, 4, 90 * MS);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL_FATAL(a->nculprits, 1);
-    CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_SPORADIC);
-    CU_ASSERT_EQUAL(a->culprits[0].first_step, 2);
-    CU_ASSERT_EQUAL(a->culprits[0].last_step, 7);
-    CU_ASSERT_EQUAL(a->culprits[0].steps_flagged, 3);
-    CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 30 * MS);
-    verdict_of(j, 5)->p_value = 0.5; /* each for itself */
-    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].pattern, TL_PATTERN_NONE);
+    CU_ASSERT_EQUAL(a->culprits[0].pattern, TL_PATTERN_DRIFTING);
+    CU_ASSERT_EQUAL(a->culprits[0].first_step, 3);
+    CU_ASSERT_EQUAL(a->culprits[0].last_step, 8);
+    CU_ASSERT_EQUAL(a->culprits[0].steps_flagged, 6);
+    verdict_of(j, 5)->pattern = TL_PATTERN_BOUNDED; /* not all of them */
+    CU_ASSERT_EQUAL(answers_of(j)->culprits[0].pattern, TL_PATTERN_BOUNDED);
     job_free(j);
 }
 
@@ -389,7 +381,7 @@ static const unit_test tests[] = {
     TEST(ranks_late_in_turn_are_one_culprit),
     TEST(a_rank_that_gains_half_of_all_stands_for_itself),
     TEST(all_ranks_of_a_host_are_the_host),
-    TEST(a_host_that_was_judged_as_one_has_the_pattern_of_its_rows),
+    TEST(ranks_that_drift_drift_together),
     TEST(a_slow_link_is_one_culprit_and_not_two_ranks),
     TEST(a_link_that_costs_nothing_is_nobodys_verdict),
     TEST(who_was_not_repaired_has_no_gain),
