@@ -24,7 +24,6 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_UNMARKED] = "steps_unmarked",
     [TL_DOUBT_FOLLOWING] = "steps_of_others",
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
-    [TL_DOUBT_UNNAMED] = "gain_unnamed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_UNEXPLAINED] = "unexplained",
     [TL_DOUBT_MIXED] = "mixed_cause",

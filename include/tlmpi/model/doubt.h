@@ -34,7 +34,6 @@ typedef enum tl_doubt {
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_UNNAMED,      /* nobody is named, though the repair of who is waited for most gains 5 % of the wall time */
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_UNEXPLAINED,  /* it gains less than what of the critical path nothing explains */
     TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */

@@ -1,6 +1,7 @@
 /* doubt.c - what speaks against each of the four answers about a culprit, and so how far each is to be trusted. */
 #include "parts.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -8,7 +9,7 @@ static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCH
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
                               BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
 enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05, cause_share = 0.8, much_waited = 0.1, much_unnamed = 0.05;
+static const double significant = 0.05;
 static const double least_hidden = 0.01, many_untimed = 0.001;
 
 bool tl_clocks_blur(const tl_facts *a)
@@ -128,23 +129,7 @@ static unsigned doubts_of_cause(const tl_judgement *j, const tl_suspect *c)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
     doubts |= charges_differ(j, c) ? BIT(TL_DOUBT_CHARGES) : 0;
     return doubts |
-           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= cause_share) ? BIT(TL_DOUBT_MIXED) : 0);
-}
-
-/* Nobody is named though others wait long for one, of which its repair would gain little. */
-static bool waits_are_unexplained(const tl_judgement *j)
-{
-    return j->facts.trust.simulated && j->most != NULL &&
-           (double)j->most_ns >= much_waited * (double)j->facts.wall_ns && j->most->gain_ns >= 0 &&
-           j->most->gain_ns < j->most_ns / 2;
-}
-
-/* A rank costs much, and no test of its steps tells it from chance: of few steps, or in none more than others.  What a step
- * that is left out costs is told as that. */
-static bool gains_unnamed(const tl_judgement *j)
-{
-    return j->facts.trust.simulated && j->most != NULL &&
-           (double)j->most->gain_ns >= much_unnamed * (double)j->facts.wall_ns;
+           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= TL_CAUSE_SHARE) ? BIT(TL_DOUBT_MIXED) : 0);
 }
 
 /* Those of the data that speak against what is told of one rank, whoever it is compared with. */
@@ -164,8 +149,7 @@ static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigne
                             .cause = j->nobody == TL_CULPRIT_NO_WORK ? nothing : lost,
                             .waiting = nothing,
                             .steps = nothing | lost };
-    return (tl_doubts){ .who = steps | data | clocks | (waits_are_unexplained(j) ? BIT(TL_DOUBT_GAIN) : 0) |
-                               (gains_unnamed(j) ? BIT(TL_DOUBT_UNNAMED) : 0),
+    return (tl_doubts){ .who = steps | data | clocks,
                         .cause = lost,
                         .waiting = data | clocks,
                         .steps = steps | lost };

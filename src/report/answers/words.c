@@ -300,11 +300,6 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       t->following == 1 ? "it meets" : "they meet");
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");
-    case TL_DOUBT_UNNAMED:
-        return a->most == NULL ? phrase("%s", "")
-                               : phrase("without the delays of rank %" PRId32
-                                        " the job would take %s less, but no test of its steps names it",
-                                        a->most->rank, tl_duration(a->most->gain_ns).text);
     case TL_DOUBT_GAIN:
         return phrase("the simulation gains less than half of what the others wait in the mean");
     case TL_DOUBT_UNEXPLAINED:
