@@ -17,5 +17,12 @@ const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
                 "Which ranks were read, from which files, and how far can each be trusted?");
 
+TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
+                "When did each training step begin and end on the host, and how much device work did it launch?");
+
+TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time went",
+                "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
+                "was hidden under compute?");
+
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");

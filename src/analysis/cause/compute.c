@@ -1,4 +1,4 @@
-/* compute.c - see parts.h. */
+/* compute.c - why the work of a device takes longer than that of peers. */
 #include "parts.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* idle.c - see parts.h. */
+/* idle.c - why a device is idle for longer than those of peers. */
 #include "parts.h"
 
 void tl_cause_leave_common(tl_cause_finding *f)

@@ -1,4 +1,4 @@
-/* meet.c - see meet.h. */
+/* meet.c - operators, frames and annotations in which a host waits for other ranks. */
 #include "meet.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"

@@ -1,4 +1,4 @@
-/* stats.c - see stats.h. */
+/* stats.c - mean, median and deviation of the lengths of gaps. */
 #include "stats.h"
 #include "parts.h"
 #include "tlmpi/base/quantile.h"

@@ -230,10 +230,6 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
 }
 
-TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time went",
-                "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
-                "was hidden under compute?");
-
 static const tl_schema *const tables[] = { &tl_breakdown_schema, NULL };
 
 const tl_analysis tl_breakdown_analysis = {

@@ -38,9 +38,6 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return TL_OK;
 }
 
-TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
-                "When did each training step begin and end on the host, and how much device work did it launch?");
-
 static const tl_schema *const tables[] = { &tl_step_schema, NULL };
 
 const tl_analysis tl_step_analysis = {

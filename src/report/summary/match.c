@@ -1,4 +1,4 @@
-/* match.c - see match.h.
+/* match.c - the lines of the summary about collectives and clocks.
  *
  *     Collectives: 27 of 30 matched, by launch and endtime; ends agree within 137 us; 2 clocks, 7 us apart.
  *     Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind); see table quality.

@@ -1,4 +1,4 @@
-/* salvage.c - see salvage.h.
+/* salvage.c - the metadata of text that is damaged.
  *
  * The text is copied as long as it is JSON.  At a byte that cannot be there the copy goes back to its last whole member, closes
  * what is open, and goes on at the next key that a trace is known to have:

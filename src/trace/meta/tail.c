@@ -1,4 +1,4 @@
-/* tail.c - see tail.h.
+/* tail.c - the metadata in the last bytes of a file, without reading what is before them.
  *
  *     ... {"ph": "X", ..., "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
  *                                   ^ no key of the document: what stands behind it does not close the text

@@ -1,4 +1,4 @@
-/* coll.c - see coll.h.
+/* coll.c - which collective each communication kernel is, from all that the trace says of it.
  *
  * The kernel's own arguments are asked first, then the operator around its launch, fact by fact: a new trace has most
  * on the kernel, and start and stride of the group on the operator alone.  Then the annotation, which names the

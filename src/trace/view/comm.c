@@ -1,4 +1,4 @@
-/* comm.c - see comm.h.
+/* comm.c - what operators say about the communication that they queue.
  *
  *     c10d::allreduce_     [==============================]
  *     record_param_comms      [========================]       its args: group, elements, dtype

@@ -1,4 +1,4 @@
-/* group.c - see group.h.
+/* group.c - who the members of process groups are.
  *
  * Names of groups repeat and may count per process, so a group is known by its members.  These are, in this order:
  *

@@ -1,4 +1,4 @@
-/* host.c - see host.h.
+/* host.c - calls, operators and annotations of the host, thread by thread.
  *
  *     in the file   [op][op][call][op]      calls and ops each by themselves
  *     in the view   [1: op][1: op][2: op]   each by thread, start, longer first

@@ -1,4 +1,4 @@
-/* peer.c - see peer.h.
+/* peer.c - which ranks send to each other, from numbers in annotations.
  *
  * Arguments name ranks of the job.  Annotations name what the communication library was given, which is places in the
  * group:

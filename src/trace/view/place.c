@@ -1,4 +1,4 @@
-/* place.c - see place.h.
+/* place.c - device work in the order of devices, streams and time.
  *
  * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.
  */

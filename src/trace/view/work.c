@@ -1,4 +1,4 @@
-/* work.c - see work.h.
+/* work.c - rows of device work and of recorded waits, in the order of the view.
  *
  * A kernel has 72 bytes as a row and half of that in columns, and a large trace has no room for both of all of them: so
  * rows are made from the last one to the first, and the columns are cut behind what is left of them.

@@ -1,4 +1,4 @@
-/* cover.c - see cover.h.
+/* cover.c - what others cover of spans, in one pass over their ends.
  *
  * Spans are taken in order of their end, so all that have been taken before one end no later.  For each piece of time
  * the latest span that covers it is known, and by span the time that it is the latest of: what is covered by spans from
