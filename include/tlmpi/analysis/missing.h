@@ -34,13 +34,25 @@ typedef struct tl_comers tl_comers;
  * soonest, by what it did between the two without meeting anybody. */
 typedef struct tl_way {
     int64_t ns;
-    uint32_t row; /* its own, of the one before */
+    int64_t from_ns; /* when the one before was done */
+    uint32_t from;   /* which one that was */
 } tl_way;
 
+typedef TL_VEC(tl_way) tl_way_list;
+
+/* Of all ranks, each from its own row of the one before. */
 typedef struct tl_ways {
-    TL_VEC(tl_way) list;
+    tl_way_list list;
     uint32_t (*of)[2]; /* [nrows] by row: the first of its ways, and how many */
 } tl_ways;
+
+/* Those to one place: TL_WAYS_MOST at most, by which it would be reached last; from each meeting the longest. */
+typedef struct tl_ways_to {
+    tl_way *v; /* [TL_WAYS_MOST] */
+    uint32_t n;
+} tl_ways_to;
+
+void tl_way_add(tl_ways_to *to, tl_way way);
 
 /* From which of their meetings they came, and how long after it was done. */
 typedef struct tl_coming_from {

@@ -11,65 +11,36 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* To one node: TL_WAYS_MOST at most, those by which it would be done last. */
-typedef struct ways {
-    tl_way *v;
-    uint32_t n;
-} ways;
-
 typedef struct going {
     const tl_joining *j;
     tl_ways *out;
-    ways *at;          /* by node of the rank in hand */
+    tl_ways_to *at;          /* by node of the rank in hand */
     tl_way *room;
     uint32_t *row_of;  /* by node: whose ARRIVAL or END it is, TL_NONE */
     uint32_t *ordered; /* nodes, rank by rank, in order */
 } going;
 
-static int64_t done_by(const going *g, tl_way way)
-{
-    return g->j->out->nodes[g->j->members[way.row].arrival + 1].done_ns + way.ns;
-}
-
 /* Whether it is no longer than the way over the meeting of another row. */
 static bool is_short(const going *g, tl_way way, tl_way over)
 {
-    const uint32_t *of = g->out->of[over.row];
+    const uint32_t *of = g->out->of[over.from];
     for (uint32_t i = of[0]; i < of[0] + of[1]; i++)
-        if (g->out->list.v[i].row == way.row && g->out->list.v[i].ns + over.ns >= way.ns)
+        if (g->out->list.v[i].from == way.from && g->out->list.v[i].ns + over.ns >= way.ns)
             return true;
     return false;
 }
 
-static void add(const going *g, ways *to, tl_way way)
-{
-    uint32_t least = 0;
-    for (uint32_t i = 0; i < to->n; i++)
-        if (to->v[i].row == way.row) {
-            to->v[i].ns = tl_ns_max(to->v[i].ns, way.ns);
-            return;
-        }
-    if (to->n < TL_WAYS_MOST) {
-        to->v[to->n++] = way;
-        return;
-    }
-    for (uint32_t i = 1; i < to->n; i++)
-        least = done_by(g, to->v[i]) < done_by(g, to->v[least]) ? i : least;
-    if (done_by(g, way) > done_by(g, to->v[least]))
-        to->v[least] = way;
-}
-
-static void drop_short(const going *g, ways *to)
+static void drop_short(const going *g, tl_ways_to *to)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < to->n; i++) {
         bool gone = false;
         for (uint32_t k = 0; !gone && k < to->n; k++)
-            gone = k != i && to->v[k].row != TL_NONE && is_short(g, to->v[i], to->v[k]);
-        to->v[i].row = gone ? TL_NONE : to->v[i].row;
+            gone = k != i && to->v[k].from != TL_NONE && is_short(g, to->v[i], to->v[k]);
+        to->v[i].from = gone ? TL_NONE : to->v[i].from;
     }
     for (uint32_t i = 0; i < to->n; i++)
-        if (to->v[i].row != TL_NONE)
+        if (to->v[i].from != TL_NONE)
             to->v[kept++] = to->v[i];
     to->n = kept;
 }
@@ -78,20 +49,20 @@ static void drop_short(const going *g, ways *to)
 static void list_ways(const going *g, uint32_t first, uint32_t v)
 {
     const tl_graph *graph = g->j->out;
-    ways *to = &g->at[v - first];
+    tl_ways_to *to = &g->at[v - first];
     uint32_t e = graph->nodes[v].first_edge, end = graph->nodes[v + 1].first_edge;
     int64_t own_ns = graph->nodes[v].work_ns + graph->rest_ns[v];
     to->n = 0;
     for (; e < end; e++) {
-        const ways *from = &g->at[graph->from[e] - first];
+        const tl_ways_to *from = &g->at[graph->from[e] - first];
         for (uint32_t i = 0; i < from->n; i++)
-            add(g, to, (tl_way){ from->v[i].ns + graph->lag_ns[e] + own_ns, from->v[i].row });
+            tl_way_add(to, (tl_way){ from->v[i].ns + graph->lag_ns[e] + own_ns, from->v[i].from_ns, from->v[i].from });
     }
     if (to->n > 1)
         drop_short(g, to);
 }
 
-static bool keep(going *g, uint32_t row, const ways *at)
+static bool keep(going *g, uint32_t row, const tl_ways_to *at)
 {
     g->out->of[row][0] = (uint32_t)g->out->list.n;
     g->out->of[row][1] = at->n;
@@ -112,7 +83,7 @@ static bool go(going *g, size_t rank)
         uint32_t v = g->ordered[i], meeting = tl_meeting_of(graph, v), row = g->row_of[v];
         if (meeting != TL_NONE) {
             g->at[v - first].n = row != TL_NONE;
-            g->at[v - first].v[0] = (tl_way){ graph->nodes[v].done_ns - graph->nodes[meeting].done_ns, row };
+            g->at[v - first].v[0] = (tl_way){ graph->nodes[v].done_ns - graph->nodes[meeting].done_ns, graph->nodes[v].done_ns, row };
             continue;
         }
         list_ways(g, first, v);

@@ -52,7 +52,7 @@ struct tl_comers {
     seen_list *met;   /* by absent rank: its meetings */
     size_t nranks;    /* without a trace */
     comer *comers;    /* [nranks] */
-    tl_expected_list expected; /* the ways of all to their meetings */
+    tl_way_list expected; /* the ways of all to their meetings */
     TL_VEC(tl_coming_from) from;
     usual *usual;     /* ascending by what is alike */
     size_t nusual;
@@ -277,9 +277,9 @@ static size_t expect(tl_comers *a, const tl_coming *c, int64_t at_ns)
         if (x.last == NULL)
             continue;
         for (uint32_t w = x.own->first_way; w < x.own->first_way + x.own->nways; w++) {
-            const tl_seen *from = &a->met[absent[i]].v[a->expected.v[w].from];
-            if (from->done_ns < c->end_ns)
-                x.expected_ns = tl_ns_max(x.expected_ns, tl_ns_sum(from->done_ns, a->expected.v[w].ns));
+            const tl_way *way = &a->expected.v[w];
+            if (way->from_ns < c->end_ns)
+                x.expected_ns = tl_ns_max(x.expected_ns, tl_ns_sum(way->from_ns, way->ns));
         }
         a->comers[ncomers++] = x;
     }

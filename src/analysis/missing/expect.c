@@ -15,12 +15,6 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* The ways to a row from meetings of the one without a trace in hand: TL_WAYS_MOST at most, those by which it would come last. */
-typedef struct found {
-    tl_expected *v;
-    uint32_t n;
-} found;
-
 /* One that does the same needs so long from one to the other. */
 typedef struct shown {
     int64_t ns;
@@ -39,8 +33,8 @@ struct tl_expecting {
     uint32_t *order;      /* rows by rank and start */
     uint32_t *first_row;  /* by rank that has a trace: where its rows begin there */
     uint32_t *place;      /* by row: which of its rank's it is there */
-    found *found;         /* by place: of the rank in hand */
-    tl_expected *room;    /* for these */
+    tl_ways_to *found;    /* by place: of the rank in hand, from meetings of the one without a trace */
+    tl_way *room;         /* for these */
     TL_VEC(shown) shown;
     tl_map row_in;        /* by rank and collective: a row */
     tl_map turns;         /* by rank, step and what is alike: how many there have been */
@@ -215,36 +209,36 @@ static uint32_t met_of(const tl_expecting *x, uint32_t row)
     return tl_map_get(&x->met_at, key_of(x->turn[row].step, x->turn[row].what));
 }
 
-static void add_found(const tl_seen *met, found *f, tl_expected way)
+void tl_way_add(tl_ways_to *to, tl_way way)
 {
     uint32_t least = 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->v[i].from == way.from) {
-            f->v[i].ns = tl_ns_max(f->v[i].ns, way.ns);
+    for (uint32_t i = 0; i < to->n; i++)
+        if (to->v[i].from == way.from) {
+            to->v[i].ns = tl_ns_max(to->v[i].ns, way.ns);
             return;
         }
-    if (f->n < TL_WAYS_MOST) {
-        f->v[f->n++] = way;
+    if (to->n < TL_WAYS_MOST) {
+        to->v[to->n++] = way;
         return;
     }
-    for (uint32_t i = 1; i < f->n; i++)
-        least = met[f->v[i].from].done_ns + f->v[i].ns < met[f->v[least].from].done_ns + f->v[least].ns ? i : least;
-    if (met[way.from].done_ns + way.ns > met[f->v[least].from].done_ns + f->v[least].ns)
-        f->v[least] = way;
+    for (uint32_t i = 1; i < to->n; i++)
+        least = to->v[i].from_ns + to->v[i].ns < to->v[least].from_ns + to->v[least].ns ? i : least;
+    if (way.from_ns + way.ns > to->v[least].from_ns + to->v[least].ns)
+        to->v[least] = way;
 }
 
 /* Over meetings in which the one without a trace is not the way goes on. */
 static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t row)
 {
-    found *f = &x->found[x->place[row]];
+    tl_ways_to *f = &x->found[x->place[row]];
     for (uint32_t i = ways->of[row][0]; i < ways->of[row][0] + ways->of[row][1]; i++) {
         tl_way way = ways->list.v[i];
-        const found *over = &x->found[x->place[way.row]];
-        uint32_t from = met_of(x, way.row);
+        const tl_ways_to *over = &x->found[x->place[way.from]];
+        uint32_t from = met_of(x, way.from);
         if (from != TL_MAP_NONE)
-            add_found(met, f, (tl_expected){ way.ns, from });
+            tl_way_add(f, (tl_way){ way.ns, met[from].done_ns, from });
         for (uint32_t k = 0; from == TL_MAP_NONE && k < over->n; k++)
-            add_found(met, f, (tl_expected){ over->v[k].ns + x->transfer_ns[way.row] + way.ns, over->v[k].from });
+            tl_way_add(f, (tl_way){ over->v[k].ns + x->transfer_ns[way.from] + way.ns, over->v[k].from_ns, over->v[k].from });
     }
 }
 
@@ -257,7 +251,7 @@ static bool add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
         x->found[end - first].n = 0;
     for (size_t i = first; i < end; i++) {
         uint32_t row = x->order[i], to = met_of(x, row);
-        const found *f = &x->found[i - first];
+        const tl_ways_to *f = &x->found[i - first];
         find_ways(x, ways, met, row);
         if (to == TL_MAP_NONE)
             continue;
@@ -280,7 +274,7 @@ static int by_way(const void *a, const void *b)
 }
 
 /* The median of all that do the same; who has no such way does not wait there. */
-static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_expected_list *out)
+static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_way_list *out)
 {
     for (size_t i = 0, to; i < x->shown.n; i = to) {
         const shown *first = &x->shown.v[i];
@@ -294,12 +288,12 @@ static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen 
             return false;
         seen->first_way = seen->nways > 0 ? seen->first_way : (uint32_t)out->n;
         seen->nways++;
-        out->v[out->n++] = (tl_expected){ x->shown.v[i + middle - without].ns, first->from };
+        out->v[out->n++] = (tl_way){ x->shown.v[i + middle - without].ns, met[first->from].done_ns, first->from };
     }
     return true;
 }
 
-bool tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_expected_list *out)
+bool tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out)
 {
     uint32_t *npeers = tl_calloc(n + 1, sizeof *npeers);
     bool ok = npeers != NULL && list_met(x, met, n);

@@ -53,14 +53,6 @@ typedef struct tl_seen {
     uint32_t first_way, nways; /* among those that are expected */
 } tl_seen;
 
-/* From another meeting of the same rank: so long after it was done. */
-typedef struct tl_expected {
-    int64_t ns;
-    uint32_t from;
-} tl_expected;
-
-typedef TL_VEC(tl_expected) tl_expected_list;
-
 typedef struct tl_expecting tl_expecting;
 
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
@@ -72,8 +64,8 @@ bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *r
 /* Whether ranks[rank] does the same as one without a trace. */
 bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 
-/* The ways of a rank without a trace between its meetings met[n], in order of time, appended.  False when memory is out. */
-bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_expected_list *out);
+/* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.  False when memory is out. */
+bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
 bool tl_expect_like(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);
