@@ -1,6 +1,7 @@
 #!/bin/sh
-# layers.sh - the include rules: an include only goes down, and each library is met in its own files alone; that transport
-# alone sends; and that no folder and no file grows too large.
+# layers.sh - the rules of use: an include only goes down, and so does the name of what another file defines, by whatever header
+# it is seen; each library is met in its own files alone; that transport alone sends; and that no folder and no file grows too
+# large.
 #
 #     base <- model <- trace <- trace_out       analysis, report, store: base, model
 #     compat: base, model, trace, trace_out     par: base                job: all of these; app: all
@@ -19,10 +20,53 @@ includes()
         sed -nE 's@^((src|include/tlmpi)/([^/:]+)/?[^:]*:[0-9]+): *# *include *[<"]([^>"]*)[>"].*@\3 \1:\4@p'
 }
 
-# violations TREE [FOLDER FOLDER] - prints what breaks the rules; silence is good.  Two folders: the first may use the second.
+# uses TREE - "layer file:line:tlmpi/definer symbol" for each place that names what a file of the tree defines as tl_*: functions,
+# constants and schemas of tables.  The definer is its file.  Comments and texts name nothing.
+uses()
+{
+    (cd "$1" && find src include/tlmpi -name '*.[ch]' -exec awk '
+        FNR == 1 {
+            comment = is_schema = 0
+            path = FILENAME
+            sub("^(src|include/tlmpi)/", "", path)
+            layer = substr(path, 1, index(path, "/") - 1)
+        }
+        {
+            gsub(/\047.?.\047|"([^"\\]|\\.)*"|\/\*([^*]|\*+[^*\/])*\*+\//, "")
+            if (comment && !sub(/^.*\*\//, ""))
+                next
+            comment = sub(/\/\*.*/, "")
+        }
+        # A line of the first column is a definition where no semicolon ends it, or a value stands in it.
+        /^[a-z].*[^a-z0-9_]tl_[a-z0-9_]+(\(.*[^;]$|(\[[^]]*\])* = )/ && !/^(static [^i]|typedef)/ {
+            match($0, /[^a-z0-9_]tl_[a-z0-9_]+(\(|\[| = )/)
+            name = substr($0, RSTART + 1, RLENGTH - 1)
+            sub(/[^a-z0-9_]+$/, "", name)
+            definer[name] = path
+        }
+        sub(/^TL_TABLE_DEFINE(_AS)?\(/, "") { is_schema = 1 }
+        is_schema && match($0, /[a-z0-9_]+/) {
+            definer["tl_" substr($0, RSTART, RLENGTH) "_schema"] = path
+            is_schema = 0
+        }
+        {
+            for (line = " " $0; match(line, /[^A-Za-z0-9_]tl_[a-z0-9_]+/); line = substr(line, RSTART + RLENGTH)) {
+                symbol[++n] = substr(line, RSTART + 1, RLENGTH - 1)
+                at[n] = layer " " FILENAME ":" FNR
+            }
+        }
+        END {
+            for (i = 1; i <= n; i++)
+                if (symbol[i] in definer)
+                    print at[i] ":tlmpi/" definer[symbol[i]] " " symbol[i]
+        }' {} +)
+}
+
+# violations TREE RULE [FOLDER FOLDER] - prints what breaks the rule, includes or uses; silence is good.  Two folders: the first
+# may use the second.
 violations()
 {
-    includes "$1" | awk -v folders="$(cd "$1" && find src -type d)" -v user="${2:-}" -v used="${3:-}" '
+    "$2" "$1" | awk -v folders="$(cd "$1" && find src -type d)" -v user="${3:-}" -v used="${4:-}" '
         BEGIN {
             below["base"] = "base"
             below["model"] = "base model"
@@ -30,7 +74,7 @@ violations()
             below["trace/text"] = "base"
             below["trace/event"] = "base model"
             below["trace/meta"] = "base trace/text"
-            below["trace/read"] = "base trace/text trace/event trace/meta"
+            below["trace/read"] = "base model trace/text trace/event trace/meta"
             below["trace/find"] = "base trace/read trace/text"
             below["trace/view"] = "base model trace/event trace/read"
             below["trace_out"] = "base model trace trace_out"
@@ -63,7 +107,7 @@ violations()
             below["store"] = "base model store"
             below["compat"] = "base model trace"
             below["compat/hta"] = below["compat/tracelens/rank"] = "base model trace compat"
-            below["compat/tracelens/idle"] = below["compat/tracelens/coll"] = "base model compat compat/tracelens/rank"
+            below["compat/tracelens/idle"] = below["compat/tracelens/coll"] = "base model trace/event compat compat/tracelens/rank"
             below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
@@ -72,7 +116,7 @@ violations()
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/verdict job/transport"
             below["job/augment"] = "base model trace trace_out compat par analysis/registry analysis/idle job/call job/read"
-            below["job"] = "base model trace store report par analysis/registry analysis/wait job/call job/read job/transport job/match job/attribute"
+            below["job"] = "base model trace store report par analysis/registry analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
 
             # A header, as a pattern, and the files that may include it.
@@ -147,7 +191,7 @@ violations()
             }
             if (header ~ /^tlmpi\//) {
                 if (!may(folder, folder_of(substr(header, length("tlmpi/") + 1), 1)))
-                    print at folder " includes " header
+                    print at folder " uses " header ($3 == "" ? "" : ": " $3)
             } else if (header ~ /\.\.\// || header ~ /^src\// || (split(header, part, "/") > 1 &&
                        (part[1] in below || folder "/" part[1] in is_folder))) {
                 print at header " goes around include/tlmpi"
@@ -158,12 +202,12 @@ violations()
         }'
 }
 
-# bites FILE LINE - whether a copy in which LINE stands at the end of FILE breaks exactly one rule, at that place
+# bites FILE LINE [RULE] - whether a copy in which LINE stands at the end of FILE breaks a rule (includes) once, at that place
 bites()
 {
     cp -R "$top/src" "$top/include" "$copy" && mkdir -p "$copy/$(dirname "$1")" || return 1
     echo "$2" >> "$copy/$1"
-    found=$(violations "$copy")
+    found=$(violations "$copy" "${3:-includes}")
     rm -rf "${copy:?}/src" "$copy/include"
     case $found in
     *"
@@ -238,7 +282,7 @@ filled()
     return 1
 }
 
-found=$(violations "$top")
+found=$(violations "$top" includes; violations "$top" uses)
 [ -z "$found" ] || echo "$found"
 check "no file breaks a rule" test -z "$found"
 senders "$top"
@@ -247,6 +291,7 @@ crowd=$(crowds "$top")
 [ -z "$crowd" ] || echo "$crowd"
 check "no folder holds more than 16 files, and no file more than 400 lines" test -z "$crowd"
 check "there are includes to judge" test "$(includes "$top" | wc -l)" -gt 100
+check "there are uses to judge" test "$(uses "$top" | wc -l)" -gt 1000
 
 if [ -z "$found" ]; then
     copy=$(scratch)
@@ -267,7 +312,7 @@ if [ -z "$found" ]; then
     check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'
     check "an answer knows no screen" bites src/report/answers/answers.c '#include "tlmpi/report/summary.h"'
     check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'
-    check "a circle in the table is found" test -n "$(violations "$top" trace/text trace/view)"
+    check "a circle in the table is found" test -n "$(violations "$top" includes trace/text trace/view)"
     check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
     check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
     check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
@@ -305,6 +350,9 @@ if [ -z "$found" ]; then
     check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'
+    check "a schema is used only where its folder may be" bites src/analysis/match/align.c 'f(&tl_interval_schema);' uses
+    check "a function, too, whoever includes its header" bites src/report/ask/text.c 'n = tl_culprits_find();' uses
+    check "a public header may not call past its folder" bites include/tlmpi/base/stats.h 'n = tl_names_intern();' uses
     check "a new folder is not forgotten" bites src/extra/new.c '#include <stdio.h>'
 fi
 summary
