@@ -1,4 +1,4 @@
-/* bytes.h - bytes that grow. */
+/* bytes.h - bytes that grow: what is put together piece by piece, to be sent or written as one. */
 #ifndef TLMPI_BASE_BYTES_H
 #define TLMPI_BASE_BYTES_H
 

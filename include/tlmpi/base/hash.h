@@ -1,4 +1,6 @@
-/* hash.h - 64-bit hashes of bytes, the same on every machine and in every version of the result file. */
+/* hash.h - 64-bit hashes of bytes, the same on every machine and in every version of the result file; and a map from such
+ * keys to small numbers.
+ */
 #ifndef TLMPI_BASE_HASH_H
 #define TLMPI_BASE_HASH_H
 

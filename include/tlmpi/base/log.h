@@ -1,4 +1,7 @@
-/* log.h - words for the person who waits: warnings on stderr. */
+/* log.h - words for the person who waits: warnings on stderr.
+ *
+ * What stands in them comes from traces and paths, and is made safe to show.
+ */
 #ifndef TLMPI_BASE_LOG_H
 #define TLMPI_BASE_LOG_H
 

@@ -1,4 +1,6 @@
-/* python.h - values as Python shows them, and numbers as numpy adds them up. */
+/* python.h - values as Python shows them, and numbers as numpy adds them up: to the last bit and digit, for tables that are to
+ * be those of other programs.
+ */
 #ifndef TLMPI_COMPAT_PYTHON_H
 #define TLMPI_COMPAT_PYTHON_H
 

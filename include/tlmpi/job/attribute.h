@@ -4,7 +4,8 @@
  *     proc 0     delay costs, from the last collective to the first; then a verdict on each rank
  *     all        what proc 0 asks about the suspects: the names that took most of their time, and of their peers'
  *
- * Proc 0 sees ranks times collectives, never their events.
+ * Proc 0 sees ranks times collectives, never their events.  May use transport, and of the analyses wait, graph, local, cause and
+ * verdict.
  */
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H

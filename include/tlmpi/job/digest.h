@@ -1,4 +1,5 @@
-/* digest.h - the hashes by which two results are compared. */
+/* digest.h - the hashes by which two results are compared: equal for equal rows, on however many procs they were made.
+ */
 #ifndef TLMPI_JOB_DIGEST_H
 #define TLMPI_JOB_DIGEST_H
 

@@ -1,4 +1,7 @@
-/* run.h - one job: traces in, result file and summary out. */
+/* run.h - one job: traces in, result file and summary out.
+ *
+ * From options alone.  May use the rooms of job other than augment, what these hand on, store and report.
+ */
 #ifndef TLMPI_JOB_RUN_H
 #define TLMPI_JOB_RUN_H
 

@@ -1,4 +1,7 @@
-/* coll.h - what a piece of communication carries, and between whom. */
+/* coll.h - what a piece of communication carries, and between whom.
+ *
+ * Elements are counted, sizes are bytes; all of it is what one rank's trace tells, before it is matched with what others tell.
+ */
 #ifndef TLMPI_MODEL_COLL_H
 #define TLMPI_MODEL_COLL_H
 

@@ -1,4 +1,7 @@
-/* culprit_table.h - the table of who holds the job up: decided once, and only printed by whoever tells of it. */
+/* culprit_table.h - the table of who holds the job up: decided once, and only printed by whoever tells of it.
+ *
+ * A culprit is a rank, a host, a link, or several ranks that only gain together.
+ */
 #ifndef TLMPI_MODEL_CULPRIT_TABLE_H
 #define TLMPI_MODEL_CULPRIT_TABLE_H
 

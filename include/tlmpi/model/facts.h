@@ -1,4 +1,7 @@
-/* facts.h - what the tables of a result come to, for the job as a whole: counts and sums, and no judgement. */
+/* facts.h - what the tables of a result come to, for the job as a whole: counts and sums, and no judgement.
+ *
+ * The same whether the tables have just been made or are read back from a file.
+ */
 #ifndef TLMPI_MODEL_FACTS_H
 #define TLMPI_MODEL_FACTS_H
 

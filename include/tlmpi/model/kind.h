@@ -1,4 +1,7 @@
-/* kind.h - what device work is, and which collective it carries. */
+/* kind.h - what device work is, and which collective it carries.
+ *
+ * A piece of device work is of one kind, and carries a collective where that is TL_COMM.
+ */
 #ifndef TLMPI_MODEL_KIND_H
 #define TLMPI_MODEL_KIND_H
 

@@ -1,4 +1,7 @@
-/* parts.h - what a rank's time is made of, for comparing ranks: one thing at a time, to the nanosecond. */
+/* parts.h - what a rank's time is made of, for comparing ranks.
+ *
+ * At each instant it is one thing, so the parts of a stretch of time add up to its length, in ns.
+ */
 #ifndef TLMPI_MODEL_PARTS_H
 #define TLMPI_MODEL_PARTS_H
 

@@ -2,6 +2,10 @@
  *
  * A view is borrowed and const, valid for the call of a hook.  Times are Unix nanoseconds.  There is no JSON in here, no
  * file and no process number.
+ *
+ * The first header of the layer model, which says what analyses get and what they give: the view of a rank, its parts in
+ * collectives (participant.h), and rows of tables (schema.h, table.h; their columns in *_tables.h and the like).  May use
+ * base.
  */
 #ifndef TLMPI_MODEL_VIEW_H
 #define TLMPI_MODEL_VIEW_H

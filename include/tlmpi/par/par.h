@@ -3,6 +3,8 @@
  * Two implementations, chosen at link time: MPI (par_mpi*, the only files that know of it), and one proc alone
  * (par_serial.c).  A call is local, or collective: every proc makes it, in the same order.  No call blocks in the MPI
  * library while another proc may still work: waits test and sleep, so that 64 procs on 2 cores do not burn them.
+ *
+ * It carries bytes and does not know what they mean.  May use base.
  */
 #ifndef TLMPI_PAR_PAR_H
 #define TLMPI_PAR_PAR_H

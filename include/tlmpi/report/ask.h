@@ -1,6 +1,6 @@
 /* ask.h - the four questions and their answers, for people and for programs.
  *
- * From answers, in the words of format.  Nothing is decided here: what they are stands in table culprit.
+ * From answers.  Nothing is decided here: what they are stands in table culprit.  May use answers and format.
  */
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H

@@ -8,6 +8,9 @@
  *
  * The file is written under NAME.part and gets its name when all of it is on the disk; on any failure NAME.part is removed and
  * no file is left under the final name.
+ *
+ * The first header of the layer store, which answers what of a job stays, from rows of tables: it is written here, packed by
+ * pack.h, and read back by result.h and load.h.  Nobody else knows HDF5.  May use base and model.
  */
 #ifndef TLMPI_STORE_STORE_H
 #define TLMPI_STORE_STORE_H

@@ -6,6 +6,9 @@
  * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in
  * it stay.  Where it is cut the copy ends behind what is whole, with the brackets that are missing, so that it is one
  * document.
+ *
+ * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text, with events
+ * (track.h) in the process of their device (process.h).  May use base, model and trace.
  */
 #ifndef TLMPI_TRACE_OUT_SPLICE_H
 #define TLMPI_TRACE_OUT_SPLICE_H

@@ -1,4 +1,4 @@
-/* exit.h - the exit status of the program. */
+/* exit.h - the exit status of the program: what a script may rely on, as --help says it. */
 #ifndef TLMPI_JOB_CALL_EXIT_H
 #define TLMPI_JOB_CALL_EXIT_H
 

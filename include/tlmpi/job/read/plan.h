@@ -1,4 +1,9 @@
-/* plan.h - which trace files make up the job: found once, known to every proc. */
+/* plan.h - which trace files make up the job: found once, known to every proc.
+ *
+ * The first header of the room job/read, which answers which traces there are, and what the tables say of each by itself
+ * (rank_result.h), from the paths of the command line.  May use trace, par, call, and the analyses of one rank: time, local,
+ * match, graph and those of the registry.
+ */
 #ifndef TLMPI_JOB_READ_PLAN_H
 #define TLMPI_JOB_READ_PLAN_H
 

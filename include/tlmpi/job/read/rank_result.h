@@ -1,4 +1,4 @@
-/* rank_result.h - reads one trace file, runs the analyses of one rank, and returns the rows of their tables. */
+/* rank_result.h - one trace file to what is known of its rank by itself: rows of tables, parts in collectives, graph. */
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
 

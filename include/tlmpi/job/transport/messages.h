@@ -1,5 +1,8 @@
 /* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the queue of those
- * that have come before they were asked for. */
+ * that have come before they were asked for.
+ *
+ * Numbers lie in a message as in memory: all procs are the same program on machines of one kind.
+ */
 #ifndef TLMPI_JOB_TRANSPORT_MESSAGES_H
 #define TLMPI_JOB_TRANSPORT_MESSAGES_H
 

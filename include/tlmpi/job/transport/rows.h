@@ -1,5 +1,7 @@
-/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file: what is gathered or shared
- * as they are. */
+/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file.
+ *
+ * Everything here is collective, and fails everywhere or nowhere.
+ */
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 

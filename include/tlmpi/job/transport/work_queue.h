@@ -13,6 +13,10 @@
  *
  * A name's row number is the order of its first use, by rank and within the rank, there in the event tables before the others:
  * a function of the traces alone.
+ *
+ * The first header of the room job/transport, which alone sends from one proc to another: traces to be read and their rows here,
+ * pieces of a large trace in team.h, what all have or proc 0 has in rows.h.  May use par, store, read, and what it carries:
+ * model, trace, graph.
  */
 #ifndef TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
 #define TLMPI_JOB_TRANSPORT_WORK_QUEUE_H

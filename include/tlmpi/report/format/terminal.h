@@ -1,4 +1,4 @@
-/* terminal.h - whether a person reads along. */
+/* terminal.h - whether a person reads along, and sees colours. */
 #ifndef TLMPI_REPORT_FORMAT_TERMINAL_H
 #define TLMPI_REPORT_FORMAT_TERMINAL_H
 

@@ -1,4 +1,4 @@
-/* words.h - numbers and lists as the summary says them. */
+/* words.h - numbers, lists and paths as they stand in a sentence. */
 #ifndef TLMPI_REPORT_FORMAT_WORDS_H
 #define TLMPI_REPORT_FORMAT_WORDS_H
 

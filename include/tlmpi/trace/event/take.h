@@ -1,4 +1,7 @@
-/* take.h - what one entry says, made columns. */
+/* take.h - what one entry says, made columns: the one place that decides what counts as an event, and as which.
+ *
+ * An entry becomes one row at the end of the columns, or none and a reason.
+ */
 #ifndef TLMPI_TRACE_EVENT_TAKE_H
 #define TLMPI_TRACE_EVENT_TAKE_H
 

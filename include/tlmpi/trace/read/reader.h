@@ -10,6 +10,8 @@
  * followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it ends with a
  * number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole event before the cut.
  * Where the text around the array is damaged, rank, base time and the like are found by their names.
+ *
+ * From the path of a file.  May use text, event, meta and the names of model.
  */
 #ifndef TLMPI_TRACE_READ_READER_H
 #define TLMPI_TRACE_READ_READER_H

@@ -1,4 +1,6 @@
-/* repair.h - the commonest ways in which Kineto's text is not JSON, made JSON. */
+/* repair.h - the commonest ways in which Kineto's text is not JSON, made JSON: for the text of one entry, or of the document
+ * around the entries.
+ */
 #ifndef TLMPI_TRACE_TEXT_REPAIR_H
 #define TLMPI_TRACE_TEXT_REPAIR_H
 
