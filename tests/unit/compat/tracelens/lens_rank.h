@@ -3,10 +3,7 @@
 #define TLMPI_TESTS_LENS_RANK_H
 
 #include "scratch.h"
-#include "src/compat/tracelens/idle/cover.h"
-#include "tlmpi/compat/tracelens/coll.h"
 #include "tlmpi/compat/tracelens/idle.h"
-#include "tlmpi/compat/tracelens/tracelens.h"
 #include "unit.h"
 #include <math.h>
 
