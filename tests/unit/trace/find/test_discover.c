@@ -1,13 +1,10 @@
-/* test_discover.c - which file is the trace of which rank, in which run. */
+/* test_discover.c - paths to files that may be traces, and what their names say. */
 #include "capture.h"
 #include "scratch.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/find.h"
-
-#include <CUnit/Basic.h>
+#include "unit.h"
 #include <time.h>
-
-#define SECOND INT64_C(1000000000)
-#define DAY_ONE (INT64_C(1700000000) * SECOND)
 
 static tl_error err;
 
@@ -88,249 +85,21 @@ static void names_tell_ranks(void)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ a look at a file */
-
-static tl_input look_at(const char *path, bool deep)
-{
-    tl_input input = { .path = (char *)(size_t)path, .rank = -1, .run = -1 };
-    tl_input_look(&input, deep);
-    return input;
-}
-
-static tl_input look_at_text(const char *name, const char *text, bool deep)
-{
-    return look_at(scratch_text(name, text), deep);
-}
-
-static void the_head_tells_rank_and_begin(void)
-{
-    tl_input t =
-        look_at_text("a.json",
-                     "\xEF\xBB\xBF \n{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"world_size\": 8},"
-                     "\"traceEvents\": [{\"ph\": \"M\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 1700000000000000.5}]}",
-                     false);
-    CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
-    CU_ASSERT_EQUAL(t.meta_rank, 3);
-    CU_ASSERT_EQUAL(t.name_rank, -1);
-    CU_ASSERT_EQUAL(t.world_size, 8);
-    CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE + 500);
-    CU_ASSERT_STRING_EQUAL(t.why, "");
-    CU_ASSERT(t.bytes > 100 && t.mtime_ns > DAY_ONE);
-
-    t = look_at_text(
-        "a.json",
-        "{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [{\"ph\": \"X\", \"ts\": \"7.001\"}]}", false);
-    CU_ASSERT_EQUAL(t.meta_rank, -1);
-    CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE + 7001);
-
-    t = look_at_text("rank_5.json", "[{\"ph\": \"X\", \"ts\": 1700000000000000}]", false);
-    CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
-    CU_ASSERT_EQUAL(t.name_rank, 5);
-    CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE);
-}
-
-/* Without Unix time in the entries: the name, and where that has none, the file. */
-static void a_begin_is_always_found(void)
-{
-    static const char text[] = "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 7}]}";
-    static const struct {
-        const char *name;
-        int64_t begin_ns;
-    } cases[] = {
-        { "host_21147.1698955063520869240.pt.trace.json", INT64_C(1698955063520869240) },
-        { "host_21147.1698955063520.pt.trace.json", INT64_C(1698955063520000000) },
-        { "result_2869224_1695835535_trace.json", INT64_C(1695835535000000000) },
-        { "host_1.1698955063520869.json", INT64_C(1698955063520869000) },
-        { "host_1.9999999999999999999.json", -1 },
-        { "host_1.json", -1 },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tl_input t = look_at_text(cases[i].name, text, true);
-        CU_ASSERT_EQUAL(t.begin_ns, cases[i].begin_ns >= 0 ? cases[i].begin_ns : t.mtime_ns);
-        CU_ASSERT(t.begin_ns > 0);
-    }
-}
-
-/* `{"traceEvents": [ ... ], more}` with n entries; the caller frees. */
-static char *trace_with(size_t n, const char *more)
-{
-    char *text = malloc(n * 80 + strlen(more) + 100);
-    if (text == NULL)
-        exit(1);
-    size_t at = (size_t)sprintf(text, "{\"traceEvents\": [");
-    for (size_t i = 0; i < n; i++)
-        at += (size_t)sprintf(text + at, "%s{\"ph\": \"X\", \"name\": \"event %zu\", \"ts\": %zu, \"dur\": 1}",
-                              i ? ",\n" : "", i, i * 7 % 1000 + 1);
-    sprintf(text + at, "]%s", more);
-    return text;
-}
-
-static void the_tail_is_for_a_deep_look(void)
-{
-    static const char more[] =
-        ", \"distributedInfo\": {\"rank\": 9, \"world_size\": 10, \"pg_config\": [{\"ranks\": \"[0]\"}],"
-        " \"x\": \"}\\\"{\"}, \"traceName\": \"distributedInfo\", \"baseTimeNanoseconds\":1700000000000000000\n}";
-    static const size_t sizes[] = { 10, 3000, 60000 };
-    for (size_t i = 0; i < 3; i++) {
-        char *text = trace_with(sizes[i], more);
-        size_t n = strlen(text);
-        unsigned char *packed = malloc(n + 1000);
-        const char *plain = scratch_write("plain.json", text, n);
-        const char *gz = scratch_write("packed.json.gz", packed, scratch_gzip(text, n, 6, packed, n + 1000));
-        for (int k = 0; k < 2; k++) {
-            tl_input t = look_at(k ? gz : plain, false);
-            CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
-            CU_ASSERT_EQUAL(t.meta_rank, -1);
-            t = look_at(k ? gz : plain, true);
-            CU_ASSERT_EQUAL(t.meta_rank, 9);
-            CU_ASSERT_EQUAL(t.world_size, 10);
-            CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE + 1000);
-        }
-        free(packed);
-        free(text);
-    }
-    char *text = trace_with(1, ", \"baseTimeNanoseconds\": 17000");    /* a number that may be cut is none */
-    tl_input t = look_at_text("host_1.1698955063520869240.json", text, true);
-    CU_ASSERT_EQUAL(t.begin_ns, INT64_C(1698955063520869240));
-    free(text);
-}
-
-/* Whatever is said of ranks and times inside an event is none of the document's. */
-static void an_event_near_the_end_does_not_name_the_rank(void)
-{
-    static const char decoy[] = ",\n{\"ph\": \"X\", \"ts\": 5, \"args\": {\"distributedInfo\": {\"rank\": 9}, \"baseTimeNanoseconds\": 5}}]";
-    char more[512];
-    snprintf(more, sizeof more, "%s, \"traceName\": \"x\"}", decoy + 1);
-    for (int told = 0; told < 2; told++) {
-        if (told)
-            snprintf(more, sizeof more, "%s, \"distributedInfo\": {\"rank\": 4}, \"baseTimeNanoseconds\": 1700000000000000000\n}", decoy + 1);
-        char *text = trace_with(60000, "");
-        size_t n = strlen(text);
-        char *whole = malloc(n + sizeof more);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
-        text[n - 1] = ',';              /* the bracket stands behind the decoy */
-        snprintf(whole, n + sizeof more, "%s%s", text, more);
-        tl_input t = look_at_text("tail.json", whole, true);
-        CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
-        CU_ASSERT_EQUAL(t.meta_rank, told ? 4 : -1);
-        CU_ASSERT_EQUAL(t.begin_ns, told ? DAY_ONE + 1000 : t.mtime_ns);
-        free(whole);
-        free(text);
-    }
-}
-
-static void a_damaged_head_still_names_the_rank(void)
-{
-    static const char *const heads[] = {
-        "{\"x\": @@, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-        "{\"x\": \"un\"quoted\", \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-        "{\"x\": {\"y\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-        "{\"distributedInfo\": {\"rank\": 3, \"traceEvents\": [",
-        "\"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-        "[{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-        "{\"x\": 1}}, \"distributedInfo\": {\"rank\": 3}, \"traceEvents\": [",
-    };
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        for (int deep = 0; deep < 2; deep++) {
-            char text[512];
-            snprintf(text, sizeof text, "%s{\"ph\": \"X\", \"ts\": 1700000000000000}, {\"ph\": \"X\", \"ts\": 7}]}", heads[i]);
-            tl_input t = look_at_text("a.json", text, deep);
-            CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
-            CU_ASSERT_EQUAL(t.meta_rank, 3);
-            CU_ASSERT_EQUAL(t.begin_ns, DAY_ONE);
-        }
-}
-
-static void kinds_are_told_apart(void)
-{
-    static const struct {
-        const char *name, *text;
-        tl_input_kind kind;
-        const char *word;
-    } cases[] = {
-        { "a.json", "{\"traceEvents\": []}", TL_INPUT_TRACE, "" },
-        { "a.json", "{\"traceEvents\": [", TL_INPUT_TRACE, "" },
-        { "a.json", "{\"traceEvents\": [{\"ph\": \"X\", \"na", TL_INPUT_TRACE, "" },
-        { "a.json", "{\"traceEvents\": [{\"na\": NaN, \"ts\": 1}, 5, {}]}", TL_INPUT_TRACE, "" },
-        { "a.json", "[{\"ph\": \"X\"}]", TL_INPUT_TRACE, "" },
-        { "a.json", "[{\"ph\": \"X\", \"na", TL_INPUT_TRACE, "" },
-        { "a.json", "[{\"name\": \"x\"}]", TL_INPUT_OTHER, "array" },
-        { "a.json", "[{\"name\": \"x\"}, {\"ph\": \"X\"}]", TL_INPUT_OTHER, "array" },
-        { "a.json", "[1, 2, {\"ph\": \"X\"}]", TL_INPUT_OTHER, "array" },
-        { "a.json", "[]", TL_INPUT_OTHER, "array" },
-        { "a.json", "{}", TL_INPUT_OTHER, "traceEvents" },
-        { "a.json", "{\"traceEvents\": {}}", TL_INPUT_OTHER, "traceEvents" },
-        { "a.json", "{\"x\": {\"traceEvents\": [{\"ph\": \"X\"}]}}", TL_INPUT_OTHER, "traceEvents" },
-        { "trace.json", "{\"segments\": [1, 2, 3]}", TL_INPUT_OTHER, "traceEvents" },
-        { "trace.json", "{\"schema\": \"1.0.1\", \"pid\": 1, \"nodes\": [{}]}", TL_INPUT_OTHER, "execution trace" },
-        { "trace.json", "{\"schema\": \"1.0.1\", \"nodes\": [{", TL_INPUT_OTHER, "execution trace" },
-        { "a.json", "{\"x\": [1, 2", TL_INPUT_OTHER, "cut short" },
-        { "trace.json", "{\"x\": [1, 2", TL_INPUT_UNREADABLE, "cut short" },
-        { "a.json", "{\"deviceProperties\": [{}", TL_INPUT_UNREADABLE, "cut short" },
-        { "a.json", "words", TL_INPUT_OTHER, "no JSON" },
-        { "my.pt.trace.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
-        { "kineto_0.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
-        { "rank_0.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
-        { "a.json", "", TL_INPUT_UNREADABLE, "empty" },
-        { "a.json", " \n ", TL_INPUT_UNREADABLE, "empty" },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tl_input t = look_at_text(cases[i].name, cases[i].text, i % 2);
-        CU_ASSERT_EQUAL(t.kind, cases[i].kind);
-        CU_ASSERT_PTR_NOT_NULL(strstr(t.why, cases[i].word));
-        CU_ASSERT(t.kind == TL_INPUT_TRACE ? t.why[0] == '\0' : strstr(t.why, cases[i].name) != NULL);
-        if (t.kind != cases[i].kind || strstr(t.why, cases[i].word) == NULL)
-            printf("%s: kind %d, %s\n", cases[i].text, (int)t.kind, t.why);
-    }
-}
-
-/* A trace in gzip, cut everywhere: from the first byte of text behind the bracket on it is a trace. */
-static void a_cut_gzip_is_a_trace_once_it_begins(void)
-{
-    static const char text[] =
-        "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}, {\"ph\": \"X\", \"ts\": 6}]}";
-    unsigned char packed[512];
-    size_t n = scratch_gzip(text, strlen(text), 0, packed, sizeof packed);
-    int traces = 0;
-    for (size_t k = 2; k <= n; k++) {
-        tl_input t = look_at(scratch_write("cut.json.gz", packed, k), true);
-        CU_ASSERT_EQUAL(t.kind, k >= 15 + strlen("{\"schemaVersion\": 1, \"traceEvents\": [") ? TL_INPUT_TRACE
-                                                                                              : TL_INPUT_UNREADABLE);
-        CU_ASSERT(t.kind == TL_INPUT_TRACE || strstr(t.why, "cut short") != NULL);
-        traces += t.kind == TL_INPUT_TRACE;
-    }
-    CU_ASSERT(traces > 20);
-    packed[2] = 1;
-    tl_input t = look_at(scratch_write("cut.json.gz", packed, n), true);
-    CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "header"));
-}
-
-static void what_cannot_be_opened_says_so(void)
-{
-    char path[700];
-    (void)unlink(scratch_path("gone.json"));
-    (void)symlink("nowhere", scratch_path("gone.json"));
-    tl_input t = look_at(scratch_path("gone.json"), true);
-    CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gone.json: cannot be opened: No such file"));
-    t = look_at(scratch_folder, true);
-    CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "folder"));
-
-    snprintf(path, sizeof path, "%s/", scratch_folder); /* of a long path the end is shown, and the reason whole */
-    for (int i = 0; i < 200; i++)
-        strcat(path, "./");
-    strcat(path, "gone.json");
-    t = look_at(path, true);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gone.json: cannot be opened: No such file"));
-}
-
 /* --------------------------------------------------------------------------------------------------------- folders */
 
 static void make_folder(const char *name)
 {
     CU_ASSERT_EQUAL(mkdir(scratch_path(name), 0700), 0);
+}
+
+/* Adds the path, and looks at what it names as the program does. */
+static void name(tl_inventory *inventory, const char *path)
+{
+    size_t from = inventory->inputs.n;
+    CU_ASSERT_EQUAL(tl_inventory_add(inventory, path, &err), TL_OK);
+    for (size_t i = from; i < inventory->inputs.n; i++)
+        if (!inventory->inputs.v[i].no_file)
+            tl_input_look(&inventory->inputs.v[i], false);
 }
 
 static bool has_path(const tl_inventory *inventory, const char *name)
@@ -403,16 +172,6 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
     CU_ASSERT_FALSE(inventory.inputs.v[0].no_file);     /* it was asked for */
     tl_inventory_free(&inventory);
-}
-
-/* Adds the path, and looks at what it names as the program does. */
-static void name(tl_inventory *inventory, const char *path)
-{
-    size_t from = inventory->inputs.n;
-    CU_ASSERT_EQUAL(tl_inventory_add(inventory, path, &err), TL_OK);
-    for (size_t i = from; i < inventory->inputs.n; i++)
-        if (!inventory->inputs.v[i].no_file)
-            tl_input_look(&inventory->inputs.v[i], false);
 }
 
 static void what_is_named_in_vain_is_listed_with_its_reason(void)
@@ -551,41 +310,19 @@ static void no_memory_is_said_and_nothing_leaks(void)
         tl_inventory_free(&one);
     }
     CU_ASSERT(failed > 5 && failed < tried);
-
-    const char *trace = scratch_text("rank_0.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}]}");
-    failed = tried = 0;
-    for (size_t k = 1; k < 30; k++, tried++) {
-        tl_mem_fail_after(k);
-        tl_input t = look_at(trace, true);
-        tl_mem_fail_after(0);
-        CU_ASSERT(t.kind == TL_INPUT_TRACE || (t.kind == TL_INPUT_UNREADABLE && t.why[0] != '\0'));
-        failed += t.kind != TL_INPUT_TRACE;
-    }
-    CU_ASSERT(failed > 2 && failed < tried);
 }
 
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite s = CU_add_suite("discover", scratch_make, scratch_remove);
-    CU_ADD_TEST(s, names_tell_ranks);
-    CU_ADD_TEST(s, the_head_tells_rank_and_begin);
-    CU_ADD_TEST(s, a_begin_is_always_found);
-    CU_ADD_TEST(s, the_tail_is_for_a_deep_look);
-    CU_ADD_TEST(s, an_event_near_the_end_does_not_name_the_rank);
-    CU_ADD_TEST(s, a_damaged_head_still_names_the_rank);
-    CU_ADD_TEST(s, kinds_are_told_apart);
-    CU_ADD_TEST(s, a_cut_gzip_is_a_trace_once_it_begins);
-    CU_ADD_TEST(s, what_cannot_be_opened_says_so);
-    CU_ADD_TEST(s, folders_are_searched_for_traces);
-    CU_ADD_TEST(s, what_is_named_in_vain_is_listed_with_its_reason);
-    CU_ADD_TEST(s, the_working_directory_goes_unsaid);
-    CU_ADD_TEST(s, too_deep_folders_are_left_out);
-    CU_ADD_TEST(s, ten_thousand_files_are_quick);
-    CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    static const unit_test tests[] = {
+        TEST(names_tell_ranks),
+        TEST(folders_are_searched_for_traces),
+        TEST(what_is_named_in_vain_is_listed_with_its_reason),
+        TEST(the_working_directory_goes_unsaid),
+        TEST(too_deep_folders_are_left_out),
+        TEST(ten_thousand_files_are_quick),
+        TEST(no_memory_is_said_and_nothing_leaks),
+    };
+    int failed = scratch_make() || unit_main("discover", tests, COUNT(tests));
+    return scratch_remove() || failed;
 }

@@ -1,20 +1,5 @@
 /* test_meta.c - what a trace says about itself, in every spelling that has been met. */
-#include "tlmpi/base/mem.h"
-#include "tlmpi/trace/meta.h"
-
-#include <CUnit/Basic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static tl_error err;
-
-static tl_status parse(const char *text, tl_meta *meta)
-{
-    *meta = (tl_meta)TL_META_INIT;
-    err = (tl_error){ 0 };
-    return tl_meta_parse(text, strlen(text), meta, &err);
-}
+#include "meta_text.h"
 
 static bool ranks_are(const tl_pg_config *g, const int32_t *ranks, size_t n)
 {
@@ -230,118 +215,6 @@ static void keys_count_only_where_they_belong(void)
     tl_meta_free(&m);
 }
 
-static void what_was_read_before_a_fault_stays(void)
-{
-    static const char *const endings[] = { "",         "\"pg", ", \"x\": [[",     ", \"x\": }",
-                                           ", \"\xff", ", 5",  ", \"a\" \"b\"}}", "]" };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        char text[128];
-        tl_meta m;
-        snprintf(text, sizeof text, "{\"baseTimeNanoseconds\": 12, \"distributedInfo\": {\"rank\": 3%s", endings[i]);
-        if (i == 1)
-            snprintf(text, sizeof text, "{\"baseTimeNanoseconds\": 12, \"distributedInfo\": {\"rank\": 3, %s",
-                     endings[i]);
-        CU_ASSERT_EQUAL(parse(text, &m), TL_EINPUT);
-        CU_ASSERT_EQUAL(m.base_ns, 12);
-        CU_ASSERT_EQUAL(m.rank, i == 0 ? -1 : 3);       /* without a sign behind it, the 3 may be a 34 */
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "byte "));
-        CU_ASSERT_PTR_NULL(strchr(err.text, '\n'));
-        tl_meta_free(&m);
-    }
-    tl_meta m;
-    CU_ASSERT_EQUAL(parse("", &m), TL_EINPUT);
-    CU_ASSERT_EQUAL(parse("nonsense", &m), TL_EINPUT);
-    m = (tl_meta)TL_META_INIT;
-    CU_ASSERT_EQUAL(tl_meta_parse(NULL, 0, &m, NULL), TL_EINPUT);
-}
-
-static void almost_json_is_read(void)
-{
-    static const char *const oddities[] = {
-        "\"x\": NaN", "\"x\": inf", "\"x\": -inf", "\"x\": Infinity", "\"x\": N/A", "\"x\": \"a\tb\nc\x01\"",
-        "\"x\": \"\xff\xfe\"", "\"x\": [1, 2,]", "\"\x02\": 1", "\"x\": \"C:\\Users\"",
-    };
-    for (size_t i = 0; i < sizeof oddities / sizeof oddities[0]; i++) {
-        char text[256];
-        tl_meta m;
-        snprintf(text, sizeof text,
-                 "\xEF\xBB\xBF{%s, \"distributedInfo\": {\"rank\": 3, \"pg_config\": [{\"ranks\": [4]}]},"
-                 " \"deviceProperties\": [{}]}\n",
-                 oddities[i]);
-        CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
-        CU_ASSERT_EQUAL(m.rank, 3);
-        CU_ASSERT_EQUAL(m.ndevices, 1);
-        CU_ASSERT_EQUAL(m.groups.n, 1);
-        tl_meta_free(&m);
-    }
-}
-
-static void long_and_hostile_texts_are_cut_and_harmless(void)
-{
-    static char text[4096];
-    tl_meta m;
-    strcpy(text, "{\"deviceProperties\": [{\"name\": \"");
-    for (int i = 0; i < 300; i++)
-        strcat(text, "\xC3\xA4");
-    strcat(text, "\"}], \"distributedInfo\": {\"backend\": \"a\\u001b[31m\\u0000b\"}, \"host_name\": \"\xff\"}");
-    CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
-    CU_ASSERT_EQUAL(strlen(m.device), 62);              /* 31 whole characters fit in 63 bytes */
-    CU_ASSERT_PTR_NULL(strchr(m.backend, '\x1b'));
-    CU_ASSERT_STRING_EQUAL(m.host, "?");
-    tl_meta_free(&m);
-}
-
-static void deep_nesting_is_passed_over(void)
-{
-    const size_t depth = 1000000;
-    static const char head[] = "{\"distributedInfo\": {\"rank\": 3, \"x\": ", tail[] = ", \"world_size\": 4}}";
-    char *text = malloc(sizeof head + sizeof tail + 2 * depth);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    strcpy(text, head);
-    memset(text + strlen(head), '[', depth);
-    memset(text + strlen(head) + depth, ']', depth);
-    strcpy(text + strlen(head) + 2 * depth, tail);
-    tl_meta m;
-    CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
-    CU_ASSERT_EQUAL(m.rank, 3);
-    CU_ASSERT_EQUAL(m.world_size, 4);
-    tl_meta_free(&m);
-    text[strlen(head) + depth] = '\0';
-    CU_ASSERT_EQUAL(parse(text, &m), TL_EINPUT);
-    CU_ASSERT_EQUAL(m.rank, 3);
-    tl_meta_free(&m);
-    free(text);
-}
-
-static void there_is_an_end_to_groups_and_ranks(void)
-{
-    const size_t many = 70000, more = (size_t)17 << 20;
-    char *text = malloc(2 * more + 4096);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    tl_meta m;
-
-    size_t n = (size_t)sprintf(text, "{\"distributedInfo\": {\"pg_config\": [{}");
-    for (size_t i = 1; i < many; i++)
-        n += (size_t)sprintf(text + n, ",{\"ranks\":[1]}");
-    strcpy(text + n, "], \"rank\": 3}}");
-    CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
-    CU_ASSERT_EQUAL(m.groups.n, 65536);
-    CU_ASSERT_EQUAL(m.rank, 3);
-    tl_meta_free(&m);
-
-    n = (size_t)sprintf(text, "{\"distributedInfo\": {\"pg_config\": [{\"ranks\": [0");
-    for (size_t i = 1; i < more; i++, n += 2)
-        memcpy(text + n, ",1", 2);
-    strcpy(text + n, "]}, {\"ranks\": [2]}], \"rank\": 3}}");
-    CU_ASSERT_EQUAL(parse(text, &m), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(m.groups.n, 2);
-    CU_ASSERT_EQUAL(m.groups.v[0].nranks, (size_t)16 << 20);
-    CU_ASSERT_EQUAL(m.groups.v[1].nranks, 0);
-    CU_ASSERT_EQUAL(m.rank, 3);
-    tl_meta_free(&m);
-    free(text);
-}
-
 static void one_object_may_stand_alone(void)
 {
     static const char text[] = "{\"rank\": 5, \"world_size\": \"6\", \"pg_config\": [{\"pg_name\": \"0\"}]}";
@@ -355,48 +228,19 @@ static void one_object_may_stand_alone(void)
     tl_meta_free(&m);
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    static const char text[] =
-        "{\"x\": NaN, \"distributedInfo\": {\"pg_config\": {\"a\": [0, 1], \"b\": {\"pg_name\": \"c\","
-        " \"pg_desc\": \"d\", \"ranks\": \"[1]\"}}}}";
-    int failed = 0;
-    for (size_t k = 1; k < 40; k++) {
-        tl_meta m = TL_META_INIT;
-        err = (tl_error){ 0 };
-        tl_mem_fail_after(k);
-        tl_status st = tl_meta_parse(text, strlen(text), &m, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || (st == TL_ENOMEM && err.status == TL_ENOMEM));
-        failed += st != TL_OK;
-        tl_meta_free(&m);
-    }
-    CU_ASSERT(failed > 5 && failed < 39);
-}
-
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite s = CU_add_suite("meta", NULL, NULL);
-    CU_ADD_TEST(s, a_document_of_kineto_is_understood);
-    CU_ADD_TEST(s, an_empty_document_says_nothing);
-    CU_ADD_TEST(s, numbers_may_be_texts);
-    CU_ADD_TEST(s, lists_of_ranks_may_be_texts);
-    CU_ADD_TEST(s, groups_may_be_a_map);
-    CU_ADD_TEST(s, of_equal_keys_the_last_counts);
-    CU_ADD_TEST(s, the_first_rank_that_is_told_counts);
-    CU_ADD_TEST(s, a_base_that_is_none_is_noted);
-    CU_ADD_TEST(s, keys_count_only_where_they_belong);
-    CU_ADD_TEST(s, what_was_read_before_a_fault_stays);
-    CU_ADD_TEST(s, almost_json_is_read);
-    CU_ADD_TEST(s, long_and_hostile_texts_are_cut_and_harmless);
-    CU_ADD_TEST(s, deep_nesting_is_passed_over);
-    CU_ADD_TEST(s, there_is_an_end_to_groups_and_ranks);
-    CU_ADD_TEST(s, one_object_may_stand_alone);
-    CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    static const unit_test tests[] = {
+        TEST(a_document_of_kineto_is_understood),
+        TEST(an_empty_document_says_nothing),
+        TEST(numbers_may_be_texts),
+        TEST(lists_of_ranks_may_be_texts),
+        TEST(groups_may_be_a_map),
+        TEST(of_equal_keys_the_last_counts),
+        TEST(the_first_rank_that_is_told_counts),
+        TEST(a_base_that_is_none_is_noted),
+        TEST(keys_count_only_where_they_belong),
+        TEST(one_object_may_stand_alone),
+    };
+    return unit_main("meta", tests, COUNT(tests));
 }
