@@ -1,52 +1,8 @@
-/* test_par.c - every verb of par.h, on as many procs as mpirun starts: each proc checks what it sees, proc 0 speaks. */
-#include "../unit/unit.h"
-
+/* test_par.c - the verbs of par.h that all procs call at once, on as many procs as mpirun starts: each proc checks what it sees. */
+#include "bytes.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/par/par.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define MB ((size_t)1 << 20)
-
-static int me, all;
-
-/* Byte i of what proc `from` sends. */
-static unsigned char byte_of(int from, size_t i)
-{
-    return (unsigned char)((size_t)from * 131 + i * 7 + (i >> 12));
-}
-
-static unsigned char *bytes_of(int from, size_t n)
-{
-    unsigned char *bytes = malloc(n > 0 ? n : 1);
-    if (bytes == NULL)
-        tl_par_abort(99);
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = byte_of(from, i);
-    return bytes;
-}
-
-static bool are_bytes_of(int from, const unsigned char *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (bytes[i] != byte_of(from, i))
-            return false;
-    return true;
-}
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
-}
 
 static void all_well_is_agreed_on(void)
 {
@@ -99,36 +55,6 @@ static void bytes_reach_all(void)
         CU_ASSERT(are_bytes_of(0, bytes, sizes[k]));
         free(bytes);
     }
-}
-
-/* How much proc p gives: nothing, a little, much. */
-static size_t share_of(int p, size_t unit)
-{
-    return p % 3 == 1 ? 0 : (size_t)p * unit + (p % 2 == 0);
-}
-
-static void check_gather(size_t unit)
-{
-    size_t mine = share_of(me, unit), n = 99, *sizes = calloc((size_t)all, sizeof *sizes);
-    unsigned char *bytes = bytes_of(me, mine), *out = NULL;
-    CU_ASSERT(sizes != NULL);
-
-    CU_ASSERT_EQUAL(tl_par_gather(bytes, mine, (void **)&out, &n, sizes, NULL), TL_OK);
-    if (me == 0) {
-        size_t at = 0;
-        for (int p = 0; p < all && sizes != NULL; p++) {
-            CU_ASSERT_EQUAL(sizes[p], share_of(p, unit));
-            CU_ASSERT(are_bytes_of(p, out + at, sizes[p]));
-            at += sizes[p];
-        }
-        CU_ASSERT_EQUAL(n, at);
-    } else {
-        CU_ASSERT_PTR_NULL(out);
-        CU_ASSERT_EQUAL(n, 0);
-    }
-    free(out);
-    free(bytes);
-    free(sizes);
 }
 
 static void unequal_shares_come_in_proc_order(void)
@@ -288,159 +214,6 @@ static void waiting_burns_no_processor(void)
     free(out);
 }
 
-struct inbox {
-    size_t got, nbytes;
-    bool right;
-};
-
-/* Takes what has come; each message says by its tag how long it is, in units of 10,000 bytes. */
-static void take_all(void *arg)
-{
-    struct inbox *inbox = arg;
-    tl_envelope m;
-
-    while (tl_par_probe(&m)) {
-        unsigned char *bytes = malloc(m.n > 0 ? m.n : 1);
-        if (bytes == NULL)
-            tl_par_abort(99);
-        tl_par_take(&m, bytes);
-        inbox->right = inbox->right && m.n == (size_t)m.tag * 10000 && are_bytes_of(m.from, bytes, m.n);
-        inbox->nbytes += m.n;
-        inbox->got++;
-        free(bytes);
-    }
-}
-
-static void send_units(int to, int units, struct inbox *inbox)
-{
-    unsigned char *bytes = bytes_of(me, (size_t)units * 10000);
-    tl_par_send(to, units, bytes, (size_t)units * 10000, take_all, inbox);
-    free(bytes);
-}
-
-static void wait_for_messages(struct inbox *inbox, size_t n)
-{
-    unsigned spins = 0;
-    while (inbox->got < n) {
-        take_all(inbox);
-        tl_par_nap(&spins);
-    }
-}
-
-/* Neighbours send each other 10 MB at once: nobody could send if nobody took while it waits. */
-static void large_messages_cross(void)
-{
-    struct inbox inbox = { .right = true };
-    int units = all <= 8 ? 1000 : 100;
-
-    if (all > 1) {
-        send_units((me + 1) % all, units, &inbox);
-        send_units((me + all - 1) % all, units, &inbox);
-        wait_for_messages(&inbox, 2);
-    }
-    CU_ASSERT(inbox.right);
-    CU_ASSERT_EQUAL(inbox.nbytes, all > 1 ? 2 * (size_t)units * 10000 : 0);
-    tl_par_barrier();
-}
-
-/* Proc 0 naps while all others send to it, as a writer does that is late. */
-static void a_napping_proc_gets_everything_in_the_end(void)
-{
-    struct inbox inbox = { .right = true };
-
-    if (me == 0) {
-        sleep_ms(200);
-        wait_for_messages(&inbox, 5 * (size_t)(all - 1));
-    } else {
-        for (int k = 0; k < 5; k++)
-            send_units(0, k * 30, &inbox);
-    }
-    CU_ASSERT(inbox.right);
-    CU_ASSERT_EQUAL(inbox.nbytes, me == 0 ? 300 * 10000 * (size_t)(all - 1) : 0);
-    tl_par_barrier();
-    tl_envelope m;
-    CU_ASSERT_FALSE(tl_par_probe(&m));
-    tl_par_barrier();
-}
-
-/* One sender's messages arrive in the order in which they were sent, to another proc or to itself. */
-static void messages_keep_their_order(void)
-{
-    int next = (me + 1) % all, taken = 0;
-    unsigned spins = 0;
-
-    for (int i = 0; i < 100; i++)
-        tl_par_send(next, i, &i, i % 2 ? sizeof i : 0, NULL, NULL);
-    while (taken < 100) {
-        tl_envelope m;
-        int i = -1;
-        if (!tl_par_probe(&m)) {
-            tl_par_nap(&spins);
-            continue;
-        }
-        tl_par_take(&m, &i);
-        CU_ASSERT_EQUAL(m.from, (me + all - 1) % all);
-        CU_ASSERT_EQUAL(m.tag, taken);
-        CU_ASSERT_EQUAL(i, taken % 2 ? taken : -1);
-        taken++;
-    }
-    tl_par_barrier();
-}
-
-static void a_message_to_oneself_comes_back(void)
-{
-    struct inbox inbox = { .right = true };
-    send_units(me, 300, &inbox);
-    send_units(me, 0, &inbox);
-    CU_ASSERT_EQUAL(inbox.got, 0);
-    take_all(&inbox);
-    CU_ASSERT_EQUAL(inbox.got, 2);
-    CU_ASSERT(inbox.right);
-    tl_par_barrier();
-}
-
-/* Messages under way do not get into a gather, nor its bytes into a probe. */
-static void messages_and_gathers_do_not_mix(void)
-{
-    struct inbox inbox = { .right = true };
-    if (me != 0)
-        send_units(0, 0, &inbox);
-    check_gather(5000);
-    if (me == 0)
-        wait_for_messages(&inbox, (size_t)all - 1);
-    CU_ASSERT(inbox.right);
-    tl_par_barrier();
-}
-
-/* Messages go round the procs, each of which sleeps until the one before it sends: a message that were only found at the
- * end of a nap would take 32 ms a proc. */
-static void a_message_wakes_who_waits_for_it(void)
-{
-    static const size_t sizes[] = { 0, 200, 1000, 5000, 100000 };
-    static char bytes[100000];
-    const int rounds = 20;
-    int hops = rounds * all, next = (me + 1) % all;
-
-    for (size_t k = 0; k < COUNT(sizes) && all > 1; k++) {
-        tl_par_barrier();
-        double started = seconds(CLOCK_MONOTONIC);
-        for (int i = 0; i < rounds; i++) {
-            tl_envelope m;
-            unsigned spins = 0;
-            if (me == 0)
-                tl_par_send(next, i, bytes, sizes[k], NULL, NULL);
-            while (!tl_par_probe(&m))
-                tl_par_nap(&spins);
-            tl_par_take(&m, bytes);
-            CU_ASSERT_EQUAL(m.tag, i);
-            if (me != 0)
-                tl_par_send(next, i, bytes, sizes[k], NULL, NULL);
-        }
-        CU_ASSERT(seconds(CLOCK_MONOTONIC) - started < hops * 0.016);
-    }
-    tl_par_barrier();
-}
-
 /* Nor does who tells the others something, again and again, wait for naps to end. */
 static void all_are_told_at_once(void)
 {
@@ -458,24 +231,6 @@ static void all_are_told_at_once(void)
     tl_par_barrier();
 }
 
-static double nap(unsigned *spins)
-{
-    double from = seconds(CLOCK_MONOTONIC);
-    tl_par_nap(spins);
-    return seconds(CLOCK_MONOTONIC) - from;
-}
-
-/* Who comes to the barrier first rings and ends a nap. */
-static void naps_grow(void)
-{
-    unsigned spins = 0;
-    double last = 0;
-    for (int i = 0; i < 30 + all && last < 0.0199; i++)
-        last = nap(&spins);
-    CU_ASSERT(last > 0.0199);
-    tl_par_barrier();
-}
-
 static const unit_test tests[] = {
     TEST(all_well_is_agreed_on),
     TEST(the_worst_is_told_everywhere),
@@ -490,49 +245,10 @@ static const unit_test tests[] = {
     TEST(a_shuffle_without_memory_fails_everywhere),
     TEST(nobody_passes_a_barrier_early),
     TEST(waiting_burns_no_processor),
-    TEST(large_messages_cross),
-    TEST(a_napping_proc_gets_everything_in_the_end),
-    TEST(messages_keep_their_order),
-    TEST(a_message_to_oneself_comes_back),
-    TEST(messages_and_gathers_do_not_mix),
-    TEST(a_message_wakes_who_waits_for_it),
     TEST(all_are_told_at_once),
-    TEST(naps_grow),
 };
 
-/* What failed here, on a proc whose tests run in silence. */
-static void print_failures(void)
-{
-    for (CU_pFailureRecord f = CU_get_failure_list(); f != NULL; f = f->pNext)
-        fprintf(stderr, "proc %d of %d: %s:%u: %s\n", me, all, f->strFileName, f->uiLineNumber, f->strCondition);
-}
-
-/* The one argument is the number of procs that there must be. */
 int main(int argc, char **argv)
 {
-    bool started = argc == 2 && CU_initialize_registry() == CUE_SUCCESS;
-    CU_pSuite suite = started ? CU_add_suite("par", NULL, NULL) : NULL;
-    for (size_t i = 0; i < COUNT(tests) && suite != NULL; i++)
-        if (CU_add_test(suite, tests[i].claim, tests[i].check) == NULL)
-            suite = NULL;
-    tl_par_start(&argc, &argv);
-    me = tl_par_proc();
-    all = tl_par_nprocs();
-    if (suite == NULL || strtol(argv[1], NULL, 10) != all) {
-        fprintf(stderr, "proc %d: %d procs, or no test could be added\n", me, all);
-        tl_par_abort(1);
-    }
-
-    if (me == 0) {
-        CU_basic_set_mode(CU_BRM_VERBOSE);
-        CU_basic_run_tests();
-    } else {
-        CU_run_all_tests();
-        print_failures();
-    }
-    bool failed = CU_get_number_of_failures() != 0 || CU_get_number_of_tests_run() != COUNT(tests);
-    failed = tl_par_agree(failed ? TL_EINTERNAL : TL_OK, NULL) != TL_OK;
-    CU_cleanup_registry();
-    tl_par_end();
-    return failed;
+    return procs_main(argc, argv, "par", tests, COUNT(tests));
 }

@@ -1,60 +1,7 @@
 /* test_clocks.c - clocks are corrected where they are impossible, and only there. */
-#include "tlmpi/analysis/clock.h"
-#include "tlmpi/model/coll_tables.h"
-#include "tlmpi/model/parameters.h"
-#include "unit.h"
-#include <stdlib.h>
-#include <string.h>
+#include "clock_job.h"
 
-#define US  INT64_C(1000)
-#define MS  INT64_C(1000000)
 #define SEC INT64_C(1000000000)
-
-enum { MOST = 8, MANY = 4096 };
-
-typedef struct job {
-    tl_rank_place places[MOST];
-    size_t nplaces;
-    int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
-    double drift[MOST];  /* ns a ns */
-    tl_participant parts[MANY];
-    size_t nparts;
-    uint64_t key;
-} job;
-
-static job j;
-
-/* n ranks, `share` on a host, 0: hosts are not known. */
-static void begin(size_t n, size_t share)
-{
-    memset(&j, 0, sizeof j);
-    for (size_t i = 0; i < n; i++)
-        j.places[i] = (tl_rank_place){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
-    j.nplaces = n;
-}
-
-/* What the clock of a rank shows at a time. */
-static int64_t shown(int32_t rank, int64_t ns)
-{
-    return ns + j.ahead[rank] + (int64_t)(j.drift[rank] * (double)ns);
-}
-
-static void add(int32_t rank, tl_collective kind, int32_t peer, int64_t start_ns, int64_t end_ns)
-{
-    CU_ASSERT_FATAL(j.nparts < MANY);
-    j.parts[j.nparts++] = (tl_participant){ .key = j.key,
-                                            .start_ns = shown(rank, start_ns),
-                                            .end_ns = shown(rank, end_ns),
-                                            .launch_ns = TL_TIME_UNKNOWN,
-                                            .seq = -1,
-                                            .bytes = -1,
-                                            .rank = rank,
-                                            .step = -1,
-                                            .nth = -1,
-                                            .peer = peer,
-                                            .kind = (uint8_t)kind,
-                                            .rule = TL_BY_SEQ };
-}
 
 /* An all-reduce of all ranks, who arrive at these times; the transfer takes each as long. */
 static void meet_at(const int64_t *start_ns, int64_t transfer_ns)
@@ -73,22 +20,6 @@ static void send_at(int32_t from, int32_t to, int64_t sent_ns, int64_t send_end_
     j.key++;
     add(from, TL_SEND, to, sent_ns, send_end_ns);
     add(to, TL_RECV, from, recv_ns, recv_end_ns);
-}
-
-static tl_status alone(int64_t *values, size_t n, tl_error *err)
-{
-    (void)values;
-    (void)n;
-    (void)err;
-    return TL_OK;
-}
-
-static tl_status find(tl_clock_mode mode)
-{
-    static const tl_clock_procs procs = { alone, alone };
-    tl_error err;
-    CU_ASSERT_FATAL(tl_participants_sort(j.parts, j.nparts));
-    return tl_clocks_find(j.parts, j.nparts, mode, &procs, j.places, j.nplaces, &err);
 }
 
 /* By how much a rank's clock is still ahead of rank 0's, at a time. */
@@ -312,86 +243,6 @@ static void a_forced_clock_goes_to_the_middle(void)
     check_left(1, 0, 10 * US);
 }
 
-/* Of ranks that meet nobody in common nothing is known. */
-static void clocks_that_nothing_compares_are_components(void)
-{
-    begin(4, 2);
-    for (int k = 0; k < 4; k++) {
-        j.key++;
-        add(0, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
-        add(1, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
-        j.key++;
-        add(2, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
-        add(3, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
-    }
-    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_EQUAL(j.places[0].component, j.places[1].component);
-    CU_ASSERT_EQUAL(j.places[2].component, j.places[3].component);
-    CU_ASSERT_NOT_EQUAL(j.places[0].component, j.places[2].component);
-}
-
-/* A broadcast, an all-to-all and a collective in which sizes disagree say nothing of clocks. */
-static void only_what_nobody_leaves_early_tells(void)
-{
-    static const tl_collective kinds[] = { TL_BROADCAST, TL_ALL_TO_ALL, TL_ALL_REDUCE };
-    for (size_t k = 0; k < 3; k++) {
-        begin(2, 1);
-        j.key++;
-        add(0, kinds[k], TL_NO_PEER, 0, MS);
-        add(1, kinds[k], TL_NO_PEER, 9 * MS, 10 * MS);
-        j.parts[0].bytes = 1024;
-        j.parts[1].bytes = 2048;
-        CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-        CU_ASSERT_FALSE(j.places[1].applied);
-    }
-}
-
-static void what_ends_differ_by_is_told(void)
-{
-    tl_clock_end ends[8];
-    size_t n;
-    begin(3, 0);
-    j.key++;
-    for (int32_t r = 0; r < 3; r++)
-        add(r, TL_ALL_REDUCE, TL_NO_PEER, 0, MS + r * 30 * US);
-    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
-    CU_ASSERT_EQUAL_FATAL(n, 3);
-    CU_ASSERT_EQUAL(ends[0].apart_ns, 30 * US);
-    CU_ASSERT_EQUAL(ends[1].apart_ns, 0);
-    CU_ASSERT_EQUAL(ends[2].apart_ns, 30 * US);
-    tl_clock_scatter s = tl_clock_scatter_of(ends, 1);
-    CU_ASSERT_EQUAL(s.sigma_ns, 44478);
-    CU_ASSERT_EQUAL(s.ends, 1);
-    j.parts[1].kind = TL_BROADCAST;
-    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
-    CU_ASSERT_EQUAL(n, 0);
-}
-
-/* The bound of a clock, or what ends leave open where that is less; ranks of unknown hosts may share a clock. */
-static void what_is_in_doubt_stands_in_the_table(void)
-{
-    tl_table table = { .schema = &tl_clock_schema };
-    const tl_clock_scatter scatter[] = { { .rank = 0, .ends = 4, .sigma_ns = 50 * US },
-                                         { .rank = 1, .ends = 4, .sigma_ns = 70 * US } };
-    tl_error err;
-    begin(3, 1);
-    for (int32_t i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(tl_table_add(&table) != NULL);
-        j.places[i].clock = i;
-        j.places[i].sigma_ns = i == 0 ? 60 * US : i == 1 ? 40 * US : INT64_MAX;
-    }
-    CU_ASSERT_EQUAL(tl_clocks_fill(scatter, 2, j.places, 3, &table, &err), TL_OK);
-    const tl_clock *rows = (const tl_clock *)(const void *)table.rows;
-    CU_ASSERT_EQUAL(rows[0].bound_ns, 60 * US);
-    CU_ASSERT_EQUAL(rows[0].sigma_ns, 50 * US);
-    CU_ASSERT_EQUAL(rows[0].anchors, 4);
-    CU_ASSERT_EQUAL(rows[1].sigma_ns, 40 * US);
-    CU_ASSERT_EQUAL(rows[2].bound_ns, -1);
-    CU_ASSERT_EQUAL(rows[2].sigma_ns, -1);
-    CU_ASSERT_EQUAL(rows[2].anchors, 0);
-    tl_table_free(&table);
-}
-
 /* Where memory is out it is said, and nothing is left behind. */
 static void no_memory_is_told(void)
 {
@@ -423,10 +274,6 @@ int main(void)
         TEST(a_wrong_match_is_left_out),
         TEST(what_no_clock_explains_changes_none),
         TEST(a_forced_clock_goes_to_the_middle),
-        TEST(clocks_that_nothing_compares_are_components),
-        TEST(only_what_nobody_leaves_early_tells),
-        TEST(what_ends_differ_by_is_told),
-        TEST(what_is_in_doubt_stands_in_the_table),
         TEST(no_memory_is_told),
     };
     return unit_main("clocks", tests, COUNT(tests));

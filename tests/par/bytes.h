@@ -1,0 +1,75 @@
+/* bytes.h - bytes that tell whom they come from, a gather of them, and clocks. */
+#ifndef TLMPI_TESTS_PAR_BYTES_H
+#define TLMPI_TESTS_PAR_BYTES_H
+
+#include "procs.h"
+#include <string.h>
+#include <time.h>
+
+/* Byte i of what proc `from` sends. */
+static inline unsigned char byte_of(int from, size_t i)
+{
+    return (unsigned char)((size_t)from * 131 + i * 7 + (i >> 12));
+}
+
+static inline unsigned char *bytes_of(int from, size_t n)
+{
+    unsigned char *bytes = malloc(n > 0 ? n : 1);
+    if (bytes == NULL)
+        tl_par_abort(99);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = byte_of(from, i);
+    return bytes;
+}
+
+static inline bool are_bytes_of(int from, const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] != byte_of(from, i))
+            return false;
+    return true;
+}
+
+static inline double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static inline void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+/* How much proc p gives: nothing, a little, much. */
+static inline size_t share_of(int p, size_t unit)
+{
+    return p % 3 == 1 ? 0 : (size_t)p * unit + (p % 2 == 0);
+}
+
+static inline void check_gather(size_t unit)
+{
+    size_t mine = share_of(me, unit), n = 99, *sizes = calloc((size_t)all, sizeof *sizes);
+    unsigned char *bytes = bytes_of(me, mine), *out = NULL;
+    CU_ASSERT(sizes != NULL);
+
+    CU_ASSERT_EQUAL(tl_par_gather(bytes, mine, (void **)&out, &n, sizes, NULL), TL_OK);
+    if (me == 0) {
+        size_t at = 0;
+        for (int p = 0; p < all && sizes != NULL; p++) {
+            CU_ASSERT_EQUAL(sizes[p], share_of(p, unit));
+            CU_ASSERT(are_bytes_of(p, out + at, sizes[p]));
+            at += sizes[p];
+        }
+        CU_ASSERT_EQUAL(n, at);
+    } else {
+        CU_ASSERT_PTR_NULL(out);
+        CU_ASSERT_EQUAL(n, 0);
+    }
+    free(out);
+    free(bytes);
+    free(sizes);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* clock_job.h - ranks whose clocks are known to be off, and the collectives that they record. */
+#ifndef TLMPI_TESTS_CLOCK_JOB_H
+#define TLMPI_TESTS_CLOCK_JOB_H
+
+#include "tlmpi/analysis/clock.h"
+#include "tlmpi/model/parameters.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define US  INT64_C(1000)
+#define MS  INT64_C(1000000)
+
+enum { MOST = 8, MANY = 4096 };
+
+typedef struct job {
+    tl_rank_place places[MOST];
+    size_t nplaces;
+    int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
+    double drift[MOST];  /* ns a ns */
+    tl_participant parts[MANY];
+    size_t nparts;
+    uint64_t key;
+} job;
+
+static job j;
+
+/* n ranks, `share` on a host, 0: hosts are not known. */
+static inline void begin(size_t n, size_t share)
+{
+    memset(&j, 0, sizeof j);
+    for (size_t i = 0; i < n; i++)
+        j.places[i] = (tl_rank_place){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
+    j.nplaces = n;
+}
+
+/* What the clock of a rank shows at a time. */
+static inline int64_t shown(int32_t rank, int64_t ns)
+{
+    return ns + j.ahead[rank] + (int64_t)(j.drift[rank] * (double)ns);
+}
+
+static inline void add(int32_t rank, tl_collective kind, int32_t peer, int64_t start_ns, int64_t end_ns)
+{
+    CU_ASSERT_FATAL(j.nparts < MANY);
+    j.parts[j.nparts++] = (tl_participant){ .key = j.key,
+                                            .start_ns = shown(rank, start_ns),
+                                            .end_ns = shown(rank, end_ns),
+                                            .launch_ns = TL_TIME_UNKNOWN,
+                                            .seq = -1,
+                                            .bytes = -1,
+                                            .rank = rank,
+                                            .step = -1,
+                                            .nth = -1,
+                                            .peer = peer,
+                                            .kind = (uint8_t)kind,
+                                            .rule = TL_BY_SEQ };
+}
+
+static inline tl_status alone(int64_t *values, size_t n, tl_error *err)
+{
+    (void)values;
+    (void)n;
+    (void)err;
+    return TL_OK;
+}
+
+static inline tl_status find(tl_clock_mode mode)
+{
+    static const tl_clock_procs procs = { alone, alone };
+    tl_error err;
+    CU_ASSERT_FATAL(tl_participants_sort(j.parts, j.nparts));
+    return tl_clocks_find(j.parts, j.nparts, mode, &procs, j.places, j.nplaces, &err);
+}
+
+#endif

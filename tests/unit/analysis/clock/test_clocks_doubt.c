@@ -1,0 +1,94 @@
+/* test_clocks_doubt.c - what is told of clocks beside their offsets: who can be compared, and how far they may be off. */
+#include "clock_job.h"
+#include "tlmpi/model/coll_tables.h"
+
+/* Of ranks that meet nobody in common nothing is known. */
+static void clocks_that_nothing_compares_are_components(void)
+{
+    begin(4, 2);
+    for (int k = 0; k < 4; k++) {
+        j.key++;
+        add(0, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
+        add(1, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
+        j.key++;
+        add(2, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
+        add(3, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    CU_ASSERT_EQUAL(j.places[0].component, j.places[1].component);
+    CU_ASSERT_EQUAL(j.places[2].component, j.places[3].component);
+    CU_ASSERT_NOT_EQUAL(j.places[0].component, j.places[2].component);
+}
+
+/* A broadcast, an all-to-all and a collective in which sizes disagree say nothing of clocks. */
+static void only_what_nobody_leaves_early_tells(void)
+{
+    static const tl_collective kinds[] = { TL_BROADCAST, TL_ALL_TO_ALL, TL_ALL_REDUCE };
+    for (size_t k = 0; k < 3; k++) {
+        begin(2, 1);
+        j.key++;
+        add(0, kinds[k], TL_NO_PEER, 0, MS);
+        add(1, kinds[k], TL_NO_PEER, 9 * MS, 10 * MS);
+        j.parts[0].bytes = 1024;
+        j.parts[1].bytes = 2048;
+        CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+        CU_ASSERT_FALSE(j.places[1].applied);
+    }
+}
+
+static void what_ends_differ_by_is_told(void)
+{
+    tl_clock_end ends[8];
+    size_t n;
+    begin(3, 0);
+    j.key++;
+    for (int32_t r = 0; r < 3; r++)
+        add(r, TL_ALL_REDUCE, TL_NO_PEER, 0, MS + r * 30 * US);
+    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
+    CU_ASSERT_EQUAL_FATAL(n, 3);
+    CU_ASSERT_EQUAL(ends[0].apart_ns, 30 * US);
+    CU_ASSERT_EQUAL(ends[1].apart_ns, 0);
+    CU_ASSERT_EQUAL(ends[2].apart_ns, 30 * US);
+    tl_clock_scatter s = tl_clock_scatter_of(ends, 1);
+    CU_ASSERT_EQUAL(s.sigma_ns, 44478);
+    CU_ASSERT_EQUAL(s.ends, 1);
+    j.parts[1].kind = TL_BROADCAST;
+    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
+    CU_ASSERT_EQUAL(n, 0);
+}
+
+/* The bound of a clock, or what ends leave open where that is less; ranks of unknown hosts may share a clock. */
+static void what_is_in_doubt_stands_in_the_table(void)
+{
+    tl_table table = { .schema = &tl_clock_schema };
+    const tl_clock_scatter scatter[] = { { .rank = 0, .ends = 4, .sigma_ns = 50 * US },
+                                         { .rank = 1, .ends = 4, .sigma_ns = 70 * US } };
+    tl_error err;
+    begin(3, 1);
+    for (int32_t i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(tl_table_add(&table) != NULL);
+        j.places[i].clock = i;
+        j.places[i].sigma_ns = i == 0 ? 60 * US : i == 1 ? 40 * US : INT64_MAX;
+    }
+    CU_ASSERT_EQUAL(tl_clocks_fill(scatter, 2, j.places, 3, &table, &err), TL_OK);
+    const tl_clock *rows = (const tl_clock *)(const void *)table.rows;
+    CU_ASSERT_EQUAL(rows[0].bound_ns, 60 * US);
+    CU_ASSERT_EQUAL(rows[0].sigma_ns, 50 * US);
+    CU_ASSERT_EQUAL(rows[0].anchors, 4);
+    CU_ASSERT_EQUAL(rows[1].sigma_ns, 40 * US);
+    CU_ASSERT_EQUAL(rows[2].bound_ns, -1);
+    CU_ASSERT_EQUAL(rows[2].sigma_ns, -1);
+    CU_ASSERT_EQUAL(rows[2].anchors, 0);
+    tl_table_free(&table);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(clocks_that_nothing_compares_are_components),
+        TEST(only_what_nobody_leaves_early_tells),
+        TEST(what_ends_differ_by_is_told),
+        TEST(what_is_in_doubt_stands_in_the_table),
+    };
+    return unit_main("clocks_doubt", tests, COUNT(tests));
+}

@@ -1,0 +1,64 @@
+/* group_job.h - what some ranks say of their groups, and what is decided. */
+#ifndef TLMPI_TESTS_GROUP_JOB_H
+#define TLMPI_TESTS_GROUP_JOB_H
+
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/stats.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32 };
+
+/* What ranks say, and what is decided. */
+typedef struct job {
+    tl_membership m[MOST];
+    int32_t hosts[MOST];
+    size_t n;
+    tl_sighting seen[MOST * TL_SIGHTINGS];
+    size_t nseen;
+    tl_fate fates[MOST];
+    tl_table groups;
+    tl_group_fact *facts;
+} job;
+
+static job j;
+
+static inline void begin(void)
+{
+    tl_table_free(&j.groups);
+    free(j.facts);
+    memset(&j, 0, sizeof j);
+    j.groups.schema = &tl_group_row_schema;
+}
+
+static inline tl_membership *member(int32_t rank, uint64_t members, const char *name)
+{
+    tl_membership *m = &j.m[j.n];
+    *m = (tl_membership){ .members_key = members,
+                          .name_key = (uint64_t)name[0],
+                          .rank = rank,
+                          .size = 4,
+                          .n = 1,
+                          .nlaunched = 1,
+                          .from = TL_COLL_FROM_KERNEL };
+    snprintf(m->name, sizeof m->name, "%s", name);
+    j.hosts[j.n++] = -1;
+    return m;
+}
+
+static inline void decide(void)
+{
+    tl_error err;
+    free(j.facts);
+    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.hosts, j.n, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),
+                          TL_OK);
+}
+
+static inline const tl_group_row *group(size_t g)
+{
+    CU_ASSERT_FATAL(g < j.groups.n);
+    return tl_table_row(&j.groups, g);
+}
+
+#endif
