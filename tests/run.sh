@@ -153,7 +153,9 @@ product()
 {
     stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
     stage names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
-    stage cli sh tests/cli.sh build/tlmpi
+    stage cli-run sh tests/cli/run.sh build/tlmpi
+    stage cli-read sh tests/cli/read.sh build/tlmpi
+    stage cli-compat sh tests/cli/compat.sh build/tlmpi
     stage stories sh tests/golden/stories.sh build/tlmpi
     stage hta sh tests/golden/compat_hta.sh build/tlmpi
     stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi

@@ -1,0 +1,104 @@
+#!/bin/sh
+# compat.sh TLMPI - the tables of other programs; and that nothing is said twice under mpirun.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+"$tlmpi" -q traces
+two_runs
+
+echo "-- compat"
+status 0 "$tlmpi" compat hta traces -o hta/deep
+check "HTA's tables" test -s hta/deep/temporal_breakdown.csv -a -s hta/deep/profiler_steps.csv
+status 4 "$tlmpi" compat hta traces -o hta/deep
+says err "-f"
+status 0 "$tlmpi" compat hta traces -f -o hta/deep
+status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
+status 3 "$tlmpi" compat hta empty -o hta/none
+status 2 "$tlmpi" compat
+says err "no tool named"
+status 1 "$tlmpi" compat hta cut -o hta/cut
+says err "warning: rank 1: cut/rank-1.json: "
+says err "hta/cut/notes.txt"
+status 1 "$tlmpi" compat tracelens cut -o lens/cut
+says err "warning: rank 1: cut/rank-1.json: "
+says err "lens/cut/notes.txt"
+status 1 "$tlmpi" compat hta runs -o hta/runs
+says err "runs/one/rank-2.json: left out, a later file is of this rank, too"
+status 0 "$tlmpi" compat hta runs --run list
+lines 3 out
+status 0 "$tlmpi" compat hta runs --run 1 -o hta/first
+silent err
+check "the tables of the first run" cmp hta/deep/temporal_breakdown.csv hta/first/temporal_breakdown.csv
+status 0 "$tlmpi" compat tracelens runs --run newest -o lens/newest
+says err "lens/newest/notes.txt says what the tables lack"
+check "and it does" test -s lens/newest/notes.txt
+status 2 "$tlmpi" compat tracelens runs --run 3 -o lens/third
+says err "there is no run 3"
+cp traces/rank-0.json hta/deep/notes.txt
+status 2 "$tlmpi" compat hta traces/rank-1.json hta/deep/notes.txt -f -o hta/deep
+says err "hta/deep/notes.txt might be written over"
+check "an input among tables is as it was" cmp traces/rank-0.json hta/deep/notes.txt
+status 0 "$tlmpi" compat hta traces -f -o hta/deep
+rm -r hta/cut hta/runs hta/first lens/cut lens/newest
+status 0 "$tlmpi" compat tracelens traces -o lens
+check "TraceLens' tables, of each rank" test -s lens/rank0/idle_overview.csv -a -s lens/rank2/kernel_summary.csv
+check "and of all" test -s lens/nccl_long.csv -a ! -e lens/idle_overview.csv
+status 4 "$tlmpi" compat tracelens traces -o lens
+says err "-f"
+status 0 "$tlmpi" compat tracelens "$(find traces -type f | head -1)" -f -o lens/one
+check "a single trace's tables lie together" test -s lens/one/idle_overview.csv -a -s lens/one/nccl_long.csv
+status 0 "$tlmpi" compat tracelens traces --gpus-per-node 2 -o lens/nodes
+check "nodes are told apart" grep -q "node_span$" lens/nodes/nccl_long.csv
+status 3 "$tlmpi" compat tracelens empty -o lens/none
+status 2 "$tlmpi" compat tracelens traces --ns -o lens/ns
+status 2 "$tlmpi" compat hta traces --gpus-per-node 2 -o lens/hta
+status 2 "$tlmpi" compat tracelens
+says err "no traces named"
+
+echo "-- under mpirun"
+# once COMMAND... - the same words on stdout and the same status as from one process
+once()
+{
+    "$tlmpi" "$@" > alone 2> alone.err
+    want=$?
+    mpirun -n 5 "$tlmpi" "$@" > out 2> err
+    check "status $want under mpirun: $*" test $? -eq "$want"
+    check "the same words under mpirun: $*" cmp -s alone out || diff alone out | head -5
+}
+if ! command -v mpirun > /dev/null; then
+    skip "no mpirun"
+elif mpirun -n 2 "$tlmpi" --version 2>&1 | grep -q "built without MPI"; then
+    skip "mpirun: a program built without MPI"
+else
+    once --version
+    once show --help
+    once show traces.h5 interval --format csv
+    once show traces.h5 interval
+    once show traces.h5 nothing
+    once describe
+    once --bogus
+    once -f --digest traces
+    once -f --digest cut
+    once show nowhere.h5
+    check "a message is said once" test "$(grep -c '^tlmpi: ' err)" -eq 1
+    status 0 mpirun -n 5 "$tlmpi" -f -o five traces
+    check "one summary" test "$(grep -c '^Largest loss' out)" -eq 1
+    says out "on 5 procs"
+    once ask traces.h5
+    once -f --json traces
+    status 5 mpirun -q -n 3 "$tlmpi" -f -q traces --fail-on 'idle>10%'
+    check "a threshold is said once" test "$(grep -c '^tlmpi: ' err)" -eq 1
+    check "mpirun's own terminal gets no colours" sh -c '! grep -q "$(printf "\033")" out'
+    status 0 mpirun -n 5 "$tlmpi" compat hta traces -o hta/five
+    check "the same tables" diff -r hta/deep hta/five
+    rm -rf lens/one lens/nodes lens/none
+    status 0 mpirun -n 2 "$tlmpi" compat tracelens traces -o lens2
+    check "the same of TraceLens" diff -r lens lens2
+    status 0 mpirun -n 5 "$tlmpi" compat tracelens traces -o lens5
+    check "with more procs than ranks, too" diff -r lens lens5
+    once compat tracelens empty -o lens6
+    once compat
+fi
+summary

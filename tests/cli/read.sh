@@ -1,0 +1,219 @@
+#!/bin/sh
+# read.sh TLMPI - what is read back from a result file: ask, thresholds, digests, show in all its formats; and the manual.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+"$tlmpi" -q traces
+
+echo "-- ask"
+status 0 "$tlmpi" ask traces.h5
+silent err
+for question in "Which rank holds the job up?" "In which phase, and why?" "Do others wait?" "Always, or only for a while?"; do
+    says out "$question"
+done
+check "four confidences" test "$(grep -c '^  Confidence: ' out)" -eq 4
+check "ask fits 80 columns" awk 'length > 80 { exit 1 }' out
+status 0 "$tlmpi" ask traces.h5 --json
+silent err
+cp out asked
+python "the answers are one object" "
+a = rows()
+assert a['format'] == 1 and a['file'] == 'traces.h5' and a['verdict'] == 'none', a
+for question in 'which_rank', 'which_phase', 'others_waiting', 'persistent':
+    assert a[question]['confidence'] in ('high', 'medium', 'low') and isinstance(a[question]['tables'], list)
+    assert all(isinstance(v, (int, float, str, list, dict, type(None))) for v in a[question]['evidence'].values())
+assert a['trust']['ranks'] == 3 and a['trust']['steps'] == 3 and a['culprits'] == []"
+status 0 "$tlmpi" -f --json traces
+check "run says the same as ask" cmp asked out
+status 0 "$tlmpi" -f -q --json traces
+check "--quiet does not silence what was asked for" cmp asked out
+status 0 "$tlmpi" ask traces.h5 -o answers
+check "-o FILE" test -s answers
+status 4 "$tlmpi" ask traces.h5 -o answers
+says err "-f"
+rm answers
+status 3 "$tlmpi" ask traces/rank-0.json
+says err "cannot be read as an HDF5 file"
+status 3 "$tlmpi" ask nowhere.h5
+/usr/bin/python3 - <<'PYTHON' 2> err
+import shutil
+try:
+    import h5py
+except ImportError:
+    h5py = None
+if h5py is not None:
+    for name, change in (("notable", lambda f: f["tables"].pop("straggler")), ("nopath", lambda f: f["tables"].pop("link"))):
+        shutil.copy("traces.h5", name + ".h5")
+        with h5py.File(name + ".h5", "r+") as f:
+            change(f)
+PYTHON
+if [ -s notable.h5 ]; then
+    status 3 "$tlmpi" ask notable.h5
+    says err "tlmpi: notable.h5: the file has no table straggler; another version of tlmpi has written the file"
+    silent out
+    status 0 "$tlmpi" ask nopath.h5
+    rm notable.h5 nopath.h5
+else
+    skip "no h5py: files without a table"
+fi
+
+echo "-- thresholds"
+status 5 "$tlmpi" ask traces.h5 --fail-on 'idle>10%'
+says err "tlmpi: --fail-on idle>10%: "
+says out "Which rank holds the job up?"
+status 0 "$tlmpi" ask traces.h5 --fail-on 'idle>99%,straggler>0%'
+silent err
+status 5 "$tlmpi" -f traces --fail-on 'straggler>5%,idle>10%'
+check "the result is written all the same" test -s traces.h5
+status 5 "$tlmpi" -f cut --fail-on 'idle>10%'
+status 1 "$tlmpi" -f cut --fail-on 'idle>99%'
+status 0 "$tlmpi" -f traces
+
+echo "-- critical path"
+status 0 "$tlmpi" show traces.h5 whatif --format json
+cp out whatif.json
+status 0 "$tlmpi" show traces.h5 critical_path --format json
+python "the path is the simulated time, of all and by rank" "
+time = [r['time_ns'] for r in json.load(open('whatif.json')) if r['scenario'] == 'unchanged'][0]
+before = sum(r['path_ns'] for r in rows() if r['activity'] == 'before')
+assert sum(r['path_ns'] for r in rows() if r['rank'] == -1) == time > 0, (rows(), time)
+assert sum(r['path_ns'] for r in rows() if r['rank'] >= 0) == time - before"
+rm whatif.json
+
+echo "-- digest"
+status 0 "$tlmpi" -f --digest traces
+silent err
+cp out digest
+check "a digest is lines of a table and a hash" awk 'NF != 2 || $2 !~ /^[0-9a-f]+$/ { exit 1 }' digest
+says digest "breakdown "
+rm traces.h5
+status 0 "$tlmpi" --digest traces
+check "--digest writes the file all the same" test -s traces.h5
+status 0 "$tlmpi" show traces.h5 --digest
+check "show gives the digest of the run" cmp digest out
+
+echo "-- show"
+status 0 "$tlmpi" show traces.h5
+for table in breakdown interval rank step; do
+    says out "$table"
+done
+status 0 "$tlmpi" show traces.h5 --format json
+python "the list of tables as JSON" "assert {'breakdown', 'interval'} <= {r['table'] for r in rows()}"
+status 0 "$tlmpi" show traces.h5 interval --format=json
+cp out interval.json
+python "27 intervals with their names" "
+r = rows()
+assert len(r) == 27 and list(r[0])[:4] == ['rank', 'device', 'stream', 'start_ns']
+assert r[0]['name'] == 'gemm<\"a,b\", 1>\tn\u00e9' and r[0]['kind'] == 'compute' and r[0]['step'] == 4"
+status 0 "$tlmpi" show traces.h5 interval --format=csv
+python "CSV says the same" "
+c = list(csv.DictReader(io.StringIO(out)))
+j = json.load(open('interval.json'))
+assert [{k: str(v) for k, v in r.items()} for r in j] == c"
+status 0 "$tlmpi" show traces.h5 interval
+lines 28 out
+check "a table holds no tab" sh -c '! grep -q "$(printf "\t")" out'
+status 0 "$tlmpi" show traces.h5 interval --width 12
+says out "gemm<\"a,b..."
+status 0 "$tlmpi" show traces.h5 breakdown --step=-1 --rank=-1 --format json
+python "the whole job is one row" "
+r = rows()
+assert [(x['rank'], x['step']) for x in r] == [(-1, -1)]
+x = r[0]; assert x['wall_ns'] == x['compute_ns'] + x['comm_exposed_ns'] + x['copy_exposed_ns'] + x['idle_ns']"
+status 0 "$tlmpi" show traces.h5 breakdown --rank -1 --format json
+python "a negative number may follow" "assert {x['rank'] for x in rows()} == {-1} and len(rows()) == 4"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 0,2 --step 5-6 --columns step,rank --format csv
+python "ranks, steps and columns" "assert out == 'step,rank\n5,0\n6,0\n5,2\n6,2\n', out"
+status 0 "$tlmpi" show traces.h5 interval --rank 1-2 --format json
+python "intervals of two ranks" "
+assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1, 2)]"
+status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
+lines 1 out
+says err "no rows of rank 7; it has ranks 0-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 7,9-10 --step 4 --sort rank
+says err "no rows of rank 7,9-10, step 4; it has ranks -1-2"
+status 0 "$tlmpi" show traces.h5 breakdown --rank 1 --step 4 --sort rank
+silent err
+status 0 "$tlmpi" show traces.h5 interval --top 2 --format json
+python "the first two rows" "assert rows() == json.load(open('interval.json'))[:2]"
+for top in 1 4 26 27 100; do
+    status 0 "$tlmpi" show traces.h5 interval --sort start_ns:desc --top "$top" --format json
+    python "the last $top starts" "
+j = json.load(open('interval.json'))
+assert rows() == sorted(j, key=lambda r: -r['start_ns'])[:$top]"
+done
+status 0 "$tlmpi" show traces.h5 interval --sort name --format json
+python "sorted by name, ties in their order" "
+assert rows() == sorted(json.load(open('interval.json')), key=lambda r: r['name'].encode())"
+status 0 "$tlmpi" show traces.h5 breakdown --sort compute_ns --top 1 --rank 0-2 --format json
+python "a measure is sorted largest first" "assert (rows()[0]['rank'], rows()[0]['step']) == (2, -1)"
+status 2 "$tlmpi" show traces.h5 brekdown
+says err "did you mean breakdown?"
+says err "interval"
+status 2 "$tlmpi" show traces.h5 BREAKDOWN
+says err "did you mean breakdown?"
+status 2 "$tlmpi" show traces.h5 breakdown --columns rank,wall
+says err "idle_ns"
+status 2 "$tlmpi" show traces.h5 breakdown --sort wall_ns:up
+status 2 "$tlmpi" show traces.h5 rank --step 4
+says err "no column 'step'"
+status 2 "$tlmpi" show traces.h5 --top 3
+status 3 "$tlmpi" show nowhere.h5
+status 3 "$tlmpi" show traces/rank-0.json
+status 0 "$tlmpi" show traces.h5 step --format csv -o step.csv
+silent out
+lines 10 step.csv
+status 4 "$tlmpi" show traces.h5 step --format csv -o step.csv
+status 0 "$tlmpi" show traces.h5 step --format csv -f -o step.csv
+cp traces.h5 kept.h5
+ln -s traces.h5 linked
+for output in traces.h5 ./traces.h5 linked; do
+    status 2 "$tlmpi" show traces.h5 breakdown -f -o "$output"
+    says err "would write over traces.h5"
+    status 2 "$tlmpi" ask traces.h5 -f -o "$output"
+    says err "would write over traces.h5"
+done
+check "what is shown is as it was" cmp traces.h5 kept.h5
+rm kept.h5 linked
+status 0 "$tlmpi" show traces.h5 step --format csv -o -
+check "- is standard output" cmp out step.csv
+check "a closed pipe is no failure" sh -c '
+    { for i in 1 2 3 4 5 6 7 8 9 10; do "$1" show traces.h5 interval || exit 1; done; } 2> err | head -1 > /dev/null
+    test ! -s err' sh "$tlmpi"
+if [ -c /dev/full ]; then
+    check "a full disk is status 4" sh -c '"$1" show traces.h5 interval > /dev/full 2> err; test $? -eq 4' sh "$tlmpi"
+    says err "could be written"
+fi
+
+echo "-- describe"
+status 0 "$tlmpi" describe
+check "the manual fits 80 columns" awk 'length > 80 { exit 1 }' out
+for word in breakdown interval interval_index /names /ranks comm_exposed_ns "one of: compute, comm"; do
+    says out "$word"
+done
+cp out manual
+status 0 "$tlmpi" describe breakdown
+says out "idle_ns"
+check "one table is less than all" test "$(wc -l < out)" -lt "$(wc -l < manual)"
+"$tlmpi" show traces.h5 breakdown --format csv | head -1 | tr ',' '\n' > columns
+check "every column of the file has its line" sh -c 'while read -r c; do grep -q "^  $c  *int" out || exit 1; done < columns'
+says out "name: number of a row of /names, 4294967295 for none;"
+status 0 "$tlmpi" describe interval_index names
+says out "first_row"
+says out "/names holds"
+status 0 "$tlmpi" describe tables
+check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
+    grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
+check "and each page of the manual" sh -c 'grep "^  [a-z_]*  " out | while read -r t rest; do
+    grep -q "^$t - $rest\$" manual || exit 1; done'
+status 0 "$tlmpi" describe gap
+says out "thresholds (--idle"
+status 0 "$tlmpi" describe interval clock straggler rank
+for word in my_ring "cannot leave before the last has" "the charges sum up" "Exit status 1"; do
+    says out "$word"
+done
+status 2 "$tlmpi" describe brekdown
+says err "did you mean breakdown?"
+summary
