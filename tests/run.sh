@@ -164,7 +164,7 @@ product()
     stage peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
     stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
     stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
-    stage stragglers /usr/bin/python3 tests/bench/stragglers.py --self-test
+    stage stragglers /usr/bin/python3 tests/bench/stragglers_test.py
     stage foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check
     stage clocks /usr/bin/python3 tests/golden/clocks.py build/tlmpi-serial
     stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace

@@ -23,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import idle_oracle  # noqa: E402
+import idle_trace  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANDOM_TRACES = 120
@@ -294,7 +295,7 @@ def random_traces(program, folder):
         path = os.path.join(folder, "random.json")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(random_trace(r), f)
-        trace = idle_oracle.load(path)
+        trace = idle_trace.load(path)
         thresholds = {} if r.random() < 0.5 else {"noise": r.choice((0, 1000, 5000)), "launch": r.choice((0, 3000, 8000)),
                                                   "anomaly": r.choice((0, 2000, 10000)), "queued": r.choice((0, 5000)),
                                                   "drain": r.choice((0, 1000)), "sync": r.choice((0, 2000, 9000)),
@@ -310,7 +311,7 @@ def public(program, corpus):
         folder, name = path.split("/")[-2:]
         what = "%s/%s" % (folder, name[:30])
         try:
-            trace = idle_oracle.load(path)
+            trace = idle_trace.load(path)
         except (ValueError, KeyError, TypeError):
             continue                    # no trace of the profiler
         compare(what, program, path, trace, {})
@@ -325,7 +326,7 @@ def main():
         stories = sorted(glob.glob(os.path.join(HERE, "../../data/stories/*/*.json")))
         for path in stories + sys.argv[2:]:
             try:
-                trace = idle_oracle.load(path)
+                trace = idle_trace.load(path)
             except ValueError:
                 continue                # it is there to be damaged
             compare("/".join(path.split("/")[-2:]), program, path, trace, {})
