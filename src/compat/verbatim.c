@@ -119,7 +119,9 @@ static bool keep_all(void *arg, tl_events *events, const tl_fields *fields, uint
 
 tl_entry_hook tl_verbatim_hook(tl_verbatim *words, bool more)
 {
-    return (tl_entry_hook){ .key_of = more ? key_of : NULL, .keep = more ? keep_all : keep_times, .arg = words };
+    return (tl_entry_hook){
+        .any_ph = true, .key_of = more ? key_of : NULL, .keep = more ? keep_all : keep_times, .arg = words
+    };
 }
 
 void tl_verbatim_free(tl_verbatim *words)

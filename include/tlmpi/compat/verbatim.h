@@ -8,7 +8,7 @@
  *
  *     tl_verbatim words = { 0 };
  *     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
- *     const tl_read_options options = { .keep = ~0u, .any_ph = true, .hook = &hook };
+ *     const tl_read_options options = { .keep = ~0u, .hook = &hook };
  *     st = tl_trace_read(path, &options, &trace, err);
  */
 #ifndef TLMPI_COMPAT_VERBATIM_H
@@ -46,7 +46,8 @@ typedef struct tl_verbatim {
     tl_more *more;    /* NULL where nobody asked for it */
 } tl_verbatim;
 
-/* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone. */
+/* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone.  Device
+ * work is taken whatever its ph, as the other programs do. */
 tl_entry_hook tl_verbatim_hook(tl_verbatim *words, bool more);
 void tl_verbatim_free(tl_verbatim *words);
 

@@ -96,7 +96,7 @@ static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl
 {
     tl_verbatim words = { 0 };
     const tl_entry_hook hook = tl_verbatim_hook(&words, false);
-    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     tl_error why;
     tl_trace trace;
 

@@ -145,7 +145,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 {
     tl_verbatim words = { 0 };
     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
-    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     share_head head = { .rank = rank, .incomplete = 1 };
     tl_bytes rows = { 0 };
     tl_bytes lines = { 0 };

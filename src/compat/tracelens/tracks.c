@@ -61,7 +61,7 @@ tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, voi
 {
     tl_verbatim words = { 0 };
     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
-    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .any_ph = true, .hook = &hook };
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     tl_lens lens = { 0 };
     tl_trace trace;
     lens_tracks *t = tl_calloc(1, sizeof *t);

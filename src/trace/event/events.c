@@ -289,7 +289,8 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
 
     timing t = { .flags = phase_of(ph) };
     bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
-    if (ph != NULL && !complete && !options->any_ph && (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
+    if (ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph) &&
+        (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
         *why = "expected device work as one complete event (ph X), found another ph";
         return TL_TAKEN_BAD;
     }

@@ -333,7 +333,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
         tl_source_close(source);
         return st;
     }
-    r.take = (tl_take_options){ options->keep, options->any_ph, options->hook };
+    r.take = (tl_take_options){ options->keep, options->hook };
     tl_events_filter(options->keep, &r.filter);
     r.filtering = options->no_filter ? NULL : &r.filter;
     r.scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL;

@@ -7,7 +7,7 @@
 
 static tl_trace read_with(const tl_entry_hook *hook, const char *text, bool yajl_only)
 {
-    const tl_read_options options = { .keep = ~0u, .yajl_only = yajl_only, .any_ph = true, .hook = hook };
+    const tl_read_options options = { .keep = ~0u, .yajl_only = yajl_only, .hook = hook };
     tl_trace trace;
     tl_error err = { 0 };
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("verbatim.json", text), &options, &trace, &err), TL_OK);

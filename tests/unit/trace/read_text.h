@@ -38,10 +38,8 @@ static inline bool hear(void *arg, tl_events *events, const tl_fields *f, uint32
 
 static inline tl_trace read_text(const char *text, size_t n, bool yajl_only)
 {
-    const tl_entry_hook hook = { .key_of = key_of, .keep = hear };
-    const tl_read_options options = {
-        .keep = ~0u, .yajl_only = yajl_only, .any_ph = true, .hook = hooked ? &hook : NULL
-    };
+    const tl_entry_hook hook = { .any_ph = true, .key_of = key_of, .keep = hear };
+    const tl_read_options options = { .keep = ~0u, .yajl_only = yajl_only, .hook = hooked ? &hook : NULL };
     tl_trace trace;
     tl_error err = { 0 };
     tl_trace_read(scratch_write("reader.json", text, n), &options, &trace, &err);

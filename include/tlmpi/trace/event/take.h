@@ -19,7 +19,6 @@ typedef enum tl_taken {
 /* What is taken of an entry, and of which. */
 typedef struct tl_take_options {
     uint32_t keep;             /* categories to keep, bits TL_CAT_BIT(...) */
-    bool any_ph;               /* device work is taken whatever its ph, as other programs do */
     const tl_entry_hook *hook; /* who keeps more of it; NULL: nobody */
 } tl_take_options;
 

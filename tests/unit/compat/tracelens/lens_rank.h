@@ -35,7 +35,7 @@ typedef struct rank {
 static inline void load(rank *r, const char *text)
 {
     const tl_entry_hook hook = tl_verbatim_hook(&r->words, true);
-    const tl_read_options options = { .keep = ~0u, .any_ph = true, .hook = &hook };
+    const tl_read_options options = { .keep = ~0u, .hook = &hook };
     tl_error err;
     *r = (rank){ .lens = { 0 } };
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("rank.json", text), &options, &r->trace, &err), TL_OK);

@@ -63,7 +63,7 @@ static bool read_pieces(const char *path, const uint64_t *from, size_t n, tl_tra
 
     for (size_t i = 0; i < n && proven; i++) {
         const tl_read_range range = { from[i], i + 1 < n ? from[i + 1] : UINT64_MAX };
-        const tl_read_options options = { .keep = ~0u, .any_ph = true, .range = &range };
+        const tl_read_options options = { .keep = ~0u, .range = &range };
         tl_trace piece;
         tl_status st = tl_trace_read(path, &options, i == 0 ? whole : &piece, &err);
         if (i == 0) {
