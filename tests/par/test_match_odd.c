@@ -1,6 +1,5 @@
-/* test_match_odd.c - matching on as many procs as mpirun starts, where memory runs out somewhere, participants say what no trace should,
- * or there are none.
- */
+/* test_match_odd.c - matching on as many procs as mpirun starts, where memory runs out somewhere, or participants say what no
+ * trace should, or there are none. */
 #include "dealt.h"
 #include "tlmpi/base/mem.h"
 

@@ -1,4 +1,4 @@
-/* test_par_messages.c - messages from proc to proc, on as many procs as mpirun starts, and the naps of those who wait for them. */
+/* test_par_messages.c - messages from proc to proc, on as many procs as mpirun starts, and the naps of those who wait. */
 #include "bytes.h"
 
 struct inbox {
