@@ -58,9 +58,29 @@ bool tl_is_synchronising(tl_collective kind)
     return kind == TL_ALL_REDUCE || kind == TL_ALL_GATHER || kind == TL_REDUCE_SCATTER || kind == TL_BARRIER;
 }
 
+bool tl_is_loose(tl_collective kind)
+{
+    return !tl_is_synchronising(kind);
+}
+
 bool tl_is_point_to_point(tl_collective kind)
 {
     return kind == TL_SEND || kind == TL_RECV || kind == TL_SEND_RECV;
+}
+
+bool tl_is_loose_of_group(tl_collective kind)
+{
+    return tl_is_loose(kind) && !tl_is_point_to_point(kind);
+}
+
+bool tl_is_of_one_size(tl_collective kind)
+{
+    return tl_is_synchronising(kind) || kind == TL_BROADCAST || kind == TL_REDUCE;
+}
+
+bool tl_is_of_sends(tl_collective kind)
+{
+    return tl_is_point_to_point(kind) || kind == TL_ALL_TO_ALL || kind == TL_GATHER || kind == TL_SCATTER;
 }
 
 bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer)

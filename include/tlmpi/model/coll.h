@@ -54,8 +54,20 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
  */
 bool tl_is_synchronising(tl_collective kind);
 
+/* All others: ranks may leave before all have come. */
+bool tl_is_loose(tl_collective kind);
+
 /* Whether it goes between two ranks: a send, a receive, or both at once. */
 bool tl_is_point_to_point(tl_collective kind);
+
+/* Loose ones of a whole group: each member leaves when its own share is done. */
+bool tl_is_loose_of_group(tl_collective kind);
+
+/* Whether the message is of one size for all ranks: no rank gives or gets a share of its own. */
+bool tl_is_of_one_size(tl_collective kind);
+
+/* Kinds that NCCL makes of sends and receives: their kernels have one name. */
+bool tl_is_of_sends(tl_collective kind);
 
 /* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower of the
  * two, so that both agree. */

@@ -38,7 +38,7 @@ static bool list_arrivals(charging *a)
             a->collectives[a->ncollectives++] =
                 (tl_blame_collective){ i, 0, row->step,
                                        row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
-                                       !tl_is_synchronising((tl_collective)row->kind) };
+                                       tl_is_loose((tl_collective)row->kind) };
         a->collectives[a->ncollectives - 1].n++;
         uint32_t previous =
             row->previous == TL_NONE ? TL_MAP_NONE : tl_map_get(&arrival_of, kernel_key(row->rank, row->previous));

@@ -149,7 +149,7 @@ static void put_edges(const putting *p, uint32_t v, tl_node *node)
     node->first_edge = (uint32_t)j->out->nedges;
     if (meeting != TL_NONE) {
         const tl_node *met = &j->meetings.v[meeting - j->out->first_node[j->in->nranks]];
-        bool own = !tl_is_synchronising((tl_collective)met->segment) && !tl_is_point_to_point((tl_collective)met->segment);
+        bool own = tl_is_loose_of_group((tl_collective)met->segment);
         node->work_ns = own ? tl_ns_max(0, node->done_ns - met->done_ns) : 0;
         node->key = own ? tl_stay_key((uint8_t)met->segment) : 0;
         put_edge(j->out, meeting, tl_ns_min(0, node->done_ns - met->done_ns));

@@ -38,7 +38,7 @@ static int64_t abs_ns(int64_t a)
 
 static bool is_loose(uint32_t kind)
 {
-    return !tl_is_synchronising((tl_collective)kind) && kind != TL_COLL_UNKNOWN;
+    return tl_is_loose((tl_collective)kind) && kind != TL_COLL_UNKNOWN;
 }
 
 /* Whether nothing that both tell speaks against it. */
@@ -47,7 +47,7 @@ static bool may_be(const tl_align_item *a, const tl_align_item *b)
     bool known = a->kind != TL_COLL_UNKNOWN && b->kind != TL_COLL_UNKNOWN;
     bool loose = is_loose(a->kind) || is_loose(b->kind);
     if (known && a->kind != b->kind &&
-        !(loose && is_loose(a->kind) && is_loose(b->kind) && (a->kind == TL_SEND_RECV || b->kind == TL_SEND_RECV)))
+        !(is_loose(a->kind) && is_loose(b->kind) && (a->kind == TL_SEND_RECV || b->kind == TL_SEND_RECV)))
         return false;
     if (a->dtype != 0 && b->dtype != 0 && a->dtype != b->dtype)
         return false;

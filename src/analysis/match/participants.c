@@ -20,19 +20,10 @@
 #include "participants_pairs.h"
 #include <stdlib.h>
 
-/* Kinds that NCCL makes of sends and receives: their kernels have one name. */
+/* What the kernel's name can tell. */
 static tl_collective family_of(tl_collective kind)
 {
-    switch (kind) {
-    case TL_ALL_TO_ALL:
-    case TL_GATHER:
-    case TL_SCATTER:
-    case TL_SEND:
-    case TL_RECV:
-        return TL_SEND_RECV;
-    default:
-        return kind;
-    }
+    return tl_is_of_sends(kind) ? TL_SEND_RECV : kind;
 }
 
 /* ----------------------------------------------------------------------------------------------------- memberships */
@@ -234,7 +225,7 @@ static int32_t count(tl_map *counters, uint64_t key)
 /* A few ends, the same few on every rank that launched as many. */
 static void keep_end(tl_membership *m, const tl_participant *p)
 {
-    if (!tl_is_synchronising((tl_collective)p->kind))
+    if (tl_is_loose((tl_collective)p->kind))
         return;
     m->nends++;
     m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];

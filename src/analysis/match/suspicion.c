@@ -17,8 +17,7 @@
 static bool sizes_agree(const tl_participant *a, const tl_participant *b)
 {
     return a->bytes < 0 || b->bytes < 0 || a->bytes == b->bytes ||
-           !(tl_is_synchronising((tl_collective)a->kind) || a->kind == TL_BROADCAST || a->kind == TL_REDUCE ||
-             a->kind == TL_SEND || a->kind == TL_RECV);
+           !(tl_is_of_one_size((tl_collective)a->kind) || a->kind == TL_SEND || a->kind == TL_RECV);
 }
 
 /* A kernel's name tells less than an annotation: "send_recv" may be an all-to-all.  And a send meets a receive. */
@@ -26,10 +25,8 @@ static bool kinds_agree(uint8_t a, uint8_t b)
 {
     if (a == b || a == TL_COLL_UNKNOWN || b == TL_COLL_UNKNOWN)
         return true;
-    if (a == TL_SEND_RECV || b == TL_SEND_RECV) {
-        uint8_t other = a == TL_SEND_RECV ? b : a;
-        return !tl_is_synchronising((tl_collective)other) && other != TL_BROADCAST && other != TL_REDUCE;
-    }
+    if (a == TL_SEND_RECV || b == TL_SEND_RECV)
+        return tl_is_of_sends((tl_collective)(a == TL_SEND_RECV ? b : a));
     return (a == TL_SEND && b == TL_RECV) || (a == TL_RECV && b == TL_SEND);
 }
 

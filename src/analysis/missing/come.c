@@ -82,7 +82,7 @@ static int64_t usual_of(const transfer *v, size_t n)
 /* What is sent to and fro has another size each time. */
 static bool varies(const tl_late_row *row)
 {
-    return !tl_is_synchronising((tl_collective)row->kind) && !tl_is_point_to_point((tl_collective)row->kind);
+    return tl_is_loose_of_group((tl_collective)row->kind);
 }
 
 static uint64_t like_of(const tl_comers *a, const tl_late_row *row, size_t nrows)

@@ -103,7 +103,7 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
         row->bytes = tl_ns_max(row->bytes, p->bytes);
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
-    row->loose = !tl_is_synchronising((tl_collective)c->kind);
+    row->loose = tl_is_loose((tl_collective)c->kind);
     row->transfer_ns = row->loose ? x->shortest : tl_ns_max(tl_ns_between(x->e_first, x->s_last), 0);
     row->late_rank = c->n > 1 ? x->late_rank : -1;
     row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;

@@ -55,7 +55,7 @@ bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns)
     int64_t last_ns = INT64_MIN, *starts = &last_ns;
     size_t n = 1;
 
-    if (!tl_is_synchronising((tl_collective)c->kind)) {
+    if (tl_is_loose((tl_collective)c->kind)) {
         n = c->n;
         starts = tl_malloc((n + 1) * sizeof *starts);
         if (starts == NULL)

@@ -116,7 +116,7 @@ static bool sight(const tl_participants *set, tl_sighting **out, size_t *n)
                                               .start_ns = p->start_ns,
                                               .end_ns = p->end_ns,
                                               .membership = p->group,
-                                              .loose = !tl_is_synchronising((tl_collective)p->kind) };
+                                              .loose = tl_is_loose((tl_collective)p->kind) };
     }
     free(stepped);
     *n = ok ? draw_lots(seen.v, seen.n) : 0;

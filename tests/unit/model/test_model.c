@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
@@ -321,6 +322,19 @@ static void every_enum_has_its_words(void)
     CU_ASSERT_STRING_EQUAL(tl_rank_status_labels[TL_RANK_NO_GPU], "no_gpu_events");
 }
 
+static void every_collective_is_of_one_class(void)
+{
+    for (int k = TL_COLL_UNKNOWN; k < TL_NCOLLECTIVES; k++) {
+        tl_collective kind = (tl_collective)k;
+        CU_ASSERT_EQUAL(tl_is_synchronising(kind) + tl_is_point_to_point(kind) + tl_is_loose_of_group(kind), 1);
+        CU_ASSERT_EQUAL(tl_is_loose(kind), !tl_is_synchronising(kind));
+        CU_ASSERT_EQUAL(tl_is_of_one_size(kind) + tl_is_of_sends(kind), kind != TL_COLL_UNKNOWN);
+    }
+    CU_ASSERT_TRUE(tl_is_loose_of_group(TL_BROADCAST));
+    CU_ASSERT_TRUE(tl_is_of_one_size(TL_BROADCAST));
+    CU_ASSERT_TRUE(tl_is_of_sends(TL_SCATTER));
+}
+
 static const unit_test tests[] = {
     TEST(ids_count_up_in_order_of_first_sight),
     TEST(many_names_keep_their_ids),
@@ -336,6 +350,7 @@ static const unit_test tests[] = {
     TEST(tables_are_found_by_their_schema),
     TEST(every_schema_is_sound),
     TEST(every_enum_has_its_words),
+    TEST(every_collective_is_of_one_class),
 };
 
 int main(void)
