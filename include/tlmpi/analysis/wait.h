@@ -109,6 +109,9 @@ typedef TL_VEC(tl_late_row) tl_late_rows;
 /* Appends the rows of one collective.  False when memory is out. */
 bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
 
+/* Where the rows of the collective of rows[first] end, among n in which those of one collective lie together. */
+size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
+
 /* ------------------------------------------------------------------------------------------------------------ peers */
 
 /* Once ranks are matched: what was waiting for other ranks, and for which.

@@ -102,9 +102,7 @@ static bool list_links(listing *l)
         uint64_t collective = g->nodes[g->first_node[g->nranks] + m].key;
         while (i < l->in->nrows && (uint64_t)l->in->rows[i].collective != collective)
             i++;
-        size_t to = i;
-        while (to < l->in->nrows && (uint64_t)l->in->rows[to].collective == collective)
-            to++;
+        size_t to = tl_late_rows_end(l->in->rows, l->in->nrows, i);
         l->out->link_of[m] = TL_NONE;
         if (to == i || !is_whole(l, l->in->rows + i, to - i))
             continue;

@@ -62,9 +62,10 @@ static int64_t *find_tails(const tl_graph *g)
 static int64_t shortest_of(const tl_link_input *in, size_t first)
 {
     int64_t last = INT64_MIN, shortest = INT64_MAX;
-    for (size_t i = first; i < in->nrows && in->rows[i].collective == in->rows[first].collective; i++)
+    size_t end = tl_late_rows_end(in->rows, in->nrows, first);
+    for (size_t i = first; i < end; i++)
         last = tl_ns_max(last, in->rows[i].start_ns);
-    for (size_t i = first; i < in->nrows && in->rows[i].collective == in->rows[first].collective; i++)
+    for (size_t i = first; i < end; i++)
         if (in->rows[i].end_ns >= last - TL_CLOCK_ERROR_NS)
             shortest = tl_ns_min(shortest, tl_ns_between(in->rows[i].end_ns, in->rows[i].start_ns));
     return shortest != INT64_MAX ? shortest : 0;

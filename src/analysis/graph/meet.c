@@ -65,8 +65,7 @@ static bool next(const tl_joining *j, size_t *at, gathering *g)
     const tl_graph_input *in = j->in;
     while (*at < in->nrows) {
         size_t from = *at;
-        while (*at < in->nrows && in->rows[*at].collective == in->rows[from].collective)
-            ++*at;
+        *at = tl_late_rows_end(in->rows, in->nrows, from);
         *g = (gathering){ .rows = in->rows + from, .n = *at - from, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .step = -1 };
         gather(j, g);
         if (g->nmembers > 1 || (g->nmembers == 1 && tl_comers_count(j->comers, g->rows) > 0))

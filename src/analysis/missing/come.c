@@ -122,9 +122,10 @@ static bool find_usual(tl_comers *a)
     for (size_t i = 0, to; ok && i < a->in->nrows; i = to) {
         transfer t = { .complete = tl_absentees_count(a->absentees, &rows[i]) == 0 };
         int64_t last = INT64_MIN, end = INT64_MAX;
-        for (to = i; to < a->in->nrows && rows[to].collective == rows[i].collective; to++) {
-            last = tl_ns_max(last, rows[to].start_ns);
-            end = tl_ns_min(end, rows[to].end_ns);
+        to = tl_late_rows_end(rows, a->in->nrows, i);
+        for (size_t k = i; k < to; k++) {
+            last = tl_ns_max(last, rows[k].start_ns);
+            end = tl_ns_min(end, rows[k].end_ns);
         }
         t.like = like_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));

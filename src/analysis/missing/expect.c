@@ -93,8 +93,7 @@ static bool list_turns(tl_expecting *x)
     const tl_late_row *rows = x->in->rows;
     bool ok = true;
     for (size_t i = 0, to; ok && i < x->in->nrows; i = to) {
-        for (to = i; to < x->in->nrows && rows[to].collective == rows[i].collective; to++)
-            ;
+        to = tl_late_rows_end(rows, x->in->nrows, i);
         for (size_t k = i; ok && k < to; k++) {
             uint32_t rank = rank_of(x, &rows[k]);
             ok = rank == x->in->nranks ||
@@ -119,9 +118,10 @@ static bool list_times(tl_expecting *x)
     for (size_t i = 0, to; i < x->in->nrows; i = to) {
         int64_t done = INT64_MAX, last = INT64_MIN;
         bool whole = tl_absentees_count(x->absentees, &rows[i]) == 0;
-        for (to = i; to < x->in->nrows && rows[to].collective == rows[i].collective; to++) {
-            done = tl_ns_min(done, rows[to].end_ns);
-            last = tl_ns_max(last, rows[to].start_ns);
+        to = tl_late_rows_end(rows, x->in->nrows, i);
+        for (size_t k = i; k < to; k++) {
+            done = tl_ns_min(done, rows[k].end_ns);
+            last = tl_ns_max(last, rows[k].start_ns);
         }
         for (; i < to; i++) {
             x->order[i] = (uint32_t)i;

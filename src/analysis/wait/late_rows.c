@@ -88,3 +88,11 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     free(before.scratch);
     return ok;
 }
+
+size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first)
+{
+    size_t end = first;
+    while (end < n && rows[end].collective == rows[first].collective)
+        end++;
+    return end;
+}

@@ -115,8 +115,7 @@ static bool answer_all(const tl_late_rows *late, tl_peer_answers *out)
 {
     bool ok = true;
     for (size_t from = 0, to; ok && from < late->n; from = to) {
-        for (to = from + 1; to < late->n && late->v[to].collective == late->v[from].collective; to++)
-            ;
+        to = tl_late_rows_end(late->v, late->n, from);
         if (late->v[from].charged)
             ok = answer(late->v + from, to - from, out);
     }
