@@ -1,6 +1,7 @@
 /* facts.c - counts and sums over tables. */
 #include "tlmpi/model/facts.h"
 
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
@@ -15,6 +16,11 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
     size_t at = tl_table_from_rank(ranks, rank);
     const tl_rank *row = at < ranks->n ? tl_table_row(ranks, at) : NULL;
     return row != NULL && row->rank == rank ? row : NULL;
+}
+
+uint64_t tl_host_key(const tl_rank *row)
+{
+    return row->host[0] != 0 ? tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1 : 0;
 }
 
 void tl_charges_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1])

@@ -4,7 +4,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/model/tables.h"
+#include "tlmpi/model/facts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static bool list_hosts(listing *l)
     for (size_t i = 0; l->out->host_of != NULL && i < l->in->hosts->n; i++) {
         const tl_rank *row = tl_table_row(l->in->hosts, i);
         size_t r = tl_index_of(l->in->ranks, n, row->rank);
-        if (r < n && row->host[0] != 0)
-            l->out->host_of[r] = tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1;
+        if (r < n)
+            l->out->host_of[r] = tl_host_key(row);
     }
     return l->out->host_of != NULL;
 }

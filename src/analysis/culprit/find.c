@@ -51,25 +51,21 @@ static void take_rank(finding *f, const tl_straggler *row)
 
 /* --------------------------------------------------------------------------------------------------- several ranks */
 
-static bool same_host(const tl_rank *a, const tl_rank *b)
-{
-    return a->host[0] != '\0' && memcmp(a->host, b->host, sizeof a->host) == 0;
-}
-
 /* Where the members lie: on one host of several, and whether they are all of it. */
 static void find_host(finding *f, tl_suspect *c)
 {
     const tl_table *ranks = tl_tables_get(f->tables, &tl_rank_schema);
     const tl_rank *first = tl_rank_row(f->tables, c->members[0]);
+    uint64_t host = first != NULL ? tl_host_key(first) : 0;
     size_t here = 0;
 
-    for (size_t i = 1; first != NULL && i < c->nmembers; i++) {
+    for (size_t i = 1; host != 0 && i < c->nmembers; i++) {
         const tl_rank *next = tl_rank_row(f->tables, c->members[i]);
-        if (next == NULL || !same_host(first, next))
+        if (next == NULL || tl_host_key(next) != host)
             return;
     }
-    for (size_t i = 0; first != NULL && i < ranks->n; i++)
-        here += same_host(first, tl_table_row(ranks, i));
+    for (size_t i = 0; host != 0 && i < ranks->n; i++)
+        here += tl_host_key(tl_table_row(ranks, i)) == host;
     if (here == 0 || here == ranks->n)
         return;
     c->of = first;

@@ -4,46 +4,36 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/model/tables.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------------- ranks */
 
-static int by_host(const void *a, const void *b)
-{
-    const tl_rank *x = *(const tl_rank *const *)a, *y = *(const tl_rank *const *)b;
-    int order = memcmp(x->host, y->host, sizeof x->host);
-    return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
-}
-
-/* Proc 0: hosts get numbers in the order of their names; every rank that has a trace gets a place. */
+/* Proc 0: the number of a host is the row of its first rank; every rank that has a trace gets a place. */
 static bool place_ranks(tl_matching *m)
 {
-    size_t n = m->rank_rows->n, nhosts = 0;
-    const tl_rank **order = tl_calloc(n + 1, sizeof *order);
-    int32_t *host = tl_calloc(n + 1, sizeof *host);
+    size_t n = m->rank_rows->n;
+    tl_map hosts = { 0 };
     m->ranks = tl_calloc(n + 1, sizeof *m->ranks);
-    bool ok = order != NULL && host != NULL && m->ranks != NULL;
-
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = tl_table_row(m->rank_rows, i);
-    if (ok)
-        qsort(order, n, sizeof *order, by_host);
-    for (size_t i = 0; ok && i < n; i++) {
-        size_t row = (size_t)(order[i] - (const tl_rank *)(const void *)m->rank_rows->rows);
-        nhosts += i == 0 || memcmp(order[i]->host, order[i - 1]->host, sizeof order[i]->host) != 0;
-        host[row] = order[i]->host[0] != '\0' ? (int32_t)nhosts - 1 : -1;
-    }
     m->nranks = 0;
+    bool ok = m->ranks != NULL;
+
     for (size_t i = 0; ok && i < n; i++) {
         const tl_rank *rank = tl_table_row(m->rank_rows, i);
-        if (rank->status != TL_RANK_UNREADABLE)
-            m->ranks[m->nranks++] = (tl_rank_place){ .rank = rank->rank, .host = host[i], .clock = (int32_t)i };
+        uint64_t key = tl_host_key(rank);
+        uint32_t host = key != 0 ? tl_map_get(&hosts, key) : TL_MAP_NONE;
+        if (rank->status == TL_RANK_UNREADABLE)
+            continue;
+        if (key != 0 && host == TL_MAP_NONE) {
+            host = (uint32_t)i;
+            ok = tl_map_put(&hosts, key, host) == 0;
+        }
+        m->ranks[m->nranks++] =
+            (tl_rank_place){ .rank = rank->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
     }
-    free(order);
-    free(host);
+    tl_map_free(&hosts);
     return ok;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
@@ -335,6 +336,14 @@ static void every_collective_is_of_one_class(void)
     CU_ASSERT_TRUE(tl_is_of_sends(TL_SCATTER));
 }
 
+static void ranks_of_one_host_have_its_key(void)
+{
+    tl_rank row[] = { { .host = "a" }, { .host = "a" }, { .host = "b" }, { .host = "" } };
+    CU_ASSERT_EQUAL(tl_host_key(&row[0]), tl_host_key(&row[1]));
+    CU_ASSERT_NOT_EQUAL(tl_host_key(&row[0]), tl_host_key(&row[2]));
+    CU_ASSERT_EQUAL(tl_host_key(&row[3]), 0);
+}
+
 static const unit_test tests[] = {
     TEST(ids_count_up_in_order_of_first_sight),
     TEST(many_names_keep_their_ids),
@@ -351,6 +360,7 @@ static const unit_test tests[] = {
     TEST(every_schema_is_sound),
     TEST(every_enum_has_its_words),
     TEST(every_collective_is_of_one_class),
+    TEST(ranks_of_one_host_have_its_key),
 };
 
 int main(void)
