@@ -88,6 +88,7 @@ violations()
             below["analysis/graph"] = "base model analysis/time analysis/wait analysis/missing"
             # Of the collectives of all ranks: what is measured.
             below["analysis/match"] = "base model analysis"
+            below["analysis/match/align"] = "base model analysis/match"
             below["analysis/clock"] = "base model analysis/match"
             below["analysis/wait"] = "base model analysis analysis/time analysis/match analysis/clock"
             below["analysis/blame"] = "base model analysis/wait"
@@ -317,7 +318,8 @@ if [ -z "$found" ]; then
     check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
     check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
     check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph.h"'
-    check "matching knows no clock" bites src/analysis/match/align.c '#include "tlmpi/analysis/clock.h"'
+    check "matching knows no clock" bites src/analysis/match/key.c '#include "tlmpi/analysis/clock.h"'
+    check "keys know of no ends" bites src/analysis/match/key.c '#include "tlmpi/analysis/match/align.h"'
     check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
     check "who waits knows nobody to blame" bites src/analysis/wait/state.c '#include "tlmpi/analysis/blame.h"'
     check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'

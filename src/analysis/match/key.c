@@ -7,7 +7,7 @@
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.c; of sends and receives way_align.c, pair_align.c)
+ *     endtime   what is left: later, by alignment        (room align)
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"

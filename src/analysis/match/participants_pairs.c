@@ -13,7 +13,7 @@
  * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
  * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and
  * receives every step has the same of them: what came before the first launched one is what comes there in a whole
- * step.  A rank that marks no steps counts nothing: way_align.c finds partners by their ends.
+ * step.  A rank that marks no steps counts nothing: align/way_align.c finds partners by their ends.
  */
 #include "participants_pairs.h"
 #include "tlmpi/base/hash.h"

@@ -9,7 +9,7 @@
  */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"

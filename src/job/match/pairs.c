@@ -4,7 +4,7 @@
  */
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"

@@ -1,5 +1,5 @@
 /* way_align.c - which send is which receive, where no step begins their counts anew. */
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

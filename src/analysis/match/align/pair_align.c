@@ -1,5 +1,5 @@
 /* pair_align.c - sends and receives of which nobody says between whom: matched by when they ended. */
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

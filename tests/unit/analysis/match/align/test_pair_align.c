@@ -3,7 +3,7 @@
  *     "a.?..?.b"     a small letter: one that is known; the same one on another line is its partner
  *                    ?: one that is open; it ends in that column
  */
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "unit.h"
 #include <string.h>
 

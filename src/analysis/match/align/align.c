@@ -1,5 +1,5 @@
 /* align.c - which collectives of two ranks of one group are the same, by when they ended. */
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

@@ -1,7 +1,7 @@
 /* test_way_align.c - sends and receives between known ranks, drawn: a line what one sends, a line what the other receives, a
  * column is 100 us.  A letter ends in its column; the same letters are the same message.
  */
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/match/align.h"
 #include "unit.h"
 #include <string.h>
 

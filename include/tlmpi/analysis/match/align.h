@@ -1,0 +1,76 @@
+/* align.h - which communication kernels are one collective, where nothing but their ends tells?
+ *
+ * May use: match, which gives all others their keys.
+ */
+#ifndef TLMPI_ANALYSIS_MATCH_ALIGN_H
+#define TLMPI_ANALYSIS_MATCH_ALIGN_H
+
+#include "tlmpi/analysis/match.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------------------------------------------ align */
+
+/* Which collectives of two ranks of one group are the same, by when they ended.
+ *
+ *     reference   [A ]..[B ]....[C]..[D ]...[E ]
+ *     mine          .....[b]....[c]..[d ]...[e ]      open: b, which was launched before the window; c, d, e have keys
+ *
+ * What both have keys for tells how far the clocks are apart; where nothing does, the shift of one row against the
+ * other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones are matched in
+ * order, so that matched ends lie close together.
+ */
+
+typedef struct tl_align_item {
+    int64_t end_ns;
+    int64_t bytes;  /* -1 when unknown */
+    uint64_t key;   /* 0: open */
+    uint64_t dtype; /* 0 when unknown */
+    uint32_t kind;  /* tl_collective */
+    uint32_t padding;
+} tl_align_item;
+
+/* match[i] = the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no partner.  Both
+ * ascending by end_ns; all of ref have keys.  False when memory is out. */
+bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
+
+/* ------------------------------------------------------------------------------------------------------- pair align */
+
+/* Sends and receives that counting does not match: by when they ended. */
+
+/* One rank's part in a send, a receive or both. */
+typedef struct tl_pair_item {
+    uint64_t key;  /* 0: open; of what has a partner the same on both sides */
+    uint64_t lone; /* the key that it gets alone */
+    int64_t end_ns;
+    int32_t group, rank;
+    int32_t peer;  /* -2: unknown */
+    int32_t sends; /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
+    int32_t proc; /* whose it is, and where: the caller's */
+    size_t place;
+} tl_pair_item;
+
+/* Those that are known between whom.  Recordings begin raggedly, and where no step is marked nothing begins the counts
+ * anew: what the receiver recorded first may be the second that the sender has.
+ *
+ *     sender     [s1]..[s2].......[s3].[s4]
+ *     receiver         ...[r2].......[r3].[r4]
+ *
+ * Both end together, but for the distance of the clocks, which is one: of all shifts of the one against the other,
+ * those under which the differences of ends scatter least, and of these, as steps repeat, the one under which ends lie
+ * least apart.  Gives every open item whose peer is known a key.  False when memory is out. */
+bool tl_ways_align(tl_pair_item *items, size_t n);
+
+/* Those of which nobody says between whom.
+ *
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
+ *     2   ......[?].........[?]...     with the next
+ *
+ * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
+ * the group are.  A pure function of its input.  Gives every open item a key, and those for which one is found a peer.
+ * No neighbours are guessed in groups that guess[group] is false for.  False when memory is out. */
+bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
+
+#endif
