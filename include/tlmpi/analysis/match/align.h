@@ -35,6 +35,61 @@ typedef struct tl_align_item {
  * ascending by end_ns; all of ref have keys.  False when memory is out. */
 bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
 
+/* ----------------------------------------------------------------------------------------------------------- rounds */
+
+/* Rows of ranks in groups, until nothing more is found: in each round the others of a group are compared with one of its ranks,
+ * the reference.  The first reference is the rank of whose collectives most have a key, the next the one with most that are
+ * still open. */
+
+/* Some participants by group, rank and end: those of one group and rank are a row.  Borrows them; tl_align_rows_free ends it. */
+typedef struct tl_align_rows {
+    tl_participant *parts;
+    uint32_t *order;
+    size_t n;
+} tl_align_rows;
+
+bool tl_align_rows_make(tl_align_rows *rows, tl_participant *parts, size_t n);
+void tl_align_rows_free(tl_align_rows *rows);
+
+/* How many of a row have a key, how many are open. */
+typedef struct tl_align_tally {
+    int32_t group, rank;
+    uint32_t keyed, open;
+} tl_align_tally;
+
+typedef struct tl_align_reference {
+    int32_t group, rank;
+} tl_align_reference;
+
+/* One of a reference's row, on its way to those who need it. */
+typedef struct tl_align_sent {
+    tl_align_item item;
+    int32_t group;
+    int32_t to; /* the caller's */
+} tl_align_sent;
+
+typedef TL_VEC(tl_align_tally) tl_align_tallies;
+typedef TL_VEC(tl_align_reference) tl_align_references;
+typedef TL_VEC(tl_align_sent) tl_align_sents;
+typedef TL_VEC(int32_t) tl_align_groups;
+
+/* Each of these appends to out; false when memory is out. */
+
+bool tl_align_count(const tl_align_rows *rows, tl_align_tallies *out);
+
+/* From the tallies of all rows of the job, which are put in order: the references of the round, by group; none for groups in
+ * which one would serve nobody. */
+bool tl_align_choose(tl_align_tally *all, size_t n, bool first, tl_align_references *out);
+
+/* The rows of references that are here.  What is open in them gets keys of its own, which others may take on. */
+bool tl_align_offer(const tl_align_rows *rows, const tl_align_references *references, tl_align_sents *out);
+
+/* The groups of whose references the rows here need to know, ascending. */
+bool tl_align_need(const tl_align_rows *rows, const tl_align_references *references, tl_align_groups *out);
+
+/* Gives keys to what is open here and matches the rows of references: all that are needed, in any order. */
+bool tl_align_round(const tl_align_rows *rows, const tl_align_references *references, const tl_align_sents *sent);
+
 /* ------------------------------------------------------------------------------------------------------- pair align */
 
 /* Sends and receives that counting does not match: by when they ended. */
