@@ -134,6 +134,10 @@ typedef struct tl_peer_answer {
 
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 
+/* Appends the answers of collectives whose waits are charged; rows of one collective lie together, in rank order.  False when
+ * memory is out. */
+bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
+
 /* By rank and uid, as the calls below want them. */
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
 

@@ -12,7 +12,6 @@
 #include "parts.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -75,53 +74,6 @@ static tl_status move_rows(const tl_matching *m, tl_table *rows, tl_error *err)
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came until
- * it left. */
-static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
-{
-    if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
-        return last;
-    last = row;
-    for (size_t i = 0; i < n; i++)
-        if (late[i].start_ns <= row->end_ns && late[i].start_ns > last->start_ns)
-            last = &late[i];
-    return last;
-}
-
-/* Of the ranks in late[0, n), which are one collective. */
-static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
-{
-    const tl_late_row *last = &late[0];
-    for (size_t i = 1; i < n; i++)
-        last = late[i].start_ns > last->start_ns ? &late[i] : last; /* of equals the lowest rank */
-    for (size_t i = 0; i < n; i++) {
-        const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
-        int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
-        if (to <= late[i].start_ns)
-            continue;
-        if (!tl_vec_room(out))
-            return false;
-        out->v[out->n++] = (tl_peer_answer){ .wait_ns = tl_ns_between(to, late[i].start_ns),
-                                             .collective = late[i].collective,
-                                             .rank = late[i].rank,
-                                             .late_rank = for_whom->rank,
-                                             .uid = late[i].uid };
-    }
-    return true;
-}
-
-/* Of the collectives of this proc, of which those count whose waits are charged. */
-static bool answer_all(const tl_late_rows *late, tl_peer_answers *out)
-{
-    bool ok = true;
-    for (size_t from = 0, to; ok && from < late->n; from = to) {
-        to = tl_late_rows_end(late->v, late->n, from);
-        if (late->v[from].charged)
-            ok = answer(late->v + from, to - from, out);
-    }
-    return ok;
-}
-
 /* Collective.  The answers of this proc's collectives, and of the collectives of hosts that it owns. */
 static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_late_rows *late, tl_peer_answers *out,
                               tl_error *err)
@@ -136,7 +88,7 @@ static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_lat
         to[i] = (int32_t)(meetings.v[i].key % (uint64_t)tl_par_nprocs());
     tl_status st = move((void **)&meetings.v, &meetings.n, sizeof *meetings.v, to, err);
     if (st == TL_OK) {
-        bool ok = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && answer_all(late, out);
+        bool ok = tl_host_meetings_match(meetings.v, meetings.n, &facts, out) && tl_late_rows_answer(late, out);
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
     }
     free(meetings.v);

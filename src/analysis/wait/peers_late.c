@@ -1,0 +1,49 @@
+/* peers_late.c - for whom ranks waited in collectives that carry a verdict. */
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/stats.h"
+
+/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came until
+ * it left. */
+static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
+{
+    if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
+        return last;
+    last = row;
+    for (size_t i = 0; i < n; i++)
+        if (late[i].start_ns <= row->end_ns && late[i].start_ns > last->start_ns)
+            last = &late[i];
+    return last;
+}
+
+/* Of the ranks in late[0, n), which are one collective. */
+static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
+{
+    const tl_late_row *last = &late[0];
+    for (size_t i = 1; i < n; i++)
+        last = late[i].start_ns > last->start_ns ? &late[i] : last; /* of equals the lowest rank */
+    for (size_t i = 0; i < n; i++) {
+        const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
+        int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
+        if (to <= late[i].start_ns)
+            continue;
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = (tl_peer_answer){ .wait_ns = tl_ns_between(to, late[i].start_ns),
+                                             .collective = late[i].collective,
+                                             .rank = late[i].rank,
+                                             .late_rank = for_whom->rank,
+                                             .uid = late[i].uid };
+    }
+    return true;
+}
+
+bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
+{
+    bool ok = true;
+    for (size_t from = 0, to; ok && from < late->n; from = to) {
+        to = tl_late_rows_end(late->v, late->n, from);
+        if (late->v[from].charged)
+            ok = answer(late->v + from, to - from, out);
+    }
+    return ok;
+}
