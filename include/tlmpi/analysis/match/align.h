@@ -102,9 +102,19 @@ typedef struct tl_pair_item {
     int32_t group, rank;
     int32_t peer;  /* -2: unknown */
     int32_t sends; /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
-    int32_t proc; /* whose it is, and where: the caller's */
-    size_t place;
+    int32_t proc;  /* whose it is: the caller's */
+    size_t place;  /* of its participant there */
 } tl_pair_item;
+
+/* The sends and receives of a set, in their order; the caller frees them.  NULL when memory is out. */
+tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
+
+/* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours are guessed
+ * where the group is inferred.  False when memory is out. */
+bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups);
+
+/* What was found, to the participants without a key. */
+void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set);
 
 /* Those that are known between whom.  Recordings begin raggedly, and where no step is marked nothing begins the counts
  * anew: what the receiver recorded first may be the second that the sender has.

@@ -1,0 +1,46 @@
+/* pair_items.c - participants in sends and receives as items to be aligned, and what came of it. */
+#include "tlmpi/analysis/match/align.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n)
+{
+    tl_pair_item *items = tl_malloc((set->parts.n + 1) * sizeof *items);
+    *n = 0;
+    for (size_t i = 0; items != NULL && i < set->parts.n; i++) {
+        const tl_participant *p = &set->parts.v[i];
+        if (p->peer != TL_NO_PEER)
+            items[(*n)++] = (tl_pair_item){ .key = p->key,
+                                            .lone = tl_lone_key(p),
+                                            .end_ns = p->end_ns,
+                                            .group = p->group,
+                                            .rank = p->rank,
+                                            .peer = p->peer,
+                                            .sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer),
+                                            .proc = proc,
+                                            .place = i };
+    }
+    return items;
+}
+
+bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups)
+{
+    bool *guess = tl_calloc(ngroups + 1, sizeof *guess);
+    for (size_t g = 0; guess != NULL && g < ngroups; g++)
+        guess[g] = !groups[g].inferred;
+    bool ok = guess != NULL && tl_ways_align(items, n) && tl_pairs_align(items, n, guess);
+    free(guess);
+    return ok;
+}
+
+void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &set->parts.v[items[i].place];
+        if (p->key != 0)
+            continue;
+        p->key = items[i].key;
+        p->peer = items[i].peer;
+        p->rule = p->peer >= 0 ? TL_BY_ENDTIME : TL_BY_NOTHING;
+    }
+}
