@@ -25,6 +25,7 @@
 #define TLMPI_ANALYSIS_CLOCK_H
 
 #include "tlmpi/analysis/match.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/model/table.h"
 
 /* What is done with the clocks that are found. */
@@ -49,15 +50,24 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
 /* The time on the job's clock of an instant on the rank's. */
 int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns);
 
+/* Puts the times of participants on it. */
+void tl_clocks_correct(tl_participant *parts, size_t n, const tl_job_facts *job);
+
 /* What one rank's end of one collective says: how far from the median end of all it lies, on corrected clocks. */
 typedef struct tl_clock_end {
     int64_t apart_ns; /* not below 0 */
     int32_t rank, padding;
 } tl_clock_end;
 
+typedef TL_VEC(tl_clock_end) tl_clock_end_list;
+
 /* The ends of one synchronising collective, one a participant, into out (room for n); *nout: how many, none where they say
  * nothing of clocks.  False when memory is out. */
 bool tl_clock_ends(const tl_participant *by_rank, size_t n, tl_clock_end *out, size_t *nout);
+
+/* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them sure,
+ * the same ones on any number of procs.  False when memory is out. */
+bool tl_clock_ends_take(const tl_participant *parts, size_t n, const tl_job_facts *job, tl_clock_end_list *out);
 
 /* How many ends of a rank there are, and what they are apart by: 1.4826 times the median, a standard deviation where they
  * scatter normally around 0. */
@@ -66,12 +76,22 @@ typedef struct tl_clock_scatter {
     int32_t rank, padding;
 } tl_clock_scatter;
 
+typedef TL_VEC(tl_clock_scatter) tl_clock_scatter_list;
+
 /* Of n > 0 ends of one rank; puts them in order. */
 tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n);
 
+/* Appends that of each rank of which there are ends; puts them in order.  False when memory is out. */
+bool tl_clock_scatters(tl_clock_end *ends, size_t n, tl_clock_scatter_list *out);
+
+/* A row of table clock for each place, which all have a row in table rank; false when memory is out.  And what the memberships
+ * say of host and device clocks into them. */
+bool tl_clock_rows_begin(const tl_rank_place *places, size_t nplaces, const tl_table *ranks, tl_table *table);
+void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
+
 /* Lowers the sigma of the places to what ends leave open, each clock to the median of its ranks, and fills the rows of table
- * clock, one a place.  `scatter` ascends by rank.  TL_ENOMEM. */
-tl_status tl_clocks_fill(const tl_clock_scatter *scatter, size_t n, tl_rank_place *places, size_t nplaces,
-                         tl_table *table, tl_error *err);
+ * clock, one a place.  Puts `scatter` in order.  TL_ENOMEM. */
+tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_place *places, size_t nplaces, tl_table *table,
+                         tl_error *err);
 
 #endif

@@ -24,34 +24,9 @@
 /* Appends the rank's participants and memberships.  TL_ENOMEM; the set then holds part of them. */
 tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err);
 
-/* ----------------------------------------------------------------------------------------------------------- groups */
+/* -------------------------------------------------------------------------------------------------------------- job */
 
-/* The process groups of a job, from what its ranks say of them.
- *
- * Decided once, for all ranks: which memberships are of one group, the group's number, and by what rule its collectives
- * are matched.  It takes rows per rank and group, and no events.
- */
-
-/* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from sightings:
- * ranks whose k-th collectives end together are of one group. */
-typedef struct tl_sighting {
-    uint64_t item; /* equal for what should be one collective, were all ranks one group */
-    int64_t start_ns, end_ns;
-    int32_t membership; /* index among those of the job */
-    int32_t loose;      /* its kind does not make ranks end together */
-} tl_sighting;
-
-/* Sightings of each membership at most, spread over the whole recording. */
-#define TL_SIGHTINGS 64
-
-/* What is decided for one membership: its group, and the rule by which its collectives are matched. */
-typedef struct tl_fate {
-    uint64_t group_key;
-    int32_t group;           /* number in the job */
-    uint8_t by_seq;          /* all its ranks have sequence numbers */
-    uint8_t by_loose_launch; /* what was launched outside any step counts alike on all its ranks */
-    uint8_t padding[2];
-} tl_fate;
+/* What the job knows of its ranks and groups. */
 
 /* What the procs that own collectives need to know of a group; an array of them is in order of group numbers.
  * size: its ranks, -1 when unknown; seen: those of them that have a trace. */
@@ -61,20 +36,6 @@ typedef struct tl_group_fact {
     uint8_t inferred, span; /* tl_node_span */
     uint8_t padding[2];
 } tl_group_fact;
-
-/* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
- * frees), in order of their numbers.  hosts: the host of each membership's rank, -1 when unknown.  sightings: ascending
- * by membership and item.  TL_ENOMEM. */
-tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
-                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
-                           tl_group_fact **facts, tl_error *err);
-
-/* ------------------------------------------------------------------------------------------------------ collectives */
-
-/* Participants of one group and key are one collective.
- *
- * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie together: a run.
- */
 
 /* What the job knows of a rank, in rank order. */
 typedef struct tl_rank_place {
@@ -96,6 +57,59 @@ typedef struct tl_job_facts {
     const tl_rank_place *ranks;
     size_t nranks; /* ranks that have a trace */
 } tl_job_facts;
+
+/* A place for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its own.  The
+ * caller frees *places.  False when memory is out. */
+bool tl_places_make(const tl_table *ranks, tl_rank_place **places, size_t *n);
+
+/* The rank's place, or NULL: it has no trace. */
+const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
+
+/* ----------------------------------------------------------------------------------------------------------- groups */
+
+/* The process groups of a job, from what its ranks say of them.
+ *
+ * Decided once, for all ranks: which memberships are of one group, the group's number, and by what rule its collectives
+ * are matched.  It takes rows per rank and group, and no events.
+ */
+
+/* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from sightings:
+ * ranks whose k-th collectives end together are of one group. */
+typedef struct tl_sighting {
+    uint64_t item; /* equal for what should be one collective, were all ranks one group */
+    int64_t start_ns, end_ns;
+    int32_t membership; /* index among those of the job */
+    int32_t loose;      /* its kind does not make ranks end together */
+} tl_sighting;
+
+/* Sightings of each membership at most, spread over the whole recording. */
+#define TL_SIGHTINGS 64
+
+/* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for all of a
+ * group.  The caller frees *out, also where memory is out: false. */
+bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
+
+/* What is decided for one membership: its group, and the rule by which its collectives are matched. */
+typedef struct tl_fate {
+    uint64_t group_key;
+    int32_t group;           /* number in the job */
+    uint8_t by_seq;          /* all its ranks have sequence numbers */
+    uint8_t by_loose_launch; /* what was launched outside any step counts alike on all its ranks */
+    uint8_t padding[2];
+} tl_fate;
+
+/* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
+ * frees), in order of their numbers.  job: its ranks; no groups yet.  sightings: ascending by membership and item.  TL_ENOMEM. */
+tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job,
+                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
+                           tl_group_fact **facts, tl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------ collectives */
+
+/* Participants of one group and key are one collective.
+ *
+ * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie together: a run.
+ */
 
 /* One matched collective, as the analyses see it. */
 typedef struct tl_collective_view {
@@ -155,9 +169,6 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
 /* Looks at one collective; its number is left 0. */
 tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
                                         const tl_job_facts *facts);
-
-/* The rank's place, or NULL: it has no trace. */
-const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
 
 /* -------------------------------------------------------------------------------------------------------- match key */
 

@@ -1,16 +1,19 @@
-/* ends.c - what the ends of collectives leave in doubt of clocks, and the rows of table clock.
+/* ends.c - what the ends of collectives leave in doubt of clocks.
  *
  *     rank 0   ...===]         they leave together, but for their own transfers: whatever the clocks are off by after they
  *     rank 1   ...==]          have been corrected, ends lie as far apart
  *     rank 2   ...====]
  */
 #include "tlmpi/analysis/clock.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/model/coll_tables.h"
 #include <stdlib.h>
+
+/* A group's ends are read of about so many of its collectives: more would not make them surer. */
+#define COLLECTIVES_READ 256u
 
 bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t *nout)
 {
@@ -32,6 +35,28 @@ bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t 
     return true;
 }
 
+/* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of procs. */
+static bool is_read(const tl_job_facts *job, const tl_participant *p)
+{
+    uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;
+    return tl_hash_mix(p->key, 0) % (most / COLLECTIVES_READ + 1) == 0;
+}
+
+bool tl_clock_ends_take(const tl_participant *parts, size_t n, const tl_job_facts *job, tl_clock_end_list *out)
+{
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_participants_end(parts, n, from);
+        size_t more = 0;
+        if (!is_read(job, &parts[from]))
+            continue;
+        if (!tl_grow((void **)&out->v, &out->cap, out->n + (to - from), sizeof *out->v) ||
+            !tl_clock_ends(parts + from, to - from, out->v + out->n, &more))
+            return false;
+        out->n += more;
+    }
+    return true;
+}
+
 static int by_distance(const void *a, const void *b)
 {
     const tl_clock_end *x = a, *y = b;
@@ -45,58 +70,22 @@ tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n)
     return (tl_clock_scatter){ .rank = ends->rank, .ends = (int64_t)n, .sigma_ns = tl_sigma_of_mad_ns(mad_ns) };
 }
 
-/* What the ends of the ranks of a clock leave open, in the middle; INT64_MAX: none tells. */
-static int64_t sigma_of(const tl_table *rows, const tl_rank_place *places, size_t nplaces, int32_t clock,
-                        const int64_t *sigma, int64_t *room)
+static int by_rank(const void *a, const void *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < nplaces; i++)
-        if (places[i].clock == clock && ((const tl_clock *)tl_table_row(rows, i))->anchors > 0)
-            room[n++] = sigma[i];
-    return n > 0 ? tl_median(room, n) : INT64_MAX;
+    const tl_clock_end *x = a, *y = b;
+    return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_clocks_fill(const tl_clock_scatter *scatter, size_t n, tl_rank_place *places, size_t nplaces,
-                         tl_table *table, tl_error *err)
+bool tl_clock_scatters(tl_clock_end *ends, size_t n, tl_clock_scatter_list *out)
 {
-    int64_t *sigma = tl_calloc(nplaces + 1, sizeof *sigma), *room = tl_calloc(nplaces + 1, sizeof *room);
-    int64_t *of_clock = tl_calloc(nplaces + 1, sizeof *of_clock);
-
-    if (sigma == NULL || room == NULL || of_clock == NULL) {
-        free(sigma);
-        free(room);
-        free(of_clock);
-        return tl_fail_memory(err, "the clocks");
+    if (n > 0)
+        qsort(ends, n, sizeof *ends, by_rank);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && ends[to].rank == ends[from].rank; to++)
+            ;
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = tl_clock_scatter_of(ends + from, to - from);
     }
-    for (size_t i = 0, k = 0; i < nplaces; i++) {
-        tl_clock *row = tl_table_row(table, i);
-        while (k < n && scatter[k].rank < places[i].rank)
-            k++;
-        if (k < n && scatter[k].rank == places[i].rank) {
-            row->anchors = scatter[k].ends;
-            sigma[i] = scatter[k].sigma_ns;
-        }
-    }
-    for (size_t i = 0; i < nplaces; i++) {
-        size_t clock = (size_t)places[i].clock;
-        tl_clock *row = tl_table_row(table, i);
-        if (i == 0 || of_clock[clock] == 0)
-            of_clock[clock] =
-                1 + tl_ns_min(sigma_of(table, places, nplaces, places[i].clock, sigma, room), INT64_MAX - 1);
-        row->clock = places[i].clock;
-        row->component = places[i].component;
-        row->offset_ns = places[i].offset_ns;
-        row->drift_ppb = places[i].drift_ppb;
-        row->applied = places[i].applied;
-        row->bound_ns = places[i].sigma_ns < INT64_MAX ? places[i].sigma_ns : -1;
-        places[i].sigma_ns = tl_ns_min(places[i].sigma_ns, of_clock[clock] - 1);
-        /* Ranks of nobody knows which host whose clocks are possible as recorded may well share one. */
-        if (places[i].host < 0 && !places[i].applied)
-            places[i].sigma_ns = 0;
-        row->sigma_ns = places[i].sigma_ns < INT64_MAX - 1 ? places[i].sigma_ns : -1;
-    }
-    free(sigma);
-    free(room);
-    free(of_clock);
-    return TL_OK;
+    return true;
 }

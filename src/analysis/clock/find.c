@@ -221,3 +221,18 @@ int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns)
     int64_t gain = tl_clock_gained(place->drift_ppb, tl_ns_between(ns, place->middle_ns));
     return tl_ns_between(ns, tl_ns_sum(place->offset_ns, gain));
 }
+
+void tl_clocks_correct(tl_participant *parts, size_t n, const tl_job_facts *job)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &parts[i];
+        const tl_rank_place *place = tl_place_of(job, p->rank);
+        if (place == NULL || !place->applied)
+            continue;
+        int64_t end_ns = tl_clock_correct(place, p->end_ns);
+        p->start_ns = tl_clock_correct(place, p->start_ns);
+        p->end_ns = end_ns > p->start_ns ? end_ns : p->start_ns;
+        p->launch_ns = tl_clock_correct(place, p->launch_ns);
+        p->done_ns = tl_clock_correct(place, p->done_ns);
+    }
+}

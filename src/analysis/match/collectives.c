@@ -112,13 +112,6 @@ bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_
 
 /* -------------------------------------------------------------------------------------------------- one collective */
 
-const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
-{
-    size_t low = 0;
-    TL_BISECT(low, facts->nranks, mid, facts->ranks[mid].rank < rank);
-    return low < facts->nranks && facts->ranks[low].rank == rank ? &facts->ranks[low] : NULL;
-}
-
 static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)
 {
     tl_clock_doubt doubt = { .clock = -1 };

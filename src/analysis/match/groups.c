@@ -98,12 +98,18 @@ static int32_t count_hosts(int32_t *hosts, size_t n)
     return distinct;
 }
 
+static int32_t host_of(const tl_deciding *d, uint32_t membership)
+{
+    const tl_rank_place *place = tl_place_of(d->job, d->m[membership].rank);
+    return place != NULL ? place->host : -1;
+}
+
 /* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
  */
 static void place(draft *g, const tl_deciding *d, int32_t *room)
 {
     for (size_t i = g->from; i < g->to; i++)
-        room[i - g->from] = d->hosts[d->order[i]];
+        room[i - g->from] = host_of(d, d->order[i]);
     g->row.hosts = count_hosts(room, g->to - g->from);
     bool all_there = g->row.size < 0 || g->row.size == g->row.seen;
     g->row.span = g->row.hosts > 1                 ? TL_SPAN_INTER_NODE
@@ -233,12 +239,12 @@ static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group
     return ok && number(d, groups, facts);
 }
 
-tl_status tl_groups_decide(const tl_membership *memberships, const int32_t *hosts, size_t n,
+tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job,
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
                            tl_group_fact **facts, tl_error *err)
 {
     tl_deciding d = { .m = memberships,
-                      .hosts = hosts,
+                      .job = job,
                       .n = n,
                       .sightings = sightings,
                       .fates = fates,

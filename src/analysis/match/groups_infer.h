@@ -7,7 +7,7 @@
 /* While groups are decided. */
 typedef struct tl_deciding {
     const tl_membership *m;
-    const int32_t *hosts;
+    const tl_job_facts *job;
     size_t n;
     const tl_sighting *sightings;
     size_t *first_sighting; /* of each membership; n + 1 of them */

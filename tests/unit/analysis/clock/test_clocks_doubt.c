@@ -61,8 +61,8 @@ static void what_ends_differ_by_is_told(void)
 static void what_is_in_doubt_stands_in_the_table(void)
 {
     tl_table table = { .schema = &tl_clock_schema };
-    const tl_clock_scatter scatter[] = { { .rank = 0, .ends = 4, .sigma_ns = 50 * US },
-                                         { .rank = 1, .ends = 4, .sigma_ns = 70 * US } };
+    tl_clock_scatter scatter[] = { { .rank = 1, .ends = 4, .sigma_ns = 70 * US },
+                                   { .rank = 0, .ends = 4, .sigma_ns = 50 * US } };
     tl_error err;
     begin(3, 1);
     for (int32_t i = 0; i < 3; i++) {

@@ -13,7 +13,7 @@ enum { MOST = 32 };
 /* What ranks say, and what is decided. */
 typedef struct job {
     tl_membership m[MOST];
-    int32_t hosts[MOST];
+    tl_rank_place ranks[MOST];
     size_t n;
     tl_sighting seen[MOST * TL_SIGHTINGS];
     size_t nseen;
@@ -30,6 +30,8 @@ static inline void begin(void)
     free(j.facts);
     memset(&j, 0, sizeof j);
     j.groups.schema = &tl_group_row_schema;
+    for (int32_t r = 0; r < MOST; r++)
+        j.ranks[r] = (tl_rank_place){ .rank = r, .host = -1 };
 }
 
 static inline tl_membership *member(int32_t rank, uint64_t members, const char *name)
@@ -43,15 +45,16 @@ static inline tl_membership *member(int32_t rank, uint64_t members, const char *
                           .nlaunched = 1,
                           .from = TL_COLL_FROM_KERNEL };
     snprintf(m->name, sizeof m->name, "%s", name);
-    j.hosts[j.n++] = -1;
+    j.n++;
     return m;
 }
 
 static inline void decide(void)
 {
+    const tl_job_facts ranks = { .ranks = j.ranks, .nranks = MOST };
     tl_error err;
     free(j.facts);
-    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.hosts, j.n, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),
+    CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.n, &ranks, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),
                           TL_OK);
 }
 

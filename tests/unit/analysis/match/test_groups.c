@@ -1,5 +1,6 @@
 /* test_groups.c - which ranks form a group, by what they say of it. */
 #include "group_job.h"
+#include "tlmpi/model/tables.h"
 
 static void the_same_members_are_one_group_whatever_they_call_it(void)
 {
@@ -121,14 +122,37 @@ static void hosts_say_where_a_group_lies(void)
         { { 3, 4, 3, 4 }, 8, 2, TL_SPAN_INTER_NODE }, { { 3, 3, 3, 3 }, -1, 1, TL_SPAN_INTRA_NODE },
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        memcpy(j.hosts, cases[c].hosts, sizeof cases[c].hosts);
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i++) {
+            j.ranks[i].host = cases[c].hosts[i];
             j.m[i].size = cases[c].size;
+        }
         tl_table_free(&j.groups);
         decide();
         CU_ASSERT_EQUAL(group(0)->span, cases[c].span);
         CU_ASSERT_EQUAL(group(0)->hosts, cases[c].nhosts);
     }
+}
+
+/* A rank without a readable trace has no place; one that tells no host has none. */
+static void ranks_of_one_host_have_one_number(void)
+{
+    tl_rank rows[] = { { .rank = 0, .host = "b" },
+                       { .rank = 1, .host = "a", .status = TL_RANK_UNREADABLE },
+                       { .rank = 2 },
+                       { .rank = 3, .host = "a", .status = TL_RANK_CUT },
+                       { .rank = 4, .host = "b" } };
+    const tl_table ranks = { .schema = &tl_rank_schema, .rows = (unsigned char *)rows, .n = COUNT(rows) };
+    tl_rank_place *places;
+    size_t n;
+    CU_ASSERT_TRUE_FATAL(tl_places_make(&ranks, &places, &n));
+    CU_ASSERT_EQUAL_FATAL(n, 4);
+    CU_ASSERT_EQUAL(places[1].rank, 2);
+    CU_ASSERT_EQUAL(places[1].host, -1);
+    CU_ASSERT(places[0].host >= 0 && places[2].host >= 0);
+    CU_ASSERT_NOT_EQUAL(places[0].host, places[2].host);
+    CU_ASSERT_EQUAL(places[0].host, places[3].host);
+    CU_ASSERT_NOT_EQUAL(places[0].clock, places[3].clock);
+    free(places);
 }
 
 int main(void)
@@ -141,6 +165,7 @@ int main(void)
         TEST(launches_that_do_not_end_together_are_not_the_same),
         TEST(numbers_do_not_depend_on_the_order_of_ranks),
         TEST(hosts_say_where_a_group_lies),
+        TEST(ranks_of_one_host_have_one_number),
     };
     int failed = unit_main("groups", tests, COUNT(tests));
     tl_table_free(&j.groups);

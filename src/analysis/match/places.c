@@ -1,0 +1,38 @@
+/* places.c - the ranks that have a trace, and on which hosts they are. */
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/facts.h"
+#include <stdlib.h>
+
+/* The number of a host is the row of its first rank. */
+bool tl_places_make(const tl_table *ranks, tl_rank_place **places, size_t *n)
+{
+    tl_map hosts = { 0 };
+    *places = tl_calloc(ranks->n + 1, sizeof **places);
+    *n = 0;
+    bool ok = *places != NULL;
+
+    for (size_t i = 0; ok && i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        uint64_t key = tl_host_key(row);
+        uint32_t host = key != 0 ? tl_map_get(&hosts, key) : TL_MAP_NONE;
+        if (row->status == TL_RANK_UNREADABLE)
+            continue;
+        if (key != 0 && host == TL_MAP_NONE) {
+            host = (uint32_t)i;
+            ok = tl_map_put(&hosts, key, host) == 0;
+        }
+        (*places)[(*n)++] =
+            (tl_rank_place){ .rank = row->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
+    }
+    tl_map_free(&hosts);
+    return ok;
+}
+
+const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
+{
+    size_t low = 0;
+    TL_BISECT(low, facts->nranks, mid, facts->ranks[mid].rank < rank);
+    return low < facts->nranks && facts->ranks[low].rank == rank ? &facts->ranks[low] : NULL;
+}

@@ -1,0 +1,67 @@
+/* sightings.c - what a rank saw of the groups that its trace does not name. */
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/hash.h"
+#include <stdlib.h>
+
+static int by_item(const void *a, const void *b)
+{
+    const tl_sighting *x = a, *y = b;
+    if (x->membership != y->membership)
+        return x->membership < y->membership ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+static int by_lot(const void *a, const void *b)
+{
+    const tl_sighting *x = a, *y = b;
+    uint64_t p = tl_hash_mix(x->item, 0), q = tl_hash_mix(y->item, 0);
+    if (x->membership != y->membership)
+        return x->membership < y->membership ? -1 : 1;
+    return p != q ? (p < q ? -1 : 1) : x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Of each membership some sightings of the whole recording, which are the same for all of a group: a lot decides that
+ * knows the item alone.  Ascending by membership and item; how many. */
+static size_t draw_lots(tl_sighting *seen, size_t n)
+{
+    size_t kept = 0, of_this = 0;
+    if (n > 0)
+        qsort(seen, n, sizeof *seen, by_lot);
+    for (size_t i = 0; i < n; i++) {
+        of_this = i > 0 && seen[i].membership == seen[i - 1].membership ? of_this + 1 : 0;
+        if (of_this < TL_SIGHTINGS)
+            seen[kept++] = seen[i];
+    }
+    if (kept > 0)
+        qsort(seen, kept, sizeof *seen, by_item);
+    return kept;
+}
+
+bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
+{
+    TL_VEC(tl_sighting) seen = { 0 };
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), ok = stepped != NULL;
+
+    for (size_t i = 0; ok && i < set->parts.n; i++)
+        stepped[set->parts.v[i].group] |= set->parts.v[i].step >= 0;
+    for (size_t i = 0; ok && i < set->parts.n; i++) {
+        const tl_participant *p = &set->parts.v[i];
+        uint64_t item = tl_sighting_item(p);
+        if (stepped[p->group] &&
+            p->step < 0) /* ranks begin to record at different moments: their first are not the same */
+            continue;
+        if (item == 0 || !set->memberships.v[p->group].inferred)
+            continue;
+        ok = tl_vec_room(&seen);
+        if (ok)
+            seen.v[seen.n++] = (tl_sighting){ .item = item,
+                                              .start_ns = p->start_ns,
+                                              .end_ns = p->end_ns,
+                                              .membership = p->group,
+                                              .loose = tl_is_loose((tl_collective)p->kind) };
+    }
+    free(stepped);
+    *n = ok ? draw_lots(seen.v, seen.n) : 0;
+    *out = seen.v;
+    return ok;
+}
