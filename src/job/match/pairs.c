@@ -17,7 +17,7 @@ static tl_status move(tl_pair_item **items, size_t *n, bool home, tl_error *err)
     void *moved = NULL;
     size_t nmoved = 0;
 
-    for (size_t i = 0; to != NULL && i < *n; i++)
+    for (size_t i = 0; to != NULL && *items != NULL && i < *n; i++)
         to[i] = home ? (*items)[i].proc
                      : (int32_t)(tl_hash_mix((uint64_t)(*items)[i].group, 0) % (uint64_t)tl_par_nprocs());
     tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "sends and receives"), err);
