@@ -1,7 +1,7 @@
 /* time.h - what did the devices of one rank do, and when?
  *
  * From the view of one rank: its work as sets of instants, and as one activity after the other; the pieces in which it does
- * nothing but communicate; its steps; and the tables step, breakdown, stream_idle and interval.  Uses no other folder.
+ * nothing but communicate; its steps; the tables step, breakdown, stream_idle and interval, and its row of table rank.  Uses no other folder.
  */
 #ifndef TLMPI_ANALYSIS_TIME_H
 #define TLMPI_ANALYSIS_TIME_H
@@ -9,6 +9,7 @@
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/parts.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>
 
@@ -136,6 +137,15 @@ typedef TL_VEC(tl_exposure) tl_exposures;
 
 /* Appends those of each device of the rank.  False when memory is out. */
 bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
+
+/* --------------------------------------------------------------------------------------------------------- rank row */
+
+/* Fills of a row of table rank what the view tells: how much device work there is, from when to when, on how many devices and
+ * streams, what is odd about it; and marks of steps that are lost, which damage the trace. */
+void tl_rank_describe(const tl_rank_view *view, tl_rank *row);
+
+/* The first start in rows of table interval; TL_TIME_UNKNOWN: there are none. */
+int64_t tl_interval_first(const tl_table *intervals);
 
 /* -------------------------------------------------------------------------------------------------------- step done */
 

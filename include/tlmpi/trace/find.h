@@ -11,6 +11,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
 #include "tlmpi/trace/read/reader.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,5 +103,9 @@ bool tl_path_is_given(const char *path);
  * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a system's
  * names for what is open. */
 int64_t tl_rank_of_name(const char *path);
+
+/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns since 1970: 13
+ * digits or more.  Empty where there is none; lies in the path. */
+tl_text tl_host_of_name(const char *path);
 
 #endif

@@ -46,6 +46,17 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return TL_OK;
 }
 
+int64_t tl_interval_first(const tl_table *intervals)
+{
+    int64_t first = TL_TIME_UNKNOWN;
+    for (size_t i = 0; i < intervals->n; i++) {
+        const tl_interval *row = tl_table_row(intervals, i);
+        if (first == TL_TIME_UNKNOWN || row->start_ns < first)
+            first = row->start_ns;
+    }
+    return first;
+}
+
 TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
                 "What ran on which device stream, from when to when, and which call queued it?");
 

@@ -3,7 +3,6 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
 #include <stdio.h>
@@ -13,27 +12,6 @@
 static void text_cell(char *cell, size_t size, const char *text)
 {
     tl_cell_text(cell, size, text, strlen(text));
-}
-
-/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns since
- * 1970: 13 digits or more. */
-static void host_of_name(const char *path, char *cell, size_t size)
-{
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *trace = strstr(name, ".pt.trace.json"), *pid = trace;
-
-    if (trace == NULL)
-        return;
-    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9') /* the time */
-        pid--;
-    if (trace - pid < 13 || pid == name || *--pid != '.')
-        return;
-    const char *end = pid;
-    while (pid > name && pid[-1] >= '0' && pid[-1] <= '9')
-        pid--;
-    if (pid == end || pid == name || *--pid != '_')
-        return;
-    tl_cell_text(cell, size, name, (size_t)(pid - name));
 }
 
 /* What the reading says of itself. */
@@ -63,8 +41,10 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     row->device = -1;
     text_cell(row->device_name, sizeof row->device_name, meta->device);
     text_cell(row->host, sizeof row->host, meta->host);
-    if (row->host[0] == 0)
-        host_of_name(item->path, row->host, sizeof row->host);
+    if (row->host[0] == 0) {
+        tl_text host = tl_host_of_name(item->path);
+        tl_cell_text(row->host, sizeof row->host, host.p, host.n);
+    }
     tl_cell_path(row->file, sizeof row->file, item->path);
     text_cell(row->error, sizeof row->error, report->first_bad);
     if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 &&
@@ -79,60 +59,6 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
                   : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
                   : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
                                                                 : TL_RANK_OK;
-}
-
-/* What the device did, in a few numbers. */
-static void describe_view(const tl_rank_view *view, tl_rank *row)
-{
-    row->steps = (int32_t)view->nsteps;
-    row->intervals = (int64_t)(view->nkernels + view->nsyncs);
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        bool new_device = i == 0 || k->device != k[-1].device;
-        row->devices += new_device;
-        row->device = row->devices == 1 ? k->device : -1;
-        row->streams += new_device || k->stream != k[-1].stream;
-        row->no_launch += k->launch == TL_NONE;
-        if (k->launch != TL_NONE && k->start_ns < k->launch_ns) {
-            row->before_launch++;
-            row->before_launch_ns = tl_ns_max(row->before_launch_ns, tl_ns_between(k->launch_ns, k->start_ns));
-        }
-        if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
-            row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
-        if (k->unclassified)
-            row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
-        if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
-            row->first_ns = k->start_ns;
-        if (row->last_ns == TL_TIME_UNKNOWN || k->end_ns > row->last_ns)
-            row->last_ns = k->end_ns;
-    }
-}
-
-/* An entry that is left out is one that is lost. */
-static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
-{
-    char words[128];
-    if (view->nlost_steps == 0)
-        return;
-    row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
-    if (row->error[0] != 0)
-        return;
-    snprintf(words, sizeof words,
-             "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
-             view->nlost_steps);
-    text_cell(row->error, sizeof row->error, words);
-}
-
-static int64_t first_start(tl_tables *tables)
-{
-    const tl_table *intervals = tl_tables_get(tables, &tl_interval_schema);
-    int64_t first = TL_TIME_UNKNOWN;
-    for (size_t i = 0; i < intervals->n; i++) {
-        const tl_interval *row = tl_table_row(intervals, i);
-        if (first == TL_TIME_UNKNOWN || row->start_ns < first)
-            first = row->start_ns;
-    }
-    return first;
 }
 
 /* Runs the analyses with these needs. */
@@ -209,9 +135,7 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
-        describe_view(&linked.view, row);
-    if (st == TL_OK)
-        describe_lost_steps(&linked.view, row);
+        tl_rank_describe(&linked.view, row);
     tl_linked_free(&linked);
     return st;
 }
@@ -271,7 +195,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         text_cell(row.error, sizeof row.error, why.text + (named ? n + 2 : 0));
     }
     out->rank = row.rank;
-    out->first_ns = first_start(&out->tables);
+    out->first_ns = tl_interval_first(tl_tables_get(&out->tables, &tl_interval_schema));
     out->names = trace.events.names; /* the rest of the trace has served */
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);

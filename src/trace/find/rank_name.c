@@ -1,4 +1,4 @@
-/* rank_name.c - what the names of trace files tell: a rank, a time.
+/* rank_name.c - what the names of trace files tell: a rank, a time, a host.
  *
  * A rank, the first rule that holds:
  *
@@ -235,4 +235,23 @@ bool tl_name_says_trace(const char *path)
 {
     tl_text base = last_part((tl_text){ path, strlen(path) });
     return has_word(base, "trace") || has_word(base, "kineto") || rank_word_in(stem_of(base)).n > 0;
+}
+
+tl_text tl_host_of_name(const char *path)
+{
+    const tl_text base = last_part((tl_text){ path, strlen(path) }), none = { base.p, 0 };
+    const char *trace = strstr(base.p, ".pt.trace.json"), *at = trace;
+
+    if (trace == NULL)
+        return none;
+    while (at > base.p && is_digit(at[-1])) /* the time */
+        at--;
+    if (trace - at < 13 || at == base.p || *--at != '.')
+        return none;
+    const char *pid_end = at;
+    while (at > base.p && is_digit(at[-1]))
+        at--;
+    if (at == pid_end || at == base.p || *--at != '_')
+        return none;
+    return (tl_text){ base.p, (size_t)(at - base.p) };
 }

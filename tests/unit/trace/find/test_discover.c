@@ -85,6 +85,22 @@ static void names_tell_ranks(void)
     }
 }
 
+static void a_handler_writes_the_host_into_the_name(void)
+{
+    static const char *const cases[][2] = {
+        { "logs/node-17_4100.1700000000100.pt.trace.json", "node-17" },
+        { "a_b_21147.1698955063520869240.pt.trace.json.gz", "a_b" },
+        { "node17_4100.1700000000.pt.trace.json", "" },
+        { "node17-4100.1700000000100.pt.trace.json", "" },
+        { "_4100.1700000000100.pt.trace.json", "" },
+        { "rank0.1700000000100.pt.trace.json", "" },
+        { "1700000000100.pt.trace.json", "" },
+        { "node17_4100.1700000000100.json", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        CU_ASSERT_TRUE(tl_text_is(tl_host_of_name(cases[i][0]), cases[i][1]));
+}
+
 /* --------------------------------------------------------------------------------------------------------- folders */
 
 static void make_folder(const char *name)
@@ -316,6 +332,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(names_tell_ranks),
+        TEST(a_handler_writes_the_host_into_the_name),
         TEST(folders_are_searched_for_traces),
         TEST(what_is_named_in_vain_is_listed_with_its_reason),
         TEST(the_working_directory_goes_unsaid),
