@@ -40,6 +40,12 @@ const char *const tl_cause_labels[] = {
     NULL,
 };
 
+bool tl_cause_is_of_host(tl_cause cause)
+{
+    return cause == TL_CAUSE_HOST_LATE || cause == TL_CAUSE_INPUT || cause == TL_CAUSE_GC ||
+           cause == TL_CAUSE_SYNC_DRAIN || cause == TL_CAUSE_ALLOCATOR;
+}
+
 const char *const tl_cause_from_labels[] = {
     [TL_CAUSE_FROM_CHARGES] = "charges",
     [TL_CAUSE_FROM_PEERS] = "peers",

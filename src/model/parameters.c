@@ -48,3 +48,13 @@ bool tl_parameters_list(tl_table *table, double alpha, double least_cost)
     }
     return tl_table_sort(table);
 }
+
+double tl_parameter_value(const tl_table *table, const char *name, double otherwise)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_parameter *row = tl_table_row(table, i);
+        if (strncmp(row->name, name, sizeof row->name) == 0)
+            return row->value;
+    }
+    return otherwise;
+}

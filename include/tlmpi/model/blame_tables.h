@@ -29,6 +29,9 @@ typedef enum tl_cause {
 } tl_cause;
 extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
 
+/* Whether it is what the host did, or did not do in time. */
+bool tl_cause_is_of_host(tl_cause cause);
+
 /* What the share of a cause is one of. */
 typedef enum tl_cause_from { TL_CAUSE_FROM_CHARGES, TL_CAUSE_FROM_PEERS } tl_cause_from;
 extern const char *const tl_cause_from_labels[]; /* "charges", "peers", NULL */

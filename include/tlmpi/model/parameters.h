@@ -96,4 +96,7 @@ TL_TABLE(parameter, TL_PARAMETER_FIELDS);
 /* Appends a row for each.  False when memory is out. */
 bool tl_parameters_list(tl_table *table, double alpha, double least_cost);
 
+/* The value under a name of the table, which a result was made with; `otherwise` where it has none. */
+double tl_parameter_value(const tl_table *table, const char *name, double otherwise);
+
 #endif

@@ -45,7 +45,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                    path_share, lost_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
- *     imbalance      what nobody is at fault for, 0 where less than 1 %: rank, times (of the role that computes longest; -1), roles_gain_ns
+ *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns
  *                    (were roles alike), chance_gain_ns (were nobody slower than usual in any step), hosts_gain_ns (were hosts to take
  *                    no time)
  *     critical_path  across ranks: ns, unexplained_ns (by no work, transfer or known wait), rank and activity with the largest part of it (rank_share, activity_share),

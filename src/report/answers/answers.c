@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/participant.h"
 #include <string.h>
 
@@ -21,19 +22,13 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,
-        &tl_breakdown_schema,
-        &tl_straggler_schema,
-        &tl_quality_schema,
-        &tl_culprit_schema,
-        &tl_step_schema,
-        &tl_blame_schema,
-        &tl_blame_step_schema,
-        &tl_whatif_row_schema,
-        &tl_slow_link_row_schema,
-        &tl_clock_schema,
-        &tl_path_row_schema,
-        NULL,
+        &tl_rank_schema,       &tl_breakdown_schema,
+        &tl_straggler_schema,  &tl_quality_schema,
+        &tl_culprit_schema,    &tl_step_schema,
+        &tl_blame_schema,      &tl_blame_step_schema,
+        &tl_whatif_row_schema, &tl_slow_link_row_schema,
+        &tl_clock_schema,      &tl_path_row_schema,
+        &tl_parameter_schema,  NULL,
     };
     *required = 5;
     return tables;

@@ -16,6 +16,7 @@
 
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
+#include "tlmpi/model/imbalance.h"
 
 /* What was found, or why nothing could be. */
 typedef enum tl_finding {
@@ -54,17 +55,6 @@ typedef struct tl_path_facts {
     double activity_share;
     double imbalance_share; /* there only because ranks differ */
 } tl_path_facts;
-
-/* What the job loses that nobody is at fault for, beyond what those who are named cost; what is less than 1 % of it is 0. */
-typedef struct tl_imbalance {
-    int32_t rank;     /* the lowest of the role that computes longest; -1: roles are alike */
-    double times;     /* how many times as long as the others in the mean */
-    int64_t roles_ns; /* gain were roles alike (scenario balanced of table whatif) */
-    int64_t chance_ns; /* gain were nobody slower than usual in any step (ideal), less that of those who are named */
-    int64_t hosts_ns; /* gain were hosts to take no time of their own (host_free), less that of those whose hosts are late */
-} tl_imbalance;
-
-tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns);
 
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {

@@ -1,5 +1,6 @@
 /* test_summary_verdict.c - the verdict in the summary: one text from the sentence to the largest loss. */
 #include "answer_job.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/summary.h"
 
 /* The summary's rows are those of the job's tables. */
@@ -199,6 +200,10 @@ static void what_nobody_is_at_fault_for_is_said(void)
     const tl_imbalance *of = &answers_of(j)->imbalance;
     CU_ASSERT_EQUAL(of->chance_ns, 60 * MS);
     CU_ASSERT_EQUAL(of->hosts_ns, 0); /* 7 ms are less than 1 % of 800 */
+    tl_table *parameters = tl_tables_get(&j->tables, &tl_parameter_schema);
+    CU_ASSERT_TRUE(tl_parameters_list(parameters, TL_VERDICT_ALPHA, 0.005)); /* somebody has chosen that */
+    CU_ASSERT_EQUAL(answers_of(j)->imbalance.hosts_ns, 7 * MS);
+    parameters->n = 0;
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "\nImbalance: beside what is named above, that rank 2 and those that"));
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "costs 7.5 % (these overlap)\n"));
     late = verdict_of(j, 1);

@@ -1,0 +1,67 @@
+/* imbalance.c - what the job loses that nobody is at fault for: roles of unlike work, chance, hosts. */
+#include "tlmpi/model/imbalance.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
+
+/* The row of a scenario, if it gains enough beyond what those who are named cost; NULL. */
+static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns,
+                                   int64_t least_ns)
+{
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        if (row->scenario == scenario && row->gain_ns - named_ns >= least_ns)
+            return row;
+    }
+    return NULL;
+}
+
+/* What all who are named cost together, ranks and links. */
+static int64_t named_by(const tl_table *whatif)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < whatif->n; i++) {
+        const tl_whatif_row *row = tl_table_row(whatif, i);
+        bool named = row->scenario == TL_SCENARIO_RANK || row->scenario == TL_SCENARIO_LINKS ||
+                     row->scenario == TL_SCENARIO_SUSPECTS;
+        most = named && row->gain_ns > most ? row->gain_ns : most;
+    }
+    return most;
+}
+
+/* What those cost of them whose hosts are late, no more than all do. */
+static int64_t named_hosts(tl_tables *tables, int64_t named_ns)
+{
+    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    int64_t sum = 0;
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        if (row->verdict == TL_VERDICT_STRAGGLER && tl_cause_is_of_host((tl_cause)row->cause))
+            sum = tl_ns_add(sum, row->gain_ns > 0 ? row->gain_ns
+                                                  : named_ns); /* those who hide each other gain nothing alone */
+    }
+    return tl_ns_min(sum, named_ns);
+}
+
+tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)
+{
+    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    int64_t named_ns = named_by(whatif), hosts_ns = named_hosts(tables, named_ns);
+    const tl_table *parameters = tl_tables_get(tables, &tl_parameter_schema);
+    int64_t least_ns =
+        (int64_t)(tl_parameter_value(parameters, "verdict_least_cost", TL_VERDICT_LEAST_COST) * (double)wall_ns);
+    const tl_whatif_row *roles = row_of(whatif, TL_SCENARIO_BALANCED, 0, least_ns),
+                        *ideal = row_of(whatif, TL_SCENARIO_IDEAL, named_ns, least_ns),
+                        *hosts = row_of(whatif, TL_SCENARIO_HOST_FREE, hosts_ns, least_ns);
+    tl_imbalance all = { .rank = -1 };
+    if (wall_ns <= 0)
+        return all;
+    if (roles != NULL) {
+        all.rank = roles->rank;
+        all.times = roles->slowdown;
+        all.roles_ns = roles->gain_ns;
+    }
+    all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
+    all.hosts_ns = hosts != NULL ? hosts->gain_ns - hosts_ns : 0;
+    return all;
+}
