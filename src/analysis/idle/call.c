@@ -1,75 +1,9 @@
-/* call.c - a call of the runtime or driver: what it is, by its name; what it queued, and what it waits for.
- *
- *     cuMemFree_v2  =  prefix cu | MemFree | version _v2
- *
- * The same call has a name in each runtime, in the driver's interface, for the stream of each thread and for each
- * version of its arguments: so it is known by what is left without prefix and version.
- */
+/* call.c - a call of the runtime or driver: what it queued, and what it waits for. */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/call.h"
 
 /* ----------------------------------------------------------------------------------------------------------- names */
-
-static bool ends(tl_text t, const char *word)
-{
-    size_t n = strlen(word);
-    return t.n >= n && memcmp(t.p + t.n - n, word, n) == 0;
-}
-
-static bool one_of(tl_text t, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (tl_text_is(t, *words))
-            return true;
-    return false;
-}
-
-/* Takes off cuda, hip or cu, where a capital follows; false for other names. */
-static bool strip_prefix(tl_text *t)
-{
-    static const char *const prefixes[] = { "cuda", "hip", "cu" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        size_t n = strlen(prefixes[i]);
-        if (!tl_text_starts(*t, prefixes[i]) || t->n == n || t->p[n] < 'A' || t->p[n] > 'Z')
-            continue;
-        t->p += n;
-        t->n -= n;
-        return true;
-    }
-    return false;
-}
-
-/* Takes off _v2, _v11060, _ptsz, _ptds, _spt, as many as there are. */
-static void strip_versions(tl_text *t)
-{
-    for (size_t before = 0; before != t->n;) {
-        before = t->n;
-        size_t digits = 0;
-        while (digits < t->n && t->p[t->n - 1 - digits] >= '0' && t->p[t->n - 1 - digits] <= '9')
-            digits++;
-        if (digits > 0 && ends((tl_text){ t->p, t->n - digits }, "_v"))
-            t->n -= digits + 2;
-        else if (ends(*t, "_ptsz") || ends(*t, "_ptds"))
-            t->n -= 5;
-        else if (ends(*t, "_spt"))
-            t->n -= 4;
-    }
-}
-
-/* "Launch" with "Kernel" somewhere behind it. */
-static bool launches_kernel(tl_text t)
-{
-    for (size_t i = 0; i + 6 <= t.n; i++)
-        if (memcmp(t.p + i, "Launch", 6) == 0)
-            return tl_text_has((tl_text){ t.p + i + 6, t.n - i - 6 }, "Kernel");
-    return false;
-}
-
-static bool allocates(tl_text t)
-{
-    return tl_text_has(t, "Malloc") || tl_text_has(t, "Alloc") || tl_text_has(t, "Free") ||
-           tl_text_has(t, "HostRegister") || tl_text_has(t, "HostUnregister");
-}
 
 static uint8_t direction_named(tl_text name)
 {
@@ -78,38 +12,32 @@ static uint8_t direction_named(tl_text name)
     return tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? TL_SYNC_H2D : TL_SYNC_NONE;
 }
 
-static uint8_t synchronizes(tl_text t)
+static uint8_t wait_of(const tl_call_rule *rule)
 {
-    static const char *const device[] = { "DeviceSynchronize", "CtxSynchronize", "ThreadSynchronize", NULL };
-    if (one_of(t, device))
-        return TL_SYNC_DEVICE;
-    return tl_text_is(t, "StreamSynchronize")  ? TL_SYNC_STREAM
-           : tl_text_is(t, "EventSynchronize") ? TL_SYNC_EVENT
-                                               : TL_SYNC_NONE;
+    if (rule->does == TL_DOES_FREE)
+        return rule->after == TL_AFTER_ALL ? TL_SYNC_IMPLICIT : TL_SYNC_NONE;
+    if (rule->does != TL_DOES_WAIT)
+        return TL_SYNC_NONE;
+    return rule->after == TL_AFTER_STREAM  ? TL_SYNC_STREAM
+           : rule->after == TL_AFTER_EVENT ? TL_SYNC_EVENT
+                                           : TL_SYNC_DEVICE;
 }
 
-static tl_idle_call call_named(tl_text t)
+static tl_idle_call call_named(tl_text name)
 {
-    static const char *const implicit[] = { "Free",        "MemFree",        "FreeHost",          "HostFree",
-                                            "MemFreeHost", "HostUnregister", "MemHostUnregister", NULL };
-    static const char *const long_ones[] = { "Malloc", "MemAlloc", NULL };
-    tl_idle_call out = { .call = TL_CALL_OTHER };
+    const tl_call_rule *rule = tl_call_rule_of(name);
+    bool graph = rule->does == TL_DOES_LAUNCH_GRAPH, copy = rule->does == TL_DOES_COPY;
 
-    strip_versions(&t);
-    if (!strip_prefix(&t))
-        return out;
-    out.graph = ends(t, "GraphLaunch");
-    out.stream_waits = tl_text_is(t, "StreamWaitEvent");
-    out.copy = tl_text_starts(t, "Memcpy");
-    out.async = tl_text_has(t, "Async");
-    out.direction = out.copy ? direction_named(t) : TL_SYNC_NONE;
-    out.implicit_if_long = one_of(t, long_ones);
-    out.wait = one_of(t, implicit) ? TL_SYNC_IMPLICIT : synchronizes(t);
-    if (out.graph || launches_kernel(t))
-        out.call = TL_CALL_LAUNCH;
-    else if (!out.copy && allocates(t))
-        out.call = TL_CALL_ALLOC;
-    return out;
+    return (tl_idle_call){ .call = graph || rule->does == TL_DOES_LAUNCH                          ? TL_CALL_LAUNCH
+                                   : rule->does == TL_DOES_ALLOCATE || rule->does == TL_DOES_FREE ? TL_CALL_ALLOC
+                                                                                                  : TL_CALL_OTHER,
+                           .wait = wait_of(rule),
+                           .implicit_if_long = rule->after == TL_AFTER_ALL_IF_LONG,
+                           .copy = copy,
+                           .async = copy && rule->after == TL_AFTER_PERHAPS,
+                           .direction = copy ? direction_named(name) : TL_SYNC_NONE,
+                           .graph = graph,
+                           .stream_waits = rule->does == TL_DOES_HOLD };
 }
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
