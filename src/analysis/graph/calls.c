@@ -1,6 +1,7 @@
 /* calls.c - what the host's columns tell that a graph needs: calls that wait, pauses between calls, recorded waits. */
 #include "build.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/call.h"
 #include <stdlib.h>
 
 /* What a call of a name is, found once a name. */
@@ -14,22 +15,12 @@ typedef struct finding {
     tl_map record_at;   /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
 } finding;
 
-static bool is_runtime(tl_text name)
-{
-    return tl_text_starts(name, "cu") || tl_text_starts(name, "hip");
-}
-
 static call_sort sort_of_text(tl_text name)
 {
-    if (!is_runtime(name))
-        return CALL_OTHER;
-    if (tl_text_has(name, "DeviceSynchronize") || tl_text_has(name, "CtxSynchronize"))
-        return CALL_DEVICE;
-    if (tl_text_has(name, "Synchronize"))
-        return CALL_STREAM;
-    /* The asynchronous ones wait for nothing. */
-    bool frees = tl_text_starts(name, "cudaFree") || tl_text_starts(name, "hipFree") || tl_text_starts(name, "cuMemFree");
-    return frees && !tl_text_has(name, "Async") ? CALL_FREE : CALL_OTHER;
+    const tl_call_rule *rule = tl_call_rule_of(name);
+    if (rule->does == TL_DOES_WAIT)
+        return rule->after == TL_AFTER_ALL ? CALL_DEVICE : CALL_STREAM;
+    return rule->does == TL_DOES_FREE && rule->after == TL_AFTER_ALL ? CALL_FREE : CALL_OTHER;
 }
 
 static call_sort sort_of(finding *f, uint32_t name)

@@ -10,6 +10,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/call.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ typedef struct gathering {
     uint32_t nwalks;            /* threads that were begun */
     int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
     uint8_t *of_call, *of_op;   /* by name: its part */
+    const tl_call_rule **rule;  /* by name: what a call of it does */
 } gathering;
 
 static bool list_working(gathering *g)
@@ -52,12 +54,14 @@ static bool prepare_host(gathering *g)
     g->covered = tl_calloc(n, sizeof *g->covered);
     g->of_call = tl_malloc(n);
     g->of_op = tl_malloc(n);
-    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL)
+    g->rule = tl_malloc(n * sizeof *g->rule);
+    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL || g->rule == NULL)
         return false;
     for (uint32_t i = 0; i + 1 < n; i++) {
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
+        g->rule[i] = tl_call_rule_of(name);
     }
     return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
 }
@@ -133,12 +137,10 @@ static bool add_ops(gathering *g, const tl_thread *thread)
     return ok;
 }
 
-/* Whether a call of this name may return only when the device has done what was asked of it.  Memory that is freed must
- * be out of use. */
+/* Whether a call of this name may return only when the device has done what was asked of it. */
 static bool may_wait(const gathering *g, uint32_t name)
 {
-    return g->of_call[name] == TL_PART_SYNC || g->of_call[name] == TL_PART_ALLOCATOR ||
-           tl_text_has(tl_names_text(g->view->names, name), "Memcpy");
+    return g->rule[name]->after != TL_AFTER_NOTHING;
 }
 
 /* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
@@ -165,8 +167,7 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
  * it. */
 static bool surely_waits(const gathering *g, uint32_t name)
 {
-    tl_text text = tl_names_text(g->view->names, name);
-    return g->of_call[name] == TL_PART_SYNC || (tl_text_has(text, "Memcpy") && !tl_text_has(text, "Async"));
+    return g->rule[name]->does == TL_DOES_WAIT || g->rule[name]->after == TL_AFTER_COPY;
 }
 
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
@@ -231,6 +232,7 @@ static bool add_host(gathering *g)
     free(g->working);
     free(g->of_call);
     free(g->of_op);
+    free(g->rule);
     return ok;
 }
 

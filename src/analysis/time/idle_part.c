@@ -5,6 +5,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/call.h"
 #include <stdlib.h>
 
 /* A launch this long before a gap was in time. */
@@ -38,12 +39,10 @@ static bool has_any(tl_text name, const char *const *words)
 
 tl_part tl_idle_part_of_call(tl_text name)
 {
-    static const char *const waits[] = { "Synchronize", NULL };
-    static const char *const memory[] = { "Malloc",   "Free",       "MemAlloc",  "MemCreate", "MemMap",
-                                          "MemUnmap", "MemRelease", "HostAlloc", NULL };
-    if (has_any(name, waits))
+    tl_does does = (tl_does)tl_call_rule_of(name)->does;
+    if (does == TL_DOES_WAIT)
         return TL_PART_SYNC;
-    return has_any(name, memory) ? TL_PART_ALLOCATOR : TL_PART_HOST;
+    return does == TL_DOES_ALLOCATE || does == TL_DOES_FREE ? TL_PART_ALLOCATOR : TL_PART_HOST;
 }
 
 tl_part tl_idle_part_of_op(tl_text name)

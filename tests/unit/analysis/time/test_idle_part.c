@@ -109,6 +109,7 @@ static void names_are_known_in_all_their_spellings(void)
         { "hipStreamSynchronize", TL_PART_SYNC, TL_PART_HOST },
         { "cuMemCreate", TL_PART_ALLOCATOR, TL_PART_HOST },
         { "hipFree", TL_PART_ALLOCATOR, TL_PART_HOST },
+        { "cudaHostRegister", TL_PART_ALLOCATOR, TL_PART_HOST },
         { "cudaLaunchKernel", TL_PART_HOST, TL_PART_HOST },
         { "Python GC", TL_PART_HOST, TL_PART_GC },
         { "<built-in function collect>", TL_PART_HOST, TL_PART_GC },
