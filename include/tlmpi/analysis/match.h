@@ -178,6 +178,12 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
  * tell. */
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
+/* Of all, which are of the memberships with these fates. */
+void tl_match_keys(tl_participant *parts, size_t n, const tl_fate *fates);
+
+/* Who has no key in the end gets one of its own. */
+void tl_match_alone(tl_participant *parts, size_t n);
+
 /* A key that no other participant has; its group must be the number in the job. */
 uint64_t tl_lone_key(const tl_participant *p);
 

@@ -50,6 +50,19 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     }
 }
 
+void tl_match_keys(tl_participant *parts, size_t n, const tl_fate *fates)
+{
+    for (size_t i = 0; i < n; i++)
+        tl_match_key(&parts[i], &fates[parts[i].group]);
+}
+
+void tl_match_alone(tl_participant *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].key == 0)
+            parts[i].key = tl_lone_key(&parts[i]);
+}
+
 uint64_t tl_lone_key(const tl_participant *p)
 {
     return some(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));

@@ -169,8 +169,6 @@ tl_status tl_match_align(tl_matching *m, tl_error *err)
     for (int round = 0; st == TL_OK && more && round < MOST_ROUNDS; round++)
         st = align_round(&r, round == 0, &more, err);
     tl_align_rows_free(&r);
-    for (size_t i = 0; i < m->set->parts.n; i++)
-        if (m->set->parts.v[i].key == 0)
-            m->set->parts.v[i].key = tl_lone_key(&m->set->parts.v[i]);
+    tl_match_alone(m->set->parts.v, m->set->parts.n);
     return st;
 }

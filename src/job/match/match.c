@@ -9,10 +9,7 @@
 /* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
 static tl_status give_keys(tl_matching *m, tl_error *err)
 {
-    for (size_t i = 0; i < m->set->parts.n; i++) {
-        tl_participant *p = &m->set->parts.v[i];
-        tl_match_key(p, &m->fates[p->group]);
-    }
+    tl_match_keys(m->set->parts.v, m->set->parts.n, m->fates);
     tl_status st = tl_match_pairs(m, err);
     return st == TL_OK ? tl_match_align(m, err) : st;
 }
