@@ -81,6 +81,14 @@ void tl_input_look(tl_input *input, bool deep);
  * TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
+/* Whether runs were told apart without knowing when some trace began: its base time stands after its events, and a deep look would
+ * tell. */
+bool tl_inventory_is_unsure(const tl_inventory *inventory);
+
+/* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of the chosen run;
+ * and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there is no other. */
+size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out);
+
 /* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or should be, a
  * trace.  So everything that was named is a trace or holds one, or is there with its reason.  TL_ENOMEM. */
 tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);

@@ -107,26 +107,6 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
 
 /* -------------------------------------------------------------------------------------------------------- the plan */
 
-/* By rank; what can be read before what cannot. */
-static int by_rank(const void *a, const void *b)
-{
-    const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
-
-/* Traces of the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where
- * there is no other. */
-static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
-{
-    if (in->rank < 0 || in->rank > INT32_MAX)
-        return false;
-    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
-}
-
 /* A team's piece of a file has at least so many bytes. */
 #define LEAST_PIECE ((uint64_t)8 << 20)
 
@@ -169,22 +149,13 @@ static bool write_plan(tl_plan *plan, buffer *out)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
-    size_t n = 0;
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
     bool ok = chosen != NULL && plan->planned != NULL;
+    size_t n = ok ? tl_inventory_choose(inventory, chosen) : 0;
 
-    for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
-        if (is_chosen(inventory, &inventory->inputs.v[i]))
-            chosen[n++] = &inventory->inputs.v[i];
-    }
-    if (ok)
-        qsort(chosen, n, sizeof *chosen, by_rank);
     for (size_t i = 0; ok && i < n; i++) {
-        const tl_input *in = chosen[i];
-        if (i > 0 && in->rank == chosen[i - 1]->rank)
-            continue;
-        plan->planned[in - inventory->inputs.v] = true;
-        ok = put_item(out, in);
+        plan->planned[chosen[i] - inventory->inputs.v] = true;
+        ok = put_item(out, chosen[i]);
     }
     free(chosen);
     return ok;
@@ -264,16 +235,6 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* Whether runs were told apart without knowing when some trace began: its base time stands after its events. */
-static bool needs_deep_look(const tl_inventory *inventory)
-{
-    bool unknown = false;
-    for (size_t i = 0; i < inventory->inputs.n; i++)
-        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE &&
-                   inventory->inputs.v[i].begin_ns == inventory->inputs.v[i].mtime_ns;
-    return inventory->nruns > 1 && unknown;
-}
-
 /* Collective: proc 0's listing of the files, to all. */
 static tl_status find_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
 {
@@ -313,7 +274,7 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
     if (st == TL_OK)
         st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
-        deep = first && needs_deep_look(&plan->inventory);
+        deep = first && tl_inventory_is_unsure(&plan->inventory);
         tl_par_bcast(&deep, sizeof deep);
     }
     if (st == TL_OK && deep) {

@@ -313,6 +313,36 @@ static void two_traces_of_one_rank_at_one_time_are_counted(void)
     CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
 }
 
+/* What cannot be read stands for its rank only where no trace of the run does. */
+static void a_file_for_each_rank_is_chosen(void)
+{
+    const tl_input *chosen[8];
+    tl_inventory_free(&inventory);
+    add("a", 1, 0);
+    add("b", 0, 0.1);
+    add("broken0", 0, 0);
+    add("broken3", 3, 0);
+    add("older", 0, -60);
+    for (size_t i = 0; i < inventory.inputs.n; i++) {
+        tl_input *in = &inventory.inputs.v[i];
+        in->rank = in->meta_rank;
+        in->run = in == of("older") ? 0 : 1;
+        in->kind = strncmp(in->path, "broken", 6) == 0 ? TL_INPUT_UNREADABLE : TL_INPUT_TRACE;
+    }
+    add("nobody", -1, 0);
+    inventory.nruns = 2;
+    inventory.run = 1;
+    CU_ASSERT_EQUAL(tl_inventory_choose(&inventory, chosen), 3);
+    CU_ASSERT_PTR_EQUAL(chosen[0], of("b"));
+    CU_ASSERT_PTR_EQUAL(chosen[1], of("a"));
+    CU_ASSERT_PTR_EQUAL(chosen[2], of("broken3"));
+    CU_ASSERT_FALSE(tl_inventory_is_unsure(&inventory));
+    of("a")->mtime_ns = of("a")->begin_ns;
+    CU_ASSERT_TRUE(tl_inventory_is_unsure(&inventory));
+    inventory.nruns = 1;
+    CU_ASSERT_FALSE(tl_inventory_is_unsure(&inventory));
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -333,6 +363,7 @@ int main(void)
     CU_ADD_TEST(s, missing_ranks_are_counted_and_some_are_listed);
     CU_ADD_TEST(s, two_traces_of_one_rank_at_one_time_are_counted);
     CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
+    CU_ADD_TEST(s, a_file_for_each_rank_is_chosen);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

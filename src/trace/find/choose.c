@@ -1,0 +1,45 @@
+/* choose.c - which file is read for each rank, once runs are decided. */
+#include "input.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool tl_inventory_is_unsure(const tl_inventory *inventory)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE &&
+                   inventory->inputs.v[i].begin_ns == inventory->inputs.v[i].mtime_ns;
+    return inventory->nruns > 1 && unknown;
+}
+
+/* By rank; what can be read before what cannot. */
+static int by_rank(const void *a, const void *b)
+{
+    const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
+{
+    if (in->rank < 0 || in->rank > INT32_MAX)
+        return false;
+    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
+}
+
+size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (is_chosen(inventory, &inventory->inputs.v[i]))
+            out[n++] = &inventory->inputs.v[i];
+    if (n > 0)
+        qsort(out, n, sizeof *out, by_rank);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || out[i]->rank != out[i - 1]->rank)
+            out[kept++] = out[i];
+    return kept;
+}
