@@ -9,6 +9,8 @@
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
 
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
@@ -31,6 +33,11 @@ typedef struct tl_out_gap {
     tl_text drain, sync;   /* "starved", "sync_drain"; what waited, empty for none */
     tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
 } tl_out_gap;
+
+typedef TL_VEC(char) tl_out_words;
+
+/* What the label of the gap does not say, in place of what stood there; `names` are those of the row.  False when memory is out. */
+bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
 
 /* The metadata of the three tracks, `first` and the two behind it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);

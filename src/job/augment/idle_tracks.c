@@ -1,5 +1,4 @@
 /* idle_tracks.c - the gaps of a rank's devices, as tracks. */
-#include "tracks.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
@@ -10,7 +9,6 @@
 #include "tlmpi/trace_out/process.h"
 #include "tracks.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,108 +88,6 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     return st;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- words */
-
-/* A text that grows. */
-typedef struct words {
-    TL_VEC(char) v;
-    bool failed; /* memory is out */
-} words;
-
-static void add_text(words *w, tl_text text)
-{
-    if (w->failed || text.n == 0)
-        return;
-    w->failed = !tl_grow((void **)&w->v.v, &w->v.cap, w->v.n + text.n, 1);
-    if (w->failed)
-        return;
-    memcpy(w->v.v + w->v.n, text.p, text.n);
-    w->v.n += text.n;
-}
-
-/* Short words. */
-__attribute__((format(printf, 2, 3))) static void add(words *w, const char *format, ...)
-{
-    char text[128];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (n > 0)
-        add_text(w, (tl_text){ text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1 });
-}
-
-/* Microseconds with one decimal, rounded half up. */
-static void add_us(words *w, const char *before, int64_t ns, const char *after)
-{
-    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);
-    add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
-        (unsigned)(tenths % 10), after);
-}
-
-static void add_name(words *w, const tl_names *names, uint32_t name)
-{
-    add_text(w, name != TL_NO_NAME ? tl_names_text(names, name) : TL_TEXT("(no name)"));
-}
-
-static unsigned percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (unsigned)((double)part / (double)whole * 100 + 0.5) : 0;
-}
-
-static void add_op(words *w, const tl_names *names, uint32_t op, int64_t ns, const tl_gap *gap, const char *before)
-{
-    if (op == TL_NO_NAME)
-        return;
-    add(w, "%s", before);
-    add_name(w, names, op);
-    add(w, ": %u%%", percent(ns, gap->duration_ns));
-}
-
-/* What the label does not say. */
-static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
-{
-    switch ((tl_doing)gap->cpu_during_gap) {
-    case TL_DOING_LAUNCH_ANOMALY:
-        if (gap->prequeued == TL_QUEUED_YES)
-            add_us(w, "gap=", gap->duration_ns, ", ");
-        add_us(w, "launch_to_exec=", gap->launch_to_exec_ns,
-               gap->prequeued == TL_QUEUED_YES ? " (prequeued)" : " (launched_during_gap)");
-        break;
-    case TL_DOING_LAUNCH_OVERHEAD:
-        add_us(w, "app_overhead=", gap->duration_ns - gap->launch_to_exec_ns, ", ");
-        add_us(w, "launch_to_exec=", gap->launch_to_exec_ns, "");
-        break;
-    case TL_DOING_RUNTIME:
-        add(w, "%s: ", tl_call_labels[gap->call_class]);
-        add_name(w, names, gap->call);
-        break;
-    case TL_DOING_CPU:
-        add_op(w, names, gap->dominant_op, gap->dominant_op_ns, gap, "");
-        add_op(w, names, gap->second_op, gap->second_op_ns, gap, ", ");
-        add_op(w, names, gap->third_op, gap->third_op_ns, gap, ", ");
-        break;
-    case TL_DOING_UNTRACED:
-        add(w, "operators cover %u%% of the gap", percent(gap->ops_ns, gap->duration_ns));
-        break;
-    case TL_DOING_NO_TRACE:
-        add(w, "%s", "the trace has no operators");
-        break;
-    case TL_DOING_GRAPH:
-        add_name(w, names, gap->launch);
-        break;
-    case TL_DOING_DEPENDENCY:
-        add_name(w, names, gap->following);
-        break;
-    case TL_DOING_ALL:
-    case TL_DOING_NOISE:
-    case TL_NDOINGS:
-        break;
-    }
-    if (gap->under_recorded != 0)
-        add(w, "%s", " (a graph launch in it was not recorded whole)");
-}
-
 /* ---------------------------------------------------------------------------------------------------------- adding */
 
 static int64_t on_trace(const idle_tracks *t, int64_t ns)
@@ -206,7 +102,7 @@ static tl_text label(const char *text)
 }
 
 static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
-                           words *detail, tl_error *err)
+                           tl_out_words *detail, tl_error *err)
 {
     tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
                        .dur = tl_out_us(gap->duration_ns),
@@ -216,11 +112,9 @@ static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_
                        .label = label(tl_doing_labels[gap->cpu_during_gap]) };
     if (gap->sync_type != TL_SYNC_NONE)
         out.sync = label(tl_wait_labels[gap->sync_type]);
-    detail->v.n = 0;
-    add_detail(detail, &t->names, gap);
-    if (detail->failed)
+    if (!tl_out_gap_words(detail, &t->names, gap))
         return tl_fail_memory(err, "the words on a gap");
-    out.detail = (tl_text){ detail->v.v, detail->v.n };
+    out.detail = (tl_text){ detail->v, detail->n };
     return tl_out_idle_gap(w, first, &out, err);
 }
 
@@ -237,7 +131,7 @@ static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_
 
 /* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
 static tl_status add_device(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, size_t *macro,
-                            size_t *noise, words *detail, tl_error *err)
+                            size_t *noise, tl_out_words *detail, tl_error *err)
 {
     const tl_out_track first = tl_out_process_track(p, &t->names);
     tl_status st = TL_OK;
@@ -267,7 +161,7 @@ static tl_status add_device(const idle_tracks *t, tl_out_writer *w, const tl_out
 static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
     const idle_tracks *t = arg;
-    words detail = { .failed = false };
+    tl_out_words detail = { 0 };
     size_t macro = 0, noise = 0;
     tl_status st = TL_OK;
 
@@ -276,7 +170,7 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
             st = add_device(t, w, &t->processes.v[i], &macro, &noise, &detail, err);
     if (st == TL_OK && macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));
-    free(detail.v.v);
+    free(detail.v);
     return st;
 }
 
