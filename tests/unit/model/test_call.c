@@ -10,11 +10,8 @@ static const tl_call_rule *rule_of(const char *name)
 
 static void every_rule_catches_what_it_was_made_for(void)
 {
-    for (size_t i = 0; i < tl_ncall_rules; i++) {
+    for (size_t i = 0; i < tl_ncall_rules; i++)
         CU_ASSERT_PTR_EQUAL(rule_of(tl_call_rules[i].seen), &tl_call_rules[i]);
-        if (rule_of(tl_call_rules[i].seen) != &tl_call_rules[i])
-            printf("  %s\n", tl_call_rules[i].seen);
-    }
 }
 
 static void a_call_is_the_same_in_all_its_spellings(void)

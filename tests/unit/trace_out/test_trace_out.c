@@ -265,12 +265,47 @@ static void a_device_is_shown_in_its_process(void)
     tl_trace_free(&trace);
 }
 
+/* ----------------------------------------------------------------------------------------------------------- words */
+
+static void words_say_what_the_label_does_not(void)
+{
+    tl_names names = { 0 };
+    uint32_t add = tl_names_intern(&names, "aten::add", 9), mul = tl_names_intern(&names, "aten::mul", 9),
+             call = tl_names_intern(&names, "cudaMalloc", 10);
+    const struct {
+        tl_gap gap;
+        const char *words;
+    } cases[] = {
+        { { .cpu_during_gap = TL_DOING_CPU,
+            .duration_ns = 1000,
+            .dominant_op = add,
+            .dominant_op_ns = 604,
+            .second_op = mul,
+            .second_op_ns = 95,
+            .third_op = TL_NO_NAME },
+          "aten::add: 60%, aten::mul: 10%" },
+        { { .cpu_during_gap = TL_DOING_RUNTIME, .call_class = TL_CALL_ALLOC, .call = call, .under_recorded = 1 },
+          "MEMORY_ALLOC: cudaMalloc (a graph launch in it was not recorded whole)" },
+        { { .cpu_during_gap = TL_DOING_LAUNCH_OVERHEAD, .duration_ns = 12050, .launch_to_exec_ns = 14000 },
+          "app_overhead=-2.0\xC2\xB5s, launch_to_exec=14.0\xC2\xB5s" },
+        { { .cpu_during_gap = TL_DOING_NOISE }, "" },
+    };
+    tl_out_words words = { 0 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        CU_ASSERT_TRUE_FATAL(tl_out_gap_words(&words, &names, &cases[i].gap));
+        CU_ASSERT_TRUE(tl_text_is((tl_text){ words.v, words.n }, cases[i].words));
+    }
+    free(words.v);
+    tl_names_free(&names);
+}
+
 static const unit_test tests[] = {
     TEST(values_are_exact),
     TEST(any_bytes_become_json),
     TEST(random_bytes_become_json),
     TEST(idle_time_is_three_tracks),
     TEST(a_device_is_shown_in_its_process),
+    TEST(words_say_what_the_label_does_not),
 };
 
 int main(void)
