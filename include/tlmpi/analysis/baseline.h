@@ -27,6 +27,7 @@
 #define TLMPI_ANALYSIS_BASELINE_H
 
 #include "tlmpi/analysis/graph.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/model/table.h"
 
 /* What is compared: of ranks how long their device takes for pieces of work, what their host does, how many pieces of work the
@@ -83,8 +84,9 @@ typedef struct tl_baseline {
     bool *cut;          /* [nsteps] */
     size_t first_whole, last_whole; /* steps that are not cut; nsteps: there is none */
     tl_work_class *classes;
-    uint32_t *class_of; /* [nodes]: TL_NONE: none */
-    uint32_t *step_of;  /* [nodes]: index of the step */
+    size_t class_room;
+    tl_map class_of;    /* by family, role and key */
+    uint32_t *meeting_class; /* [nmeetings]: TL_NONE: it is no evidence */
     tl_step_cut *cuts;  /* [nranks * nsteps] */
     bool *alike;        /* [nroles * nsteps]: all of the role launch as many collectives */
     tl_link_ranks *links; /* [nlinks] */
@@ -92,6 +94,9 @@ typedef struct tl_baseline {
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
+    int64_t **usual_ns; /* [nranks] of each of its nodes that are placed: what the same piece of host work takes its role; 0: it is
+                         * the only one */
+    int64_t *compute_ns; /* [nranks] what its kernels that compute take in full steps */
     double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
@@ -148,14 +153,31 @@ static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
     return step < b->first_whole ? b->first_whole : b->last_whole;
 }
 
+/* The index of a step; of what is none of them, as a meeting of ranks with other numbers, 0. */
+size_t tl_step_index(const tl_baseline *baseline, int32_t number);
+
 /* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.  What is before
  * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is behind
  * them from its beginning. */
-uint32_t tl_segment_of(const tl_baseline *baseline, size_t rank, uint32_t node);
+uint32_t tl_segment_of(const tl_baseline *baseline, size_t rank, const tl_node *node);
 
-/* What the same piece of host work, before a launch at one place of one program, takes the role: into usual_ns[nodes], of all its
- * ranks.  False when memory is out. */
-bool tl_usual_of_pieces(const tl_baseline *baseline, uint32_t role, int64_t *usual_ns);
+/* The class of a role that has that key; TL_NONE: there is none. */
+uint32_t tl_class_find(const tl_baseline *baseline, tl_family family, uint32_t role, uint64_t key);
+
+/* The class of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the device, too. */
+uint32_t tl_class_of(const tl_baseline *baseline, size_t rank, const tl_node *node);
+
+/* Whether it is a kernel that computes, in a full step. */
+static inline bool tl_computes(const tl_baseline *b, const tl_node *node)
+{
+    return node->part == TL_PART_COMPUTE && node->kind == TL_NODE_WORK && !b->cut[tl_step_index(b, node->step)];
+}
+
+/* Whether it is work of a host that has a place in the program: before a launch, or a call that waits for one. */
+static inline bool tl_is_placed(const tl_node *node)
+{
+    return node->key != 0 && node->work_ns > 0 && (node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN);
+}
 
 /* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
  * them in order. */

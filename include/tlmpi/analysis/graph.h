@@ -63,7 +63,7 @@ typedef enum tl_node_kind {
     TL_NODE_WORK,
     TL_NODE_ARRIVAL,
     TL_NODE_END,
-    TL_NODE_MEETING /* of the job's graph alone */
+    TL_NNODE_KINDS
 } tl_node_kind;
 
 #define TL_STEP_BEHIND INT32_MAX
@@ -75,7 +75,7 @@ typedef struct tl_node {
                           * same there, whatever else they have; WORK: content key of its name without addresses, of copies
                           * without kinds of memory; else 0 */
     uint32_t first_edge; /* its edges end where those of the next node begin */
-    uint32_t segment;    /* collectives that the rank had launched before; MEETING: its kind */
+    uint32_t segment;    /* collectives that the rank had launched before */
     int32_t step;        /* -1: before all steps, TL_STEP_BEHIND: behind them */
     uint8_t kind;        /* tl_node_kind */
     uint8_t part;        /* tl_part of its work */
@@ -92,7 +92,7 @@ typedef struct tl_node_comm {
     int64_t start_ns;
     uint32_t uid; /* of the kernel */
     uint32_t arrival;
-    uint32_t turn;  /* communication kernels that the rank had launched before */
+    uint32_t turn;  /* communication kernels that the rank had launched before: the segment of its ARRIVAL */
     uint32_t nwork; /* kernels that compute, launched since the last of these */
 } tl_node_comm;
 
@@ -143,7 +143,7 @@ void tl_rank_graph_free(tl_rank_graph *graph);
 /* Nodes and edges become bytes, to be kept or sent until they are joined.  False when memory is out. */
 bool tl_rank_graph_pack(tl_rank_graph *graph);
 
-/* What was packed, into nodes[nnodes + 1] and edges[nedges]. */
+/* What was packed, into nodes[nnodes + 1] and edges[nedges]; or a copy of what is not. */
 void tl_rank_graph_unpack(const tl_rank_graph *graph, tl_node *nodes, tl_edge *edges);
 
 /* Those of several ranks.  Zero-initialise; tl_rank_graphs_free ends it. */
@@ -155,16 +155,50 @@ void tl_rank_graphs_free(tl_rank_graphs *graphs);
 
 /* ----------------------------------------------------------------------------------------------------------- a job */
 
-/* Where a node belongs: to a rank, or to all that meet. */
+/* One communication kernel of a rank, as the job has it. */
+typedef struct tl_port {
+    int64_t came_ns;  /* when its ARRIVAL is done */
+    int64_t met_ns;   /* when its meeting is done */
+    int64_t tail_ns;  /* of one that waited for its meeting: how much later than that it was done, but for its own work */
+    uint32_t arrival; /* its ARRIVAL; its END is the next node */
+    uint32_t meeting; /* number among the job's; TL_NONE: it waited for nobody */
+    uint32_t segment; /* of its ARRIVAL, and so is the step */
+    int32_t step;
+    bool awaited;     /* a meeting waits for its ARRIVAL */
+} tl_port;
+
+/* A rank's graph as the job has it: on the job's clock, without what was voted out.  An END that waits for its meeting has one
+ * edge, from `nnodes` + the number of its port. */
+typedef struct tl_job_rank {
+    tl_rank_graph graph; /* packed */
+    tl_port *ports;      /* [graph.ncomms] in order of its communication kernels */
+    int32_t *steps;      /* [nsteps] of its nodes, ascending */
+    size_t nsteps;
+    int64_t start_ns;    /* when the first of its nodes is done */
+} tl_job_rank;
+
+/* What a meeting waits for: the ARRIVAL of a rank's port, or, where somebody without a trace comes from there, another meeting. */
+typedef struct tl_meeting_edge {
+    int64_t lag_ns;
+    uint32_t rank; /* index; TL_NONE: a meeting */
+    uint32_t of;   /* the port, the meeting */
+} tl_meeting_edge;
+
+typedef struct tl_meeting {
+    int64_t done_ns; /* the first end of its members */
+    int64_t work_ns; /* since the last has come */
+    int64_t collective; /* its number among the job's */
+    uint32_t first_edge; /* they end where those of the next meeting begin */
+    int32_t step;    /* the last of its members */
+    uint8_t kind;
+} tl_meeting;
+
+/* The graphs of all ranks, and where they meet.  Nodes of a rank are there while it is open (tl_graph_open). */
 typedef struct tl_graph {
-    size_t nranks, nnodes, nedges, nmeetings;
-    uint32_t *first_node; /* [nranks + 1]: the nodes of each rank; the last one is the first meeting */
-    tl_node *nodes;       /* [nnodes + 1], on the job's clock; the key of a meeting is its number among the job's collectives,
-                           * its step the last of its members */
-    uint32_t *from;       /* [nedges] */
-    int64_t *lag_ns;      /* [nedges] */
-    int64_t *rest_ns;     /* [nnodes]; of what waits for nothing: when it was done */
-    uint32_t *order;      /* [nnodes]: each comes after all that it waits for */
+    size_t nranks, nmeetings;
+    tl_job_rank *ranks;     /* [nranks] */
+    tl_meeting *meetings;   /* [nmeetings + 1] */
+    tl_meeting_edge *edges;
     size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, those back in time */
     size_t npauses, nwaits; /* pauses, and those that were waits */
 } tl_graph;
@@ -188,23 +222,52 @@ void tl_graph_free(tl_graph *graph);
 /* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
 uint64_t tl_stay_key(uint8_t kind);
 
-/* The index of the rank whose node that is; nranks for a meeting.  O(log ranks). */
-size_t tl_graph_rank_of(const tl_graph *graph, uint32_t node);
-
-/* The meeting that an END waits for; TL_NONE: it is none, or waited for nobody. */
-static inline uint32_t tl_meeting_of(const tl_graph *g, uint32_t node)
+/* Whether the rank has a graph. */
+static inline bool tl_graph_has(const tl_graph *g, size_t rank)
 {
-    uint32_t e = g->nodes[node].first_edge;
-    bool met = g->nodes[node].kind == TL_NODE_END && e < g->nodes[node + 1].first_edge && g->from[e] >= g->first_node[g->nranks];
-    return met ? g->from[e] : TL_NONE;
+    return g->ranks[rank].graph.nnodes > 0;
+}
+
+/* How long a meeting took that is not explained by its arrivals and its own work. */
+int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
+
+/* A rank's nodes.  Zero-initialise; the same may be used for one rank after the other, and tl_open_free ends it. */
+typedef struct tl_open_rank {
+    const tl_job_rank *of;
+    uint32_t n;
+    tl_node *nodes;   /* [n + 1] */
+    tl_edge *edges;
+    int64_t *rest_ns; /* [n]; of what waits for nothing: when it was done */
+    size_t node_room, edge_room, rest_room;
+} tl_open_rank;
+
+/* False when memory is out. */
+bool tl_graph_open(const tl_graph *graph, size_t rank, tl_open_rank *out);
+void tl_open_free(tl_open_rank *open);
+
+/* order[n]: each node comes after all that it waits for, an END after its ARRIVAL.  False when memory is out. */
+bool tl_open_order(const tl_open_rank *open, uint32_t *order);
+
+/* The port whose meeting an END waits for; TL_NONE: it is none, or waited for nobody. */
+static inline uint32_t tl_port_of(const tl_open_rank *o, uint32_t node)
+{
+    uint32_t e = o->nodes[node].first_edge;
+    bool met = o->nodes[node].kind == TL_NODE_END && e < o->nodes[node + 1].first_edge && o->edges[e].from >= o->n;
+    return met ? o->edges[e].from - o->n : TL_NONE;
+}
+
+/* When what an edge comes from was done. */
+static inline int64_t tl_from_ns(const tl_open_rank *o, const tl_edge *edge)
+{
+    return edge->from < o->n ? o->nodes[edge->from].done_ns : o->of->ports[edge->from - o->n].met_ns;
 }
 
 /* How long a host waited for what released it; below 0: for nothing of its device. */
-static inline int64_t tl_waited_ns(const tl_graph *g, uint32_t node)
+static inline int64_t tl_waited_ns(const tl_open_rank *o, uint32_t node)
 {
-    uint32_t e = g->nodes[node].first_edge;
-    return g->nodes[node].kind == TL_NODE_WAIT_END && g->nodes[node + 1].first_edge - e == 2 && g->nodes[node].work_ns == 0
-               ? g->nodes[node].done_ns - g->nodes[g->from[e]].done_ns
+    uint32_t e = o->nodes[node].first_edge;
+    return o->nodes[node].kind == TL_NODE_WAIT_END && o->nodes[node + 1].first_edge - e == 2 && o->nodes[node].work_ns == 0
+               ? o->nodes[node].done_ns - o->nodes[o->edges[e].from].done_ns
                : -1;
 }
 

@@ -18,8 +18,9 @@
  * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What a host has more in
  * a stretch than peers have in a whole one goes, in all stretches of a cut step together no more than in a whole step.
  *
- * Of a graph that is replayed often, with few nodes changed, the others are folded first (tl_fold): the same times, from some
- * twentieth of the nodes.
+ * Nodes of a rank are looked at while it is open, one rank after the other.  What stays of it is a piece: its ports, and the longest
+ * ways between them, some twentieth of its nodes.  Pieces of all ranks and the meetings are the net of the job, of which replays
+ * are.  Times are the same to the nanosecond.
  *
  * May use graph and baseline.
  */
@@ -29,60 +30,107 @@
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/model/parts.h"
 
-/* What is changed: the work of nodes, and which edges are gone. */
-typedef struct tl_changes {
-    int64_t *work_ns;  /* [nodes] */
-    bool *gone;        /* [nodes]: the second of its two edges is; what released a wait */
-    int64_t *usual_ns; /* [nodes]: what pieces of hosts usually take, where a host has been repaired; NULL: nowhere */
-    bool *known;       /* [roles]: of which roles that is there */
-} tl_changes;
+/* -------------------------------------------------------------------------------------------------------------- net */
 
-/* Unchanged, until tl_changes_free.  False when memory is out. */
-bool tl_changes_new(const tl_graph *graph, tl_changes *out);
-void tl_changes_reset(const tl_graph *graph, tl_changes *scenario);
-void tl_changes_free(tl_changes *scenario);
+/* The last of a step that has come from a node is done so long after that; a step of nsteps: of a meeting. */
+typedef struct tl_net_end {
+    int64_t ns;
+    uint32_t step;
+} tl_net_end;
 
-/* When every node would be done; scenario NULL: unchanged.  done_ns[nodes].  The last of them is the job's end, and is
- * returned. */
-int64_t tl_replay(const tl_graph *graph, const tl_changes *scenario, int64_t *done_ns);
+/* A graph of which nothing but times matters.  Node 0 is the origin, done at 0; what waits for nothing else waits for it.
+ * Zero-initialise; tl_net_free ends it. */
+typedef struct tl_net {
+    size_t n, nedges, nends, nsteps;
+    uint32_t *order;      /* [n]: each comes after all that it waits for; NULL: they are in such an order */
+    int64_t *own_ns;      /* [n] work and rest: may be changed */
+    uint32_t *first_edge; /* [n + 1] */
+    uint32_t *from;       /* [nedges] */
+    int64_t *lag_ns;      /* [nedges] may be changed */
+    uint32_t *first_end;  /* [n + 1] */
+    tl_net_end *ends;     /* [nends] */
+} tl_net;
 
-/* ------------------------------------------------------------------------------------------------------------- fold */
+/* Room for so much in arrays.  False when memory is out. */
+bool tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out);
+void tl_net_free(tl_net *net);
+
+/* When every node is done, into done_ns[n]; the last end, of a node or of what is folded into its ends, is returned. */
+int64_t tl_net_replay(const tl_net *net, int64_t *done_ns);
+
+/* The last end of each step, and no earlier than of the one before: end_ns[nsteps]. */
+void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns);
 
 /* How a node comes into a fold. */
 typedef enum tl_fold_mark {
     TL_FOLD_AWAY, /* if that makes it smaller: nothing of it changes */
     TL_FOLD_KEEP, /* it stays */
     TL_FOLD_WORK, /* it stays: its work may change */
-    TL_FOLD_EDGES /* so may its edges, one by one: what they come from stays, too */
+    TL_FOLD_EDGES /* so may its edges, one by one: what they come from stays, too, and they stay in order */
 } tl_fold_mark;
 
-/* The last of a step that has come from a node is done so long after that; a step of nsteps: of a meeting. */
-typedef struct tl_fold_end {
-    int64_t ns;
-    uint32_t node, step;
-} tl_fold_end;
+/* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is folded.
+ * marks[n] tl_fold_mark.  False when memory is out; tl_net_free ends it in any case. */
+bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
 
-/* A graph of the nodes that stay, in order, and of the longest ways between them.  Node 0 is done at 0, and waits for nothing. */
-typedef struct tl_fold {
-    size_t nnodes, nedges, nends, nsteps;
-    int64_t *own_ns;      /* [nnodes] work and rest: may be changed */
-    uint32_t *first_edge; /* [nnodes + 1] */
-    uint32_t *from;
-    int64_t *lag_ns;      /* [nedges] may be changed; of a node with TL_FOLD_EDGES they are in the order of the graph's */
-    tl_fold_end *ends;
-    int64_t *done_ns;     /* [nnodes] of the last replay */
-    uint32_t *number_of;  /* by node of the graph: its number here, TL_NONE: it is folded */
-} tl_fold;
+/* ---------------------------------------------------------------------------------------------------------- changes */
 
-/* marks[nodes] tl_fold_mark.  False when memory is out; tl_fold_free ends it in any case. */
-bool tl_fold_make(const tl_baseline *baseline, const uint8_t *marks, tl_fold *out);
-void tl_fold_free(tl_fold *fold);
+/* A rank that is open to be changed: what is taken off the work of its nodes, and which edges are gone.  Zero-initialise; the same
+ * may be used for one rank after the other, and tl_changes_free ends it. */
+typedef struct tl_changes {
+    const tl_baseline *b;
+    size_t rank;
+    tl_open_rank open;
+    uint32_t *step_of;  /* [n] index of the step */
+    int64_t *less_ns;   /* [n] */
+    bool *gone;         /* [n]: the second of its two edges is; what released a wait */
+    uint32_t *class_of; /* [n] TL_NONE: none; filled by tl_changes_compare */
+    int64_t *usual_ns;  /* [n] what the piece of host work usually takes; 0: not known; likewise */
+    bool compared;
+    size_t room;
+} tl_changes;
 
-/* As tl_replay, and end_ns[nsteps] as tl_replay_step_ends has them. */
-int64_t tl_fold_replay(const tl_fold *fold, int64_t *end_ns);
+/* Unchanged.  False when memory is out. */
+bool tl_changes_open(const tl_baseline *baseline, size_t rank, tl_changes *changes);
+void tl_changes_compare(tl_changes *changes);
+void tl_changes_reset(tl_changes *changes);
+void tl_changes_free(tl_changes *changes);
 
-/* The last end of each of the baseline's steps, and no earlier than of the one before: end_ns[nsteps]. */
-void tl_replay_step_ends(const tl_baseline *baseline, const int64_t *done_ns, int64_t *end_ns);
+/* ----------------------------------------------------------------------------------------------------------- pieces */
+
+/* What stays of a rank.  Zero-initialise; tl_piece_free ends it. */
+typedef struct tl_piece {
+    tl_net net;
+    int64_t *done_ns; /* [net.n] as measured */
+    uint32_t *came;   /* [ports] ARRIVALs that meetings wait for, as nodes of the net; TL_NONE */
+    uint32_t *met;    /* [ports] ENDs that wait for meetings, likewise; these have no edge here */
+} tl_piece;
+
+/* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then number_of[nodes] gets
+ * their numbers in the net.  False when memory is out; tl_piece_free ends it in any case. */
+bool tl_piece_make(const tl_changes *changes, const uint8_t *marks, tl_piece *out, uint32_t *number_of);
+void tl_piece_free(tl_piece *piece);
+
+/* Pieces of ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
+typedef struct tl_whole {
+    tl_net net;
+    int64_t *done_ns;  /* [net.n] as measured */
+    uint32_t *base;    /* [nranks] node i of a rank's piece is base + i here */
+    uint32_t meetings; /* the first of them */
+} tl_whole;
+
+/* Of pieces[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False when memory
+ * is out; tl_whole_free ends it in any case. */
+bool tl_whole_make(const tl_baseline *baseline, const tl_piece *pieces, tl_piece *changed, tl_whole *out);
+void tl_whole_free(tl_whole *whole);
+
+/* Whether the piece is there. */
+static inline bool tl_piece_is(const tl_piece *piece)
+{
+    return piece->done_ns != NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- repairs */
 
 /* What is repaired. */
 typedef struct tl_repair {
@@ -99,37 +147,57 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* Takes the excess off an unchanged scenario, in what is the rank's own.  False when memory is out. */
-bool tl_repair_apply(const tl_baseline *baseline, const tl_repair *repair, tl_changes *scenario);
+/* Takes the excess off what is the rank's own, which is open and unchanged.  Not for TRANSFER.  False when memory is out. */
+bool tl_repair_apply(const tl_repair *repair, tl_changes *changes);
+
+/* What is taken off a meeting, or of a member of one off how much later than that it is done. */
+typedef struct tl_transfer_less {
+    int64_t ns;
+    uint32_t rank; /* index; TL_NONE: the meeting */
+    uint32_t of;   /* the port, the meeting */
+} tl_transfer_less;
+
+typedef TL_VEC(tl_transfer_less) tl_transfer_list;
+
+/* What the transfers of a link take longer than those like them, appended.  False when memory is out. */
+bool tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_transfer_list *out);
 
 /* ------------------------------------------------------------------------------------------------------------ ideal */
 
 /* Nobody slower than is usual: of each rank's work of a family in each full step, and of each transfer, what exceeds it is gone, and
  * so are waits that peers do not have.  Who is ahead stays so. */
-typedef struct tl_ideal {
-    int64_t *less_ns; /* [nodes]: of the work; of an END, of how much later than the first it is done */
-    bool *gone;       /* [nodes]: as of tl_changes */
-    unsigned parts;   /* bits of those in which there is anything of it: COMM of transfers, SYNC of waits */
-} tl_ideal;
+typedef struct tl_ideal tl_ideal;
 
-/* False when memory is out; tl_ideal_free ends it in any case. */
-bool tl_ideal_find(const tl_baseline *baseline, tl_ideal *out);
+/* NULL when memory is out. */
+tl_ideal *tl_ideal_new(const tl_baseline *baseline);
 void tl_ideal_free(tl_ideal *ideal);
 
-/* With what a scenario has taken off, where that is more. */
-void tl_ideal_add(const tl_graph *graph, const tl_changes *scenario, tl_ideal *ideal);
+/* A rank that is open: where that is more than what has been changed there.  Members of collectives on links are not among it.  False when memory is
+ * out. */
+bool tl_ideal_of_rank(const tl_ideal *ideal, tl_changes *changes);
 
-/* A part of that as a scenario, whatever was changed there before: of the parts with bits 1 << tl_part (TL_PART_SYNC: waits), and of
- * transfers on links of the sorts with sorts[nsorts]; NULL: of none. */
-void tl_ideal_take(const tl_baseline *baseline, const tl_ideal *ideal, unsigned parts, const bool *sorts, tl_changes *scenario);
+/* What goes of a transfer, or of how much later than that a member is done, which takes ns. */
+int64_t tl_ideal_of_transfer(const tl_ideal *ideal, uint32_t meeting, int64_t ns);
 
-/* All roles compute equally long in the full steps, as long as now in the mean of all ranks, whatever was changed before.  *most: the role that
- * computes longest, and *times how many times as long as the ranks of the others in the mean; TL_NONE where no other does, and the
- * scenario is as it was.  False when memory is out. */
-bool tl_balance(const tl_baseline *baseline, tl_changes *scenario, uint32_t *most, double *times);
+/* The link of a meeting; TL_NONE: it is none, or no evidence. */
+static inline uint32_t tl_link_of(const tl_baseline *b, uint32_t meeting)
+{
+    return meeting != TL_NONE && b->nlinks > 0 ? b->link_of[meeting] : TL_NONE;
+}
 
-/* Hosts take no time of their own, whatever was changed before. */
-void tl_free_hosts(const tl_baseline *baseline, tl_changes *scenario);
+/* All roles compute equally long in the full steps, as long as now in the mean of all ranks. */
+typedef struct tl_balance {
+    uint32_t most; /* the role that computes longest; TL_NONE: no other does */
+    double times;  /* how many times as long as the ranks of the others in the mean */
+    double *to;    /* [nroles] what work of each becomes, as a part */
+} tl_balance;
+
+/* False when memory is out; free(out->to) is the caller's. */
+bool tl_balance_find(const tl_baseline *baseline, tl_balance *out);
+void tl_balance_rank(const tl_balance *balance, tl_changes *changes);
+
+/* Hosts take no time of their own. */
+void tl_free_host(tl_changes *changes);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
@@ -142,7 +210,7 @@ typedef struct tl_path {
     int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 
-/* Of the unchanged graph; the sums of `sum` and before_ns are the job's time since start_ns.  False when memory is out. */
+/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  False when memory is out. */
 bool tl_path_of(const tl_graph *graph, int64_t start_ns, tl_path *out);
 void tl_path_end(tl_path *path);
 

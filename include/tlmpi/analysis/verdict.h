@@ -21,7 +21,7 @@
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
-#include "tlmpi/analysis/baseline.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
@@ -67,8 +67,9 @@ typedef struct tl_unit {
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
     TL_VEC(tl_unit) units;   /* significant ones; by rank, then family; then by link */
-    size_t nsteps;
-    int64_t start_ns, time_ns; /* of the job; from then to its last end, unchanged */
+    tl_piece *pieces;        /* [nranks] unchanged */
+    size_t nsteps, nranks;
+    int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and between them */
     int64_t error_ns;          /* by how much the unchanged replay misses the measured time of any node: 0 */
     int64_t together_ns;       /* what the repair of all that are chosen gains */
     int64_t links_ns;          /* what that of all links that are chosen gains */

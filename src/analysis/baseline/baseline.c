@@ -10,7 +10,7 @@ tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl
 {
     *out = (tl_baseline){ .graph = graph };
     bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
-              tl_baseline_own(out);
+              tl_baseline_places(out) && tl_baseline_own(out);
     return ok ? TL_OK : tl_fail_memory(err, "what is usual");
 }
 
@@ -26,8 +26,8 @@ void tl_baseline_free(tl_baseline *b)
     free(b->talks);
     free(b->steps);
     free(b->cut);
-    free(b->class_of);
-    free(b->step_of);
+    tl_map_free(&b->class_of);
+    free(b->meeting_class);
     free(b->cuts);
     free(b->alike);
     free(b->links);
@@ -35,6 +35,10 @@ void tl_baseline_free(tl_baseline *b)
     free(b->host_of);
     free(b->link_of);
     free(b->tail_ns);
+    for (size_t r = 0; b->usual_ns != NULL && r < b->graph->nranks; r++)
+        free(b->usual_ns[r]);
+    free(b->usual_ns);
+    free(b->compute_ns);
     free(b->heavy);
     *b = (tl_baseline){ 0 };
 }

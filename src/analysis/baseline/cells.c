@@ -9,11 +9,10 @@ static void find_cuts(tl_baseline *b)
 {
     const tl_graph *g = b->graph;
     for (size_t r = 0; r < g->nranks; r++)
-        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
-            tl_step_cut *c = &b->cuts[r * b->nsteps + b->step_of[v]];
-            if (g->nodes[v].kind != TL_NODE_ARRIVAL)
-                continue;
-            c->first = c->n == 0 || g->nodes[v].segment < c->first ? g->nodes[v].segment : c->first;
+        for (size_t p = 0; p < g->ranks[r].graph.ncomms; p++) {
+            const tl_port *port = &g->ranks[r].ports[p];
+            tl_step_cut *c = &b->cuts[r * b->nsteps + tl_step_index(b, port->step)];
+            c->first = c->n == 0 || port->segment < c->first ? port->segment : c->first;
             c->n++;
         }
     for (size_t q = 0; q < b->nroles; q++)
@@ -34,9 +33,9 @@ static uint32_t segment_of_cut(const tl_baseline *b, uint32_t step, uint32_t at,
     return at < n ? whole - 1 - (n - at - 1) % whole : whole;
 }
 
-uint32_t tl_segment_of(const tl_baseline *b, size_t rank, uint32_t node)
+uint32_t tl_segment_of(const tl_baseline *b, size_t rank, const tl_node *node)
 {
-    uint32_t step = b->step_of[node], segment = b->graph->nodes[node].segment;
+    uint32_t step = (uint32_t)tl_step_index(b, node->step), segment = node->segment;
     size_t like = b->cut[step] ? tl_whole_step_at(b, step) : step;
     const tl_step_cut *c = &b->cuts[rank * b->nsteps + step];
     if (like == b->nsteps || !b->alike[b->role_of[rank] * b->nsteps + like] || b->cuts[rank * b->nsteps + like].n == 0)
@@ -73,17 +72,27 @@ void tl_class_free(tl_work_class *class)
     free(class->sure_ns);
 }
 
-uint32_t tl_class_at(tl_baseline *b, tl_classes *classes, tl_family family, uint32_t role, uint64_t key)
+static uint64_t key_of(tl_family family, uint32_t role, uint64_t key)
 {
-    uint64_t all = tl_hash_mix(tl_hash_mix((uint64_t)family + 1, role), key);
-    uint32_t number = tl_map_get(&classes->number_of, all);
+    return tl_hash_mix(tl_hash_mix((uint64_t)family + 1, role), key);
+}
+
+uint32_t tl_class_find(const tl_baseline *b, tl_family family, uint32_t role, uint64_t key)
+{
+    return tl_map_get(&b->class_of, key_of(family, role, key)); /* TL_MAP_NONE is TL_NONE */
+}
+
+uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t key)
+{
+    uint64_t all = key_of(family, role, key);
+    uint32_t number = tl_map_get(&b->class_of, all);
     if (number != TL_MAP_NONE)
         return number;
-    if (!tl_grow((void **)&b->classes, &classes->room, b->nclasses + 1, sizeof *b->classes))
+    if (!tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes))
         return TL_NONE;
     tl_work_class class;
     number = (uint32_t)b->nclasses;
-    if (!class_init(b, family, role, key, &class) || tl_map_put(&classes->number_of, all, number) != 0) {
+    if (!class_init(b, family, role, key, &class) || tl_map_put(&b->class_of, all, number) != 0) {
         tl_class_free(&class);
         return TL_NONE;
     }
@@ -91,55 +100,69 @@ uint32_t tl_class_at(tl_baseline *b, tl_classes *classes, tl_family family, uint
     return number;
 }
 
-/* The class, with what a node has of it; TL_NONE when memory is out. */
-static uint32_t fill_in(tl_baseline *b, tl_classes *classes, size_t rank, uint32_t node, tl_family family, uint64_t key,
-                        int64_t ns)
+/* The family of a node's work, and its key there; false: it has none. */
+static bool kind_of_work(const tl_baseline *b, size_t rank, const tl_node *node, tl_family *family, uint64_t *key)
 {
-    uint32_t class = tl_class_at(b, classes, family, b->role_of[rank], key);
-    if (class == TL_NONE)
-        return TL_NONE;
-    size_t cell = b->place_of[rank] * b->nsteps + b->step_of[node];
-    b->classes[class].ns[cell] += ns;
-    b->classes[class].pieces[cell]++;
-    return class;
+    bool host = is_host_work(node);
+    if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
+        return false;
+    *family = host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE;
+    *key = host ? tl_segment_of(b, rank, node) : node->key;
+    return true;
 }
 
-static bool fill_rank(tl_baseline *b, tl_classes *classes, size_t rank)
+uint32_t tl_class_of(const tl_baseline *b, size_t rank, const tl_node *node)
 {
-    const tl_graph *g = b->graph;
+    tl_family family;
+    uint64_t key;
+    if (!kind_of_work(b, rank, node, &family, &key))
+        return TL_NONE;
+    return tl_class_find(b, family, b->role_of[rank], key);
+}
 
-    for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
-        const tl_node *node = &g->nodes[v];
-        bool host = is_host_work(node);
-        int64_t waited_ns = tl_waited_ns(g, v);
-        uint64_t segment = host ? tl_segment_of(b, rank, v) : 0;
-        if (waited_ns >= 0 && fill_in(b, classes, rank, v, TL_FAMILY_WAIT, segment, waited_ns) == TL_NONE)
-            return false;
-        if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
-            continue;
-        b->class_of[v] = fill_in(b, classes, rank, v, host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE, host ? segment : node->key,
-                                 node->work_ns);
-        if (b->class_of[v] == TL_NONE)
-            return false;
-    }
+/* What a node has of a class.  False when memory is out. */
+static bool fill_in(tl_baseline *b, size_t rank, const tl_node *node, tl_family family, uint64_t key, int64_t ns)
+{
+    uint32_t class = tl_class_at(b, family, b->role_of[rank], key);
+    if (class == TL_NONE)
+        return false;
+    size_t cell = b->place_of[rank] * b->nsteps + tl_step_index(b, node->step);
+    b->classes[class].ns[cell] += ns;
+    b->classes[class].pieces[cell]++;
     return true;
+}
+
+static bool fill_rank(tl_baseline *b, size_t rank, const tl_open_rank *o)
+{
+    bool ok = true;
+    for (uint32_t v = 0; ok && v < o->n; v++) {
+        const tl_node *node = &o->nodes[v];
+        int64_t waited_ns = tl_waited_ns(o, v);
+        tl_family family;
+        uint64_t key;
+        if (tl_computes(b, node))
+            b->compute_ns[rank] += node->work_ns;
+        if (waited_ns >= 0)
+            ok = fill_in(b, rank, node, TL_FAMILY_WAIT, tl_segment_of(b, rank, node), waited_ns);
+        if (ok && kind_of_work(b, rank, node, &family, &key))
+            ok = fill_in(b, rank, node, family, key, node->work_ns);
+    }
+    return ok;
 }
 
 bool tl_baseline_cells(tl_baseline *out)
 {
     const tl_graph *g = out->graph;
-    tl_classes classes = { .room = 0 };
+    tl_open_rank open = { 0 };
     out->cuts = tl_calloc(g->nranks * out->nsteps + 1, sizeof *out->cuts);
     out->alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->alike);
-    out->class_of = tl_malloc((g->nnodes + 1) * sizeof *out->class_of);
-    bool ok = out->cuts != NULL && out->alike != NULL && out->class_of != NULL;
+    out->compute_ns = tl_calloc(g->nranks + 1, sizeof *out->compute_ns);
+    bool ok = out->cuts != NULL && out->alike != NULL && out->compute_ns != NULL;
 
-    for (size_t v = 0; ok && v < g->nnodes; v++)
-        out->class_of[v] = TL_NONE;
     if (ok)
         find_cuts(out);
     for (size_t r = 0; ok && r < g->nranks; r++)
-        ok = fill_rank(out, &classes, r);
-    tl_map_free(&classes.number_of);
+        ok = tl_graph_open(g, r, &open) && fill_rank(out, r, &open);
+    tl_open_free(&open);
     return ok;
 }

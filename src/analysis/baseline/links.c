@@ -99,8 +99,8 @@ static bool list_links(listing *l)
     size_t i = 0;
 
     for (size_t m = 0; m < g->nmeetings; m++) {
-        uint64_t collective = g->nodes[g->first_node[g->nranks] + m].key;
-        while (i < l->in->nrows && (uint64_t)l->in->rows[i].collective != collective)
+        int64_t collective = g->meetings[m].collective;
+        while (i < l->in->nrows && l->in->rows[i].collective != collective)
             i++;
         size_t to = tl_late_rows_end(l->in->rows, l->in->nrows, i);
         l->out->link_of[m] = TL_NONE;

@@ -10,23 +10,19 @@
 /* roles.c: roles, members, role_of, place_of, talks. */
 bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out);
 
-/* steps.c: steps, cut, step_of. */
+/* steps.c: steps, cut. */
 bool tl_baseline_steps(tl_baseline *out);
 
-/* Classes in the making: where each is, and room.  Zero-initialise, but for `room`, the classes that there are;
- * tl_map_free(&classes->number_of) ends it. */
-typedef struct tl_classes {
-    tl_map number_of;
-    size_t room;
-} tl_classes;
-
 /* cells.c: the class of a family, role and key among those of `out`, a new one if it is new.  TL_NONE when memory is out. */
-uint32_t tl_class_at(tl_baseline *out, tl_classes *classes, tl_family family, uint32_t role, uint64_t key);
+uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);
 
 void tl_class_free(tl_work_class *class);
 
-/* cells.c: cuts, alike, classes, class_of. */
+/* cells.c: cuts, alike, classes, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
+
+/* places.c: usual_ns. */
+bool tl_baseline_places(tl_baseline *out);
 
 /* own.c: heavy. */
 bool tl_baseline_own(tl_baseline *out);
@@ -34,7 +30,7 @@ bool tl_baseline_own(tl_baseline *out);
 /* links.c: links, link_members, link_of; sorts among the roles and their members. */
 bool tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 
-/* transfers.c: the classes of links; class_of. */
+/* transfers.c: the classes of links; meeting_class. */
 bool tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
 /* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what exceeds its

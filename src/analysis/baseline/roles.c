@@ -26,16 +26,11 @@ static int by_group(const void *a, const void *b)
 }
 
 /* One without a graph is alike to nobody: it shows nothing of what it did. */
-static bool has_work(const tl_graph *g, size_t rank)
-{
-    return g->first_node[rank + 1] > g->first_node[rank];
-}
-
 static size_t count_working(const tl_graph *g)
 {
     size_t n = 0;
     for (size_t r = 0; r < g->nranks; r++)
-        n += has_work(g, r);
+        n += tl_graph_has(g, r);
     return n;
 }
 
@@ -51,7 +46,7 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
         bool sends = tl_is_point_to_point((tl_collective)row->kind) || row->pair;
         if (row->peer >= 0 && row->peer != row->rank)
             f->talks[r] |= row->peer > row->rank ? TL_TALKS_UP : TL_TALKS_DOWN;
-        if (row->group >= 0 && row->fits && has_work(g, r))
+        if (row->group >= 0 && row->fits && tl_graph_has(g, r))
             f->v[f->n++] = (in_group){ row->group, (uint32_t)r, !sends };
     }
     if (f->n > 1)
@@ -98,7 +93,7 @@ static void join_all(finding *f, const tl_graph *g)
 {
     f->n = 0;
     for (uint32_t r = 0; r < g->nranks; r++)
-        if (has_work(g, r))
+        if (tl_graph_has(g, r))
             f->v[f->n++] = (in_group){ 0, r, true };
     join(f, 0, f->n);
 }

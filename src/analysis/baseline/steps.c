@@ -1,31 +1,27 @@
 /* steps.c - the steps of a job as its nodes have them, and which of them were cut. */
 #include "parts.h"
-#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 static bool list_numbers(tl_baseline *out)
 {
     const tl_graph *g = out->graph;
-    tl_map seen = { 0 };
-    bool ok = true;
-    size_t kept = 0;
-
-    for (uint32_t v = 0; ok && v < g->first_node[g->nranks]; v++) {
-        uint64_t number = (uint64_t)(uint32_t)g->nodes[v].step;
-        ok = tl_map_get(&seen, number) != TL_MAP_NONE || tl_map_put(&seen, number, 1) == 0;
-    }
-    out->steps = tl_malloc((seen.n + 2) * sizeof *out->steps);
-    ok = ok && out->steps != NULL;
-    for (size_t i = 0; ok && i < seen.cap; i++)
-        if (seen.values[i] != TL_MAP_NONE)
-            out->steps[kept++] = (int32_t)(uint32_t)seen.keys[i];
-    if (ok) {
-        tl_int_sort(out->steps, kept);
-        out->nsteps = kept;
-    }
-    tl_map_free(&seen);
-    return ok;
+    size_t n = 0;
+    for (size_t r = 0; r < g->nranks; r++)
+        n += g->ranks[r].nsteps;
+    out->steps = tl_malloc((n + 1) * sizeof *out->steps);
+    if (out->steps == NULL)
+        return false;
+    n = 0;
+    for (size_t r = 0; r < g->nranks; r++)
+        for (size_t s = 0; s < g->ranks[r].nsteps; s++)
+            out->steps[n++] = g->ranks[r].steps[s];
+    tl_int_sort(out->steps, n);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || out->steps[i] != out->steps[i - 1])
+            out->steps[out->nsteps++] = out->steps[i];
+    return true;
 }
 
 /* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or behind all steps always
@@ -37,8 +33,8 @@ static void find_cut(tl_baseline *out)
     bool any = false;
     for (size_t r = 0; r < g->nranks; r++) {
         int32_t low = TL_STEP_BEHIND, high = -1;
-        for (uint32_t v = g->first_node[r]; v < g->first_node[r + 1]; v++) {
-            int32_t step = g->nodes[v].step;
+        for (size_t s = 0; s < g->ranks[r].nsteps; s++) {
+            int32_t step = g->ranks[r].steps[s];
             if (step < 0 || step == TL_STEP_BEHIND)
                 continue;
             low = step < low ? step : low;
@@ -62,19 +58,18 @@ static void find_cut(tl_baseline *out)
 
 bool tl_baseline_steps(tl_baseline *out)
 {
-    const tl_graph *g = out->graph;
-    out->step_of = tl_malloc((g->nnodes + 1) * sizeof *out->step_of);
-    bool ok = out->step_of != NULL && list_numbers(out);
-
+    bool ok = list_numbers(out);
     if (ok) {
         out->cut = tl_calloc(out->nsteps + 1, sizeof *out->cut);
         ok = out->cut != NULL;
     }
-    for (size_t v = 0; ok && v < g->nnodes; v++) { /* a meeting's step may be none of them */
-        size_t s = tl_index_of(out->steps, out->nsteps, g->nodes[v].step);
-        out->step_of[v] = (uint32_t)(s < out->nsteps ? s : 0);
-    }
     if (ok)
         find_cut(out);
     return ok;
+}
+
+size_t tl_step_index(const tl_baseline *b, int32_t number)
+{
+    size_t s = tl_index_of(b->steps, b->nsteps, number);
+    return s < b->nsteps ? s : 0;
 }

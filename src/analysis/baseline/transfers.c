@@ -48,13 +48,13 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
 /* By meeting: how much later than the first the last member is done. */
 static int64_t *find_tails(const tl_graph *g)
 {
-    uint32_t meetings = g->first_node[g->nranks];
     int64_t *tail_ns = tl_calloc(g->nmeetings + 1, sizeof *tail_ns);
-    for (uint32_t v = 0; tail_ns != NULL && v < meetings; v++) {
-        uint32_t meeting = tl_meeting_of(g, v);
-        if (meeting != TL_NONE)
-            tail_ns[meeting - meetings] = tl_ns_max(tail_ns[meeting - meetings], g->rest_ns[v]);
-    }
+    for (size_t r = 0; tail_ns != NULL && r < g->nranks; r++)
+        for (size_t p = 0; p < g->ranks[r].graph.ncomms; p++) {
+            const tl_port *port = &g->ranks[r].ports[p];
+            if (port->meeting != TL_NONE)
+                tail_ns[port->meeting] = tl_ns_max(tail_ns[port->meeting], port->tail_ns);
+        }
     return tail_ns;
 }
 
@@ -74,33 +74,33 @@ static int64_t shortest_of(const tl_link_input *in, size_t first)
 bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 {
     const tl_graph *g = out->graph;
-    uint32_t first = g->first_node[g->nranks];
-    tl_classes classes = { .room = out->nclasses };
     size_t i = 0;
     out->tail_ns = find_tails(g);
-    bool ok = out->tail_ns != NULL;
+    out->meeting_class = tl_malloc((g->nmeetings + 1) * sizeof *out->meeting_class);
+    bool ok = out->tail_ns != NULL && out->meeting_class != NULL;
 
     for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
-        const tl_node *meeting = &g->nodes[first + m];
-        if (out->steps[out->step_of[first + m]] != meeting->step) /* its members have steps of other numbers */
+        const tl_meeting *meeting = &g->meetings[m];
+        size_t step = tl_step_index(out, meeting->step);
+        out->meeting_class[m] = TL_NONE;
+        if (out->steps[step] != meeting->step) /* its members have steps of other numbers */
             out->link_of[m] = TL_NONE;
         if (out->link_of[m] == TL_NONE)
             continue;
-        while ((uint64_t)in->rows[i].collective != meeting->key)
+        while (in->rows[i].collective != meeting->collective)
             i++;
         const tl_link_ranks *link = &out->links[out->link_of[m]];
-        uint32_t class = tl_class_at(out, &classes, TL_FAMILY_TRANSFER, link->role,
+        uint32_t class = tl_class_at(out, TL_FAMILY_TRANSFER, link->role,
                                      tl_transfer_key(in->rows[i].kind, size_class(out, link, &in->rows[i])));
         ok = class != TL_NONE;
         if (!ok)
             break;
-        size_t cell = link->place * out->nsteps + out->step_of[first + m];
+        size_t cell = link->place * out->nsteps + step;
         out->classes[class].ns[cell] += meeting->work_ns + out->tail_ns[m];
         out->classes[class].sure_ns[cell] += shortest_of(in, i);
         out->classes[class].pieces[cell]++;
-        out->class_of[first + m] = class;
+        out->meeting_class[m] = class;
     }
-    tl_map_free(&classes.number_of);
     return ok;
 }
 

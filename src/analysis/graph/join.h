@@ -15,9 +15,8 @@ typedef struct tl_clock_shift {
 /* Whose kernel a row is. */
 typedef struct tl_member {
     int64_t start_ns; /* on the rank's clock */
-    size_t comm;      /* among those of all ranks */
     uint32_t rank;    /* index */
-    uint32_t arrival; /* TL_NONE: the rank's graph has no such kernel */
+    uint32_t port;    /* TL_NONE: the rank's graph has no such kernel */
 } tl_member;
 
 typedef struct tl_joining {
@@ -28,10 +27,9 @@ typedef struct tl_joining {
     tl_clock_shift *shifts;
     tl_member *members;           /* by row */
     tl_map false_votes;
-    size_t *first_comm;           /* [nranks + 1] by rank: its comms among all */
-    uint32_t *meeting_of;         /* by comm: the meeting that its END waits for, TL_NONE */
-    TL_VEC(tl_node) meetings;     /* their first_edge is among ... */
-    TL_VEC(tl_edge) arrivals;     /* ... what they wait for, one meeting after the other */
+    int32_t **step_of;            /* by rank: of each of its segments; NULL: its nodes have their steps */
+    TL_VEC(tl_meeting) meetings;
+    TL_VEC(tl_meeting_edge) edges;  /* what they wait for, one meeting after the other */
     tl_missing_input missing;
     tl_comers *comers;
     bool failed;
@@ -42,21 +40,25 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
     return &j->members[row - j->in->rows];
 }
 
-/* meet.c: all meetings, of those who have a trace.  `failed` when memory is out. */
+/* meet.c: all meetings, of those who have a trace; ports know theirs.  `failed` when memory is out. */
 void tl_graph_meet(tl_joining *j);
 
-/* ... and, once the graph is in order, how the others came to them: it has to be put in order again.  False when memory is out. */
+/* ... and, once ranks are settled, how the others came to them.  False when memory is out. */
 bool tl_graph_come(tl_joining *j);
 
-/* ways.c: the ways of all ranks whom one without a trace follows, of a graph in order.  False when memory is out; both its parts
- * are to be freed in any case. */
+/* settle.c: the graph of a rank as the job has it.  False when memory is out. */
+bool tl_graph_settle(tl_joining *j, size_t rank);
+
+/* ways.c: the ways of all ranks whom one without a trace follows.  False when memory is out; both its parts are to be freed in any
+ * case. */
 bool tl_graph_ways(const tl_joining *j, tl_ways *out);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or
  * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits.  False when memory is out. */
 bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
 
-/* order.c: fills order, dropping edges of cycles, and rest_ns, whatever they were before.  False when memory is out. */
-bool tl_graph_order(tl_graph *graph);
+/* order.c: order[nnodes]; edges of cycles that run back in time are dropped from the graph, which is not packed, and counted.  An
+ * edge from nnodes and more is one from the ARRIVAL before.  False when memory is out. */
+bool tl_graph_order(tl_rank_graph *graph, uint32_t *order, size_t *ndropped);
 
 #endif

@@ -22,13 +22,13 @@ typedef struct gathering {
     int32_t step;
 } gathering;
 
-static bool add_edge(tl_joining *j, uint32_t from, int64_t lag_ns)
+static bool add_edge(tl_joining *j, tl_meeting_edge arrival)
 {
-    if (!tl_vec_room(&j->arrivals)) {
+    if (!tl_vec_room(&j->edges)) {
         j->failed = true;
         return false;
     }
-    j->arrivals.v[j->arrivals.n++] = (tl_edge){ .from = from, .lag_ns = lag_ns };
+    j->edges.v[j->edges.n++] = arrival;
     return true;
 }
 
@@ -36,7 +36,7 @@ static bool add_edge(tl_joining *j, uint32_t from, int64_t lag_ns)
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
     return (row->fits || (g->n == 1 && tl_comers_count(j->comers, row) > 0)) &&
-           tl_member_of(j, row)->arrival != TL_NONE;
+           tl_member_of(j, row)->port != TL_NONE;
 }
 
 static bool stayed(const gathering *g, const tl_late_row *row)
@@ -81,97 +81,73 @@ static tl_coming coming_of(const gathering *g, uint32_t meeting)
 
 static void meet(tl_joining *j, const gathering *g, uint32_t number)
 {
-    size_t first = j->arrivals.n;
+    size_t first = j->edges.n;
     const tl_coming coming = coming_of(g, number);
 
     j->failed = !tl_comers_met(j->comers, &coming) || !tl_vec_room(&j->meetings);
     for (size_t i = 0; !j->failed && i < g->n; i++) {
         const tl_member *member = tl_member_of(j, &g->rows[i]);
-        if (!takes_part(j, g, &g->rows[i]) || !add_edge(j, member->arrival, 0))
+        if (!takes_part(j, g, &g->rows[i]) || !add_edge(j, (tl_meeting_edge){ 0, member->rank, member->port }))
             continue;
+        tl_port *port = &j->out->ranks[member->rank].ports[member->port];
+        port->awaited = true;
         if (stayed(g, &g->rows[i]))
-            j->meeting_of[member->comm] = number;
+            port->meeting = number;
     }
     if (j->failed)
         return;
-    j->meetings.v[j->meetings.n++] = (tl_node){ .done_ns = g->end_ns,
-                                                .work_ns = g->end_ns - g->last_ns,
-                                                .key = (uint64_t)g->rows[0].collective,
-                                                .first_edge = (uint32_t)first,
-                                                .segment = g->rows[0].kind,
-                                                .step = g->step,
-                                                .kind = TL_NODE_MEETING,
-                                                .part = TL_PART_COMM };
+    j->meetings.v[j->meetings.n++] = (tl_meeting){ .done_ns = g->end_ns,
+                                                   .work_ns = g->end_ns - g->last_ns,
+                                                   .collective = g->rows[0].collective,
+                                                   .first_edge = (uint32_t)first,
+                                                   .step = g->step,
+                                                   .kind = g->rows[0].kind };
 }
 
 void tl_graph_meet(tl_joining *j)
 {
-    uint32_t first = j->out->first_node[j->in->nranks], number = first;
     gathering g;
 
     j->missing = (tl_missing_input){ j->in->ranks, j->in->nranks, j->in->rows, j->in->nrows, j->in->groups };
     j->comers = tl_comers_new(&j->missing);
     j->failed = j->failed || j->comers == NULL;
-    for (size_t at = 0; !j->failed && next(j, &at, &g); number++)
-        meet(j, &g, number);
-    j->out->nmeetings = j->meetings.n;
-    j->out->nnodes = first + j->meetings.n;
+    for (size_t at = 0; !j->failed && next(j, &at, &g);)
+        meet(j, &g, (uint32_t)j->meetings.n);
 }
 
 /* What a meeting waits for, those without a trace first. */
-static bool come(tl_joining *j, const gathering *g, uint32_t number)
+static bool come(tl_joining *j, const gathering *g, uint32_t number, const tl_meeting_edge *others, uint32_t nothers)
 {
-    tl_graph *out = j->out;
     tl_coming coming = coming_of(g, number);
-    uint32_t e = out->nodes[number].first_edge, first = (uint32_t)j->arrivals.n;
+    tl_meeting *meeting = &j->meetings.v[number];
+    meeting->first_edge = (uint32_t)j->edges.n;
     bool ok = tl_comers_come(j->comers, &coming);
     for (size_t i = 0; ok && i < coming.nfrom; i++)
-        ok = add_edge(j, coming.from[i].meeting, coming.from[i].after_ns);
-    for (; ok && e < out->nodes[number + 1].first_edge; e++)
-        ok = add_edge(j, out->from[e], out->lag_ns[e]);
-    out->nodes[number].work_ns = g->end_ns - coming.came_ns;
-    out->nodes[number].first_edge = first;
+        ok = add_edge(j, (tl_meeting_edge){ coming.from[i].after_ns, TL_NONE, coming.from[i].meeting });
+    for (uint32_t i = 0; ok && i < nothers; i++)
+        ok = add_edge(j, others[i]);
+    meeting->work_ns = g->end_ns - coming.came_ns;
     return ok;
-}
-
-/* The edges of meetings are the last of all. */
-static bool put_arrivals(tl_joining *j, uint32_t nothers)
-{
-    tl_graph *out = j->out;
-    uint32_t *from = tl_malloc((nothers + j->arrivals.n + 1) * sizeof *from);
-    int64_t *lag_ns = tl_malloc((nothers + j->arrivals.n + 1) * sizeof *lag_ns);
-    bool ok = from != NULL && lag_ns != NULL;
-    for (size_t e = 0; ok && e < nothers; e++) {
-        from[e] = out->from[e];
-        lag_ns[e] = out->lag_ns[e];
-    }
-    for (size_t e = 0; ok && e < j->arrivals.n; e++) {
-        from[nothers + e] = j->arrivals.v[e].from;
-        lag_ns[nothers + e] = j->arrivals.v[e].lag_ns;
-    }
-    free(ok ? out->from : from);
-    free(ok ? out->lag_ns : lag_ns);
-    if (!ok)
-        return false;
-    out->from = from;
-    out->lag_ns = lag_ns;
-    out->nedges = nothers + j->arrivals.n;
-    for (size_t v = out->first_node[out->nranks]; v < out->nnodes; v++)
-        out->nodes[v].first_edge += nothers;
-    out->nodes[out->nnodes].first_edge = (uint32_t)out->nedges;
-    return true;
 }
 
 bool tl_graph_come(tl_joining *j)
 {
-    uint32_t number = j->out->first_node[j->in->nranks], nothers = j->out->nodes[number].first_edge;
+    tl_meeting_edge *others = j->edges.v;
     tl_ways ways = { .of = NULL };
+    uint32_t number = 0, first = 0;
     gathering g;
     bool ok = tl_graph_ways(j, &ways) && tl_comers_sort(j->comers, &ways);
     free(ways.list.v);
     free(ways.of);
-    j->arrivals.n = 0;
-    for (size_t at = 0; ok && next(j, &at, &g); number++)
-        ok = come(j, &g, number);
-    return ok && put_arrivals(j, nothers);
+    j->edges.v = NULL;
+    j->edges.n = j->edges.cap = 0;
+    for (size_t at = 0; ok && next(j, &at, &g); number++) {
+        uint32_t end = j->meetings.v[number + 1].first_edge;
+        ok = come(j, &g, number, others + first, end - first);
+        first = end;
+    }
+    if (ok)
+        j->meetings.v[number].first_edge = (uint32_t)j->edges.n;
+    free(others);
+    return ok;
 }

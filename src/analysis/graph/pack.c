@@ -14,12 +14,12 @@
 #include <string.h>
 
 enum { MANY_EDGES = 15, HAS_SEGMENT = 0x10, HAS_STEP = 0x20, HAS_KEY = 0x40 };
-enum { NKINDS = TL_NODE_MEETING + 1, NSLOTS = 4 };
+enum { NSLOTS = 4 };
 
 /* What is guessed from. */
 typedef struct guess {
     tl_node last;
-    uint32_t from[NKINDS][NSLOTS]; /* by kind of node and number of the edge: where the last one came from */
+    uint32_t from[TL_NNODE_KINDS][NSLOTS]; /* by kind of node and number of the edge: where the last one came from */
 } guess;
 
 static uint32_t *from_of(guess *g, const tl_node *node, uint32_t edge)
@@ -164,10 +164,13 @@ typedef struct unpacking {
     guess guess;
 } unpacking;
 
-static uint64_t get(unpacking *u)
+static inline uint64_t get(unpacking *u)
 {
-    uint64_t x = 0;
-    for (unsigned shift = 0;; shift += 7) {
+    uint64_t x = *u->at++;
+    if (x <= 0x7f) /* most are */
+        return x;
+    x &= 0x7f;
+    for (unsigned shift = 7;; shift += 7) {
         uint8_t byte = *u->at++;
         x |= (uint64_t)(byte & 0x7f) << shift;
         if (byte <= 0x7f)
@@ -204,6 +207,12 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
     unpacking u = { .at = g->bytes, .keys = g->keys };
     uint32_t first = 0;
 
+    if (g->nodes != NULL) {
+        memcpy(nodes, g->nodes, (g->nnodes + 1) * sizeof *nodes);
+        if (g->nedges > 0)
+            memcpy(edges, g->edges, g->nedges * sizeof *edges);
+        return;
+    }
     for (uint32_t v = 0; v < g->nnodes; v++) {
         tl_node *node = &nodes[v];
         uint32_t nedges = get_head(&u, node);

@@ -14,10 +14,11 @@
 typedef struct going {
     const tl_joining *j;
     tl_ways *out;
-    tl_ways_to *at;          /* by node of the rank in hand */
+    tl_open_rank open; /* the rank in hand */
+    tl_ways_to *at;    /* by node of it */
     tl_way *room;
+    uint32_t *order;   /* its nodes */
     uint32_t *row_of;  /* by node: whose ARRIVAL or END it is, TL_NONE */
-    uint32_t *ordered; /* nodes, rank by rank, in order */
 } going;
 
 /* Whether it is no longer than the way over the meeting of another row. */
@@ -46,17 +47,16 @@ static void drop_short(const going *g, tl_ways_to *to)
 }
 
 /* All ways to a node but those that begin there. */
-static void list_ways(const going *g, uint32_t first, uint32_t v)
+static void list_ways(const going *g, uint32_t v)
 {
-    const tl_graph *graph = g->j->out;
-    tl_ways_to *to = &g->at[v - first];
-    uint32_t e = graph->nodes[v].first_edge, end = graph->nodes[v + 1].first_edge;
-    int64_t own_ns = graph->nodes[v].work_ns + graph->rest_ns[v];
+    const tl_open_rank *o = &g->open;
+    tl_ways_to *to = &g->at[v];
+    int64_t own_ns = o->nodes[v].work_ns + o->rest_ns[v];
     to->n = 0;
-    for (; e < end; e++) {
-        const tl_ways_to *from = &g->at[graph->from[e] - first];
+    for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++) {
+        const tl_ways_to *from = &g->at[o->edges[e].from];
         for (uint32_t i = 0; i < from->n; i++)
-            tl_way_add(to, (tl_way){ from->v[i].ns + graph->lag_ns[e] + own_ns, from->v[i].from_ns, from->v[i].from });
+            tl_way_add(to, (tl_way){ from->v[i].ns + o->edges[e].lag_ns + own_ns, from->v[i].from_ns, from->v[i].from });
     }
     if (to->n > 1)
         drop_short(g, to);
@@ -74,67 +74,71 @@ static bool keep(going *g, uint32_t row, const tl_ways_to *at)
     return true;
 }
 
-static bool go(going *g, size_t rank)
+static bool go(going *g, size_t rank, const uint32_t *rows, size_t nrows)
 {
-    const tl_graph *graph = g->j->out;
-    uint32_t first = graph->first_node[rank];
-    bool ok = true;
-    for (uint32_t i = first; ok && i < graph->first_node[rank + 1]; i++) {
-        uint32_t v = g->ordered[i], meeting = tl_meeting_of(graph, v), row = g->row_of[v];
-        if (meeting != TL_NONE) {
-            g->at[v - first].n = row != TL_NONE;
-            g->at[v - first].v[0] = (tl_way){ graph->nodes[v].done_ns - graph->nodes[meeting].done_ns, graph->nodes[v].done_ns, row };
+    const tl_open_rank *o = &g->open;
+    bool ok = tl_open_order(o, g->order);
+    for (uint32_t v = 0; v < o->n; v++) {
+        g->at[v].v = g->room + (size_t)v * TL_WAYS_MOST;
+        g->row_of[v] = TL_NONE;
+    }
+    for (size_t i = 0; i < nrows; i++) {
+        uint32_t arrival = g->j->out->ranks[rank].ports[g->j->members[rows[i]].port].arrival;
+        g->row_of[arrival] = g->row_of[arrival + 1] = rows[i];
+    }
+    for (uint32_t i = 0; ok && i < o->n; i++) {
+        uint32_t v = g->order[i], port = tl_port_of(o, v), row = g->row_of[v];
+        if (port != TL_NONE) {
+            g->at[v].n = row != TL_NONE;
+            g->at[v].v[0] = (tl_way){ o->nodes[v].done_ns - o->of->ports[port].met_ns, o->nodes[v].done_ns, row };
             continue;
         }
-        list_ways(g, first, v);
-        if (row != TL_NONE && graph->nodes[v].kind == TL_NODE_ARRIVAL)
-            ok = keep(g, row, &g->at[v - first]);
+        list_ways(g, v);
+        if (row != TL_NONE && o->nodes[v].kind == TL_NODE_ARRIVAL)
+            ok = keep(g, row, &g->at[v]);
     }
     return ok;
 }
 
-static void order_ranks(const going *g, uint32_t *next)
+static bool go_all(going *g, const uint32_t *rows, const size_t *first)
 {
-    const tl_graph *graph = g->j->out;
-    for (size_t i = 0; i < graph->nnodes; i++) {
-        size_t rank = tl_graph_rank_of(graph, graph->order[i]);
-        if (rank < graph->nranks)
-            g->ordered[next[rank]++] = graph->order[i];
+    bool ok = true;
+    for (uint32_t r = 0; ok && r < g->j->in->nranks; r++) {
+        if (!tl_comers_follow(g->j->comers, r))
+            continue;
+        size_t n = g->j->out->ranks[r].graph.nnodes + 1;
+        g->at = tl_malloc(n * sizeof *g->at);
+        g->room = tl_malloc(n * TL_WAYS_MOST * sizeof *g->room);
+        g->order = tl_malloc(n * sizeof *g->order);
+        g->row_of = tl_malloc(n * sizeof *g->row_of);
+        ok = g->at != NULL && g->room != NULL && g->order != NULL && g->row_of != NULL &&
+             tl_graph_open(g->j->out, r, &g->open) && go(g, r, rows + first[r], first[r + 1] - first[r]);
+        free(g->at);
+        free(g->room);
+        free(g->order);
+        free(g->row_of);
     }
+    return ok;
 }
 
 bool tl_graph_ways(const tl_joining *j, tl_ways *out)
 {
-    const tl_graph *graph = j->out;
-    uint32_t most = 0, *next = tl_malloc((graph->nranks + 1) * sizeof *next);
-    for (size_t r = 0; next != NULL && r < graph->nranks; r++) {
-        uint32_t n = graph->first_node[r + 1] - graph->first_node[r];
-        next[r] = graph->first_node[r];
-        most = n > most ? n : most;
-    }
-    going g = { .j = j,
-                .out = out,
-                .at = tl_malloc((most + 1) * sizeof *g.at),
-                .room = tl_malloc((most + 1) * TL_WAYS_MOST * sizeof *g.room),
-                .row_of = tl_malloc((graph->nnodes + 1) * sizeof *g.row_of),
-                .ordered = tl_malloc((graph->nnodes + 1) * sizeof *g.ordered) };
+    size_t nranks = j->in->nranks, *first = tl_calloc(nranks + 2, sizeof *first); /* by rank: its rows */
+    uint32_t *rows = tl_malloc((j->in->nrows + 1) * sizeof *rows);
+    going g = { .j = j, .out = out };
     out->of = tl_calloc(j->in->nrows + 1, sizeof *out->of);
-    bool ok = next != NULL && g.at != NULL && g.room != NULL && g.row_of != NULL && g.ordered != NULL && out->of != NULL;
-    for (size_t v = 0; ok && v < graph->nnodes; v++)
-        g.row_of[v] = TL_NONE;
-    for (size_t v = 0; ok && v < most; v++)
-        g.at[v].v = g.room + v * TL_WAYS_MOST;
+    bool ok = first != NULL && rows != NULL && out->of != NULL;
+    for (size_t i = 0; ok && i < j->in->nrows; i++)
+        if (j->members[i].port != TL_NONE)
+            first[j->members[i].rank + 2]++;
+    for (size_t r = 0; ok && r < nranks; r++)
+        first[r + 2] += first[r + 1];
     for (uint32_t i = 0; ok && i < j->in->nrows; i++)
-        if (j->members[i].arrival != TL_NONE)
-            g.row_of[j->members[i].arrival] = g.row_of[j->members[i].arrival + 1] = i;
-    if (ok)
-        order_ranks(&g, next);
-    for (uint32_t r = 0; ok && r < graph->nranks; r++)
-        ok = !tl_comers_follow(j->comers, r) || go(&g, r);
-    free(next);
-    free(g.at);
-    free(g.room);
-    free(g.row_of);
-    free(g.ordered);
+        if (j->members[i].port != TL_NONE)
+            rows[first[j->members[i].rank + 1]++] = i;
+    ok = ok && go_all(&g, rows, first);
+    tl_open_free(&g.open);
+    free(first);
+    free(rows);
     return ok;
 }

@@ -54,31 +54,46 @@ static void sort(pieces *p)
 
 /* ---------------------------------------------------------------------------------------------------------- segments */
 
-static bool list_work(const tl_baseline *b, uint32_t own, const bool *on, const bool *also, const bool *more, pieces *p)
+/* Of one member of the role; all steps at once. */
+static bool list_work(tl_changes *c, uint32_t own, const bool *on, const bool *also, const bool *more, pieces *p)
 {
-    uint32_t role = b->role_of[own];
-    const tl_graph *g = b->graph;
+    const tl_baseline *b = c->b;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
-        uint32_t rank = b->members[b->roles[role].first + i];
-        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++) {
-            uint32_t class = b->class_of[v], step = b->step_of[v];
-            bool cut = also[step] && rank == own;
-            size_t like = cut ? tl_whole_step_at(b, step) : step;
-            if (class != TL_NONE && on[like] && more[class * b->nsteps + like])
-                ok = add(p, (piece){ g->nodes[v].work_ns, class, 0, tl_segment_of(b, rank, v), i, v, cut }); /* all steps at once */
-        }
+    tl_changes_compare(c);
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        uint32_t class = c->class_of[v], step = c->step_of[v], member = b->place_of[c->rank];
+        bool cut = also[step] && member == own;
+        size_t like = cut ? tl_whole_step_at(b, step) : step;
+        if (class != TL_NONE && on[like] && more[class * b->nsteps + like])
+            ok = add(p, (piece){ c->open.nodes[v].work_ns, class, 0, tl_segment_of(b, c->rank, &c->open.nodes[v]), member, v, cut });
     }
     return ok;
 }
 
-bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, const bool *also, const bool *more,
-                        tl_changes *scenario)
+static bool list_all_work(tl_changes *own, const bool *on, const bool *also, const bool *more, pieces *p)
 {
-    uint32_t role = b->role_of[rank], own = b->place_of[rank];
-    size_t n = b->roles[role].n;
+    const tl_baseline *b = own->b;
+    const tl_role_ranks *role = &b->roles[b->role_of[own->rank]];
+    uint32_t place = b->place_of[own->rank];
+    tl_changes peer = { 0 };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < role->n; i++) {
+        if (i != place && !tl_changes_open(b, b->members[role->first + i], &peer))
+            ok = false;
+        else
+            ok = list_work(i == place ? own : &peer, place, on, also, more, p);
+    }
+    tl_changes_free(&peer);
+    return ok;
+}
+
+bool tl_repair_segments(tl_changes *changes, const bool *on, const bool *also, const bool *more)
+{
+    const tl_baseline *b = changes->b;
+    uint32_t own = b->place_of[changes->rank];
+    size_t n = b->roles[b->role_of[changes->rank]].n;
     pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool ok = p.sums != NULL && list_work(b, rank, on, also, more, &p);
+    bool ok = p.sums != NULL && list_all_work(changes, on, also, more, &p);
 
     if (ok)
         sort(&p);
@@ -91,7 +106,7 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
         int64_t has = p.sums[own], usual = tl_usual(p.sums, n);
         for (size_t k = i; has > 0 && k < to; k++)
             if (p.list.v[k].member == own)
-                scenario->work_ns[p.list.v[k].node] += tl_portion(p.list.v[k].ns, usual, has) - p.list.v[k].ns;
+                changes->less_ns[p.list.v[k].node] += p.list.v[k].ns - tl_portion(p.list.v[k].ns, usual, has);
     }
     free(p.list.v);
     free(p.sums);
@@ -100,18 +115,15 @@ bool tl_repair_segments(const tl_baseline *b, uint32_t rank, const bool *on, con
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
-static bool list_waits(const tl_baseline *b, uint32_t own, const bool *on, const bool *also, pieces *p)
+/* Those of the rank in such steps. */
+static bool list_waits(const tl_changes *c, const bool *on, const bool *also, pieces *p)
 {
-    const tl_graph *g = b->graph;
-    uint32_t role = b->role_of[own];
     bool ok = true;
-    for (uint32_t i = 0; ok && i < b->roles[role].n; i++) {
-        uint32_t rank = b->members[b->roles[role].first + i];
-        for (uint32_t v = g->first_node[rank]; ok && v < g->first_node[rank + 1]; v++) {
-            bool cut = also[b->step_of[v]] && rank == own;
-            if ((cut || on[b->step_of[v]]) && tl_waited_ns(g, v) >= 0)
-                ok = add(p, (piece){ tl_waited_ns(g, v), 0, b->step_of[v], tl_segment_of(b, rank, v), i, v, cut });
-        }
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        int64_t waited_ns = tl_waited_ns(&c->open, v);
+        uint32_t step = c->step_of[v];
+        if ((on[step] || also[step]) && waited_ns >= 0)
+            ok = add(p, (piece){ waited_ns, 0, step, tl_segment_of(c->b, c->rank, &c->open.nodes[v]), 0, v, also[step] });
     }
     return ok;
 }
@@ -125,24 +137,22 @@ static size_t end_of_stretch(const pieces *p, size_t first)
     return to;
 }
 
-/* How many are usual in the stretch [first, to); how many the member `own` has into *has. */
-static int64_t usual_number(pieces *p, size_t first, size_t to, uint32_t own, size_t n, int64_t *has)
+/* How many the rank's role usually has in that stretch. */
+static int64_t usual_number(const tl_changes *c, const piece *of, pieces *p)
 {
-    for (size_t k = 0; k < n; k++)
-        p->sums[k] = 0;
-    for (size_t k = first; k < to; k++)
-        p->sums[p->list.v[k].member]++;
-    *has = p->sums[own];
-    return tl_usual(p->sums, n);
+    const tl_baseline *b = c->b;
+    uint32_t role = b->role_of[c->rank], class = tl_class_find(b, TL_FAMILY_WAIT, role, of->segment);
+    for (size_t i = 0; i < b->roles[role].n; i++)
+        p->sums[i] = class != TL_NONE ? b->classes[class].pieces[i * b->nsteps + of->step] : 0;
+    return tl_usual(p->sums, b->roles[role].n);
 }
 
-bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, const bool *also, tl_changes *scenario)
+bool tl_repair_waits(tl_changes *c, const bool *on, const bool *also)
 {
-    uint32_t own = b->place_of[rank];
-    size_t n = b->roles[b->role_of[rank]].n;
+    const tl_baseline *b = c->b;
     int64_t all = 0, dropped = 0; /* of the stretch in whole steps, which come first */
-    pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool ok = p.sums != NULL && list_waits(b, rank, on, also, &p);
+    pieces p = { .sums = tl_malloc((b->roles[b->role_of[c->rank]].n + 1) * sizeof *p.sums) };
+    bool ok = p.sums != NULL && list_waits(c, on, also, &p);
 
     if (ok)
         sort(&p);
@@ -150,53 +160,27 @@ bool tl_repair_waits(const tl_baseline *b, uint32_t rank, const bool *on, const 
         const piece *first = &p.list.v[i];
         bool anew = i == 0 || p.list.v[i - 1].segment != first->segment;
         to = end_of_stretch(&p, i);
-        int64_t has, usual = usual_number(&p, i, to, own, n, &has), more = tl_ns_max(0, has - usual);
+        int64_t has = (int64_t)(to - i), more = first->also ? 0 : tl_ns_max(0, has - usual_number(c, first, &p));
         all = anew ? 0 : all;
         dropped = anew ? 0 : dropped;
         if (first->also)
             more = all > 0 ? tl_portion(has, dropped, all) : 0;
         all += has;
         dropped += more;
-        for (size_t k = i; k < to; k++) /* longest first */
-            if (p.list.v[k].member == own && more-- > 0)
-                scenario->gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
+        for (size_t k = i; k < to && more-- > 0; k++) /* longest first */
+            c->gone[p.list.v[k].node] = true; /* its edges: from its own beginning, and from what released it */
     }
     free(p.list.v);
     free(p.sums);
     return ok;
 }
 
-/* How many the member of the k-th has from there on. */
-static size_t waits_of(const pieces *p, size_t k, size_t to)
+bool tl_surplus_waits(tl_changes *c)
 {
-    size_t end = k;
-    while (end < to && p->list.v[end].member == p->list.v[k].member)
-        end++;
-    return end - k;
-}
-
-bool tl_surplus_waits(const tl_baseline *b, uint32_t role, bool *gone)
-{
-    size_t n = b->roles[role].n;
-    pieces p = { .sums = tl_malloc((n + 1) * sizeof *p.sums) };
-    bool *full = tl_calloc(b->nsteps + 1, sizeof *full), *none = tl_calloc(b->nsteps + 1, sizeof *none);
-    bool ok = p.sums != NULL && full != NULL && none != NULL;
-
-    for (size_t s = 0; ok && s < b->nsteps; s++)
-        full[s] = !b->cut[s];
-    ok = ok && list_waits(b, b->members[b->roles[role].first], full, none, &p);
-    if (ok)
-        sort(&p);
-    for (size_t i = 0, to; ok && i < p.list.n; i = to) {
-        to = end_of_stretch(&p, i);
-        int64_t has = 0, usual = usual_number(&p, i, to, 0, n, &has);
-        for (size_t k = i; k < to; k++) { /* a member's together, the longest first */
-            has = k > i && p.list.v[k].member == p.list.v[k - 1].member ? has - 1 : (int64_t)waits_of(&p, k, to);
-            gone[p.list.v[k].node] = has > usual;
-        }
-    }
-    free(p.list.v);
-    free(p.sums);
+    bool *full = tl_calloc(c->b->nsteps + 1, sizeof *full), *none = tl_calloc(c->b->nsteps + 1, sizeof *none);
+    for (size_t s = 0; full != NULL && s < c->b->nsteps; s++)
+        full[s] = !c->b->cut[s];
+    bool ok = full != NULL && none != NULL && tl_repair_waits(c, full, none);
     free(full);
     free(none);
     return ok;

@@ -5,16 +5,15 @@
  *     (w)------------+                    (u)--->(v), (w)--->(v)
  *
  * Where nobody changes the work of a and b, nor what they wait for, nothing but the longest way over them is ever asked for.  So
- * nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.  What waits for
- * nothing is done at a time that never changes: all that is one node, the origin, done at 0.  Sums and maxima of whole numbers:
- * times are the same to the nanosecond.
+ * nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.  Sums and maxima of
+ * whole numbers: times are the same to the nanosecond.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-enum { ORIGIN, MOST_WAYS = 4 };
+enum { MOST_WAYS = 4 };
 
 /* The longest way from a node that stays, by its number. */
 typedef struct way {
@@ -43,7 +42,7 @@ typedef struct staying {
 } staying;
 
 typedef struct folding {
-    const tl_baseline *b;
+    const tl_net *net;
     const uint8_t *marks;
     uint32_t *number_of; /* by node: its number among those that stay, or TL_NONE; then ... */
     uint32_t *ways_of;   /* ... where its ways are, TL_NONE: nobody asks */
@@ -118,13 +117,9 @@ static void drop_short(folding *f)
 /* What the node in hand waits for, as a list of ways; in the order of its edges, where they may go. */
 static void list_ways(folding *f, uint32_t v)
 {
-    const tl_graph *g = f->b->graph;
-    uint32_t e = g->nodes[v].first_edge, end = g->nodes[v + 1].first_edge;
     f->list.n = 0;
-    if (e == end)
-        add_way(f, ORIGIN, 0);
-    for (; e < end && !f->failed; e++)
-        add_ways_over(f, g->from[e], g->lag_ns[e]);
+    for (uint32_t e = f->net->first_edge[v]; e < f->net->first_edge[v + 1] && !f->failed; e++)
+        add_ways_over(f, f->net->from[e], f->net->lag_ns[e]);
     if (f->marks[v] != TL_FOLD_EDGES && f->list.n > 1 && f->list.n <= 2 * MOST_WAYS)
         drop_short(f);
 }
@@ -148,23 +143,11 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
     *first = (uint32_t)f->ends.n++;
 }
 
-/* Meetings are of no step. */
-static uint32_t step_of(const folding *f, uint32_t v)
-{
-    const tl_graph *g = f->b->graph;
-    return v < g->first_node[g->nranks] ? f->b->step_of[v] : (uint32_t)f->b->nsteps;
-}
-
 /* -------------------------------------------------------------------------------------------------------------- nodes */
 
 /* The one behind the last is there as well: it ends the edges of the last. */
 static bool add_node(folding *f, int64_t own_ns, bool changes)
 {
-    if (f->nodes.n == 0) {
-        if (!tl_vec_room(&f->nodes))
-            return false;
-        f->nodes.n++;
-    }
     if (!tl_vec_room(&f->nodes))
         return false;
     f->nodes.v[f->nodes.n - 1] = (staying){ own_ns, (uint32_t)f->edges.n, TL_NONE, TL_NONE, changes };
@@ -172,10 +155,11 @@ static bool add_node(folding *f, int64_t own_ns, bool changes)
     return true;
 }
 
-static void keep(folding *f, uint32_t v, int64_t own_ns)
+static void keep(folding *f, uint32_t v)
 {
+    const tl_net *net = f->net;
     uint32_t number = (uint32_t)f->nodes.n - 1;
-    f->failed = f->failed || !add_node(f, own_ns, f->marks[v] >= TL_FOLD_WORK);
+    f->failed = f->failed || !add_node(f, net->own_ns[v], f->marks[v] >= TL_FOLD_WORK);
     for (size_t i = 0; i < f->list.n && !f->failed; i++) {
         f->failed = !tl_vec_room(&f->edges);
         if (!f->failed)
@@ -185,15 +169,18 @@ static void keep(folding *f, uint32_t v, int64_t own_ns)
         return;
     f->nodes.v[number + 1] = (staying){ .first_edge = (uint32_t)f->edges.n };
     f->number_of[v] = number;
-    add_end(f, number, step_of(f, v), 0);
+    for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
+        add_end(f, number, net->ends[i].step, net->ends[i].ns);
 }
 
-static void fold(folding *f, uint32_t v, int64_t own_ns)
+static void fold(folding *f, uint32_t v)
 {
+    const tl_net *net = f->net;
     uint32_t at = f->free, n = (uint32_t)f->list.n;
     for (uint32_t i = 0; i < n; i++) {
-        f->list.v[i].ns += own_ns;
-        add_end(f, f->list.v[i].from, step_of(f, v), f->list.v[i].ns);
+        f->list.v[i].ns += net->own_ns[v];
+        for (uint32_t k = net->first_end[v]; k < net->first_end[v + 1]; k++)
+            add_end(f, f->list.v[i].from, net->ends[k].step, f->list.v[i].ns + net->ends[k].ns);
     }
     if (f->awaited[v] == 0)
         return;
@@ -213,77 +200,61 @@ static void fold(folding *f, uint32_t v, int64_t own_ns)
 
 static void take(folding *f, uint32_t v)
 {
-    const tl_graph *g = f->b->graph;
-    int64_t own_ns = g->nodes[v].work_ns + g->rest_ns[v];
     list_ways(f, v);
     size_t in = f->list.n, out = f->awaited[v];
-    if (f->marks[v] == TL_FOLD_AWAY && in <= MOST_WAYS && in * out <= in + out)
-        fold(f, v, own_ns);
+    if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_WAYS && in * out <= in + out)
+        fold(f, v);
     else
-        keep(f, v, own_ns);
+        keep(f, v);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- all */
 
 static bool start(folding *f)
 {
-    const tl_graph *g = f->b->graph;
-    f->ways_of = tl_malloc((g->nnodes + 1) * sizeof *f->ways_of);
-    f->number_of = tl_malloc((g->nnodes + 1) * sizeof *f->number_of);
-    f->awaited = tl_calloc(g->nnodes + 1, sizeof *f->awaited);
-    if (f->ways_of == NULL || f->number_of == NULL || f->awaited == NULL || !add_node(f, 0, false))
+    const tl_net *net = f->net;
+    f->ways_of = tl_malloc((net->n + 1) * sizeof *f->ways_of);
+    f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
+    if (f->ways_of == NULL || f->awaited == NULL || !tl_vec_room(&f->nodes))
         return false;
-    f->nodes.v[ORIGIN + 1] = (staying){ .first_edge = 0 };
-    for (size_t e = 0; e < g->nedges; e++)
-        f->awaited[g->from[e]]++;
-    for (size_t v = 0; v < g->nnodes; v++)
+    f->nodes.v[f->nodes.n++] = (staying){ .first_edge = 0 };
+    for (size_t e = 0; e < net->nedges; e++)
+        f->awaited[net->from[e]]++;
+    for (size_t v = 0; v < net->n; v++)
         f->number_of[v] = f->ways_of[v] = TL_NONE;
     return true;
 }
 
 /* From the parts of the folding to arrays of their own. */
-static bool hand_out(folding *f, tl_fold *out)
+static bool hand_out(const folding *f, tl_net *out)
 {
-    size_t n = f->nodes.n - 1;
-    *out = (tl_fold){ .nnodes = n,
-                      .nedges = f->edges.n,
-                      .nends = f->ends.n,
-                      .nsteps = f->b->nsteps,
-                      .own_ns = tl_malloc((n + 1) * sizeof *out->own_ns),
-                      .first_edge = tl_malloc((n + 1) * sizeof *out->first_edge),
-                      .from = tl_malloc((f->edges.n + 1) * sizeof *out->from),
-                      .lag_ns = tl_malloc((f->edges.n + 1) * sizeof *out->lag_ns),
-                      .ends = tl_malloc((f->ends.n + 1) * sizeof *out->ends),
-                      .done_ns = tl_malloc((n + 1) * sizeof *out->done_ns),
-                      .number_of = f->number_of };
-    f->number_of = NULL;
-    if (out->own_ns == NULL || out->first_edge == NULL || out->from == NULL || out->lag_ns == NULL || out->ends == NULL ||
-        out->done_ns == NULL)
+    size_t n = f->nodes.n > 0 ? f->nodes.n - 1 : 0, at = 0;
+    if (!tl_net_new(n, f->edges.n, f->ends.n, f->net->nsteps, out))
         return false;
-    for (size_t v = 0; v <= n; v++) {
+    for (size_t v = 0; v < n; v++) {
         out->own_ns[v] = f->nodes.v[v].own_ns;
         out->first_edge[v] = f->nodes.v[v].first_edge;
+        out->first_end[v] = (uint32_t)at;
+        for (uint32_t i = f->nodes.v[v].first_end; i != TL_NONE; i = f->ends.v[i].next)
+            out->ends[at++] = (tl_net_end){ f->ends.v[i].ns, f->ends.v[i].step };
     }
+    out->first_edge[n] = (uint32_t)f->edges.n;
+    out->first_end[n] = (uint32_t)at;
     for (size_t e = 0; e < f->edges.n; e++) {
         out->from[e] = f->edges.v[e].from;
         out->lag_ns[e] = f->edges.v[e].ns;
     }
-    size_t at = 0;
-    for (uint32_t v = 0; v < n; v++)
-        for (uint32_t i = f->nodes.v[v].first_end; i != TL_NONE; i = f->ends.v[i].next)
-            out->ends[at++] = (tl_fold_end){ f->ends.v[i].ns, v, f->ends.v[i].step };
     return true;
 }
 
-bool tl_fold_make(const tl_baseline *b, const uint8_t *marks, tl_fold *out)
+bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of)
 {
-    folding f = { .b = b, .marks = marks, .free = TL_NONE };
-    *out = (tl_fold){ 0 };
+    folding f = { .net = net, .marks = marks, .number_of = number_of, .free = TL_NONE };
+    *out = (tl_net){ 0 };
     f.failed = !start(&f);
-    for (size_t i = 0; i < b->graph->nnodes && !f.failed; i++)
-        take(&f, b->graph->order[i]);
+    for (uint32_t i = 0; i < net->n && !f.failed; i++)
+        take(&f, net->order != NULL ? net->order[i] : i);
     bool ok = !f.failed && hand_out(&f, out);
-    free(f.number_of);
     free(f.ways_of);
     free(f.awaited);
     free(f.folded.v);
@@ -292,39 +263,4 @@ bool tl_fold_make(const tl_baseline *b, const uint8_t *marks, tl_fold *out)
     free(f.edges.v);
     free(f.ends.v);
     return ok;
-}
-
-void tl_fold_free(tl_fold *fold)
-{
-    free(fold->own_ns);
-    free(fold->first_edge);
-    free(fold->from);
-    free(fold->lag_ns);
-    free(fold->ends);
-    free(fold->done_ns);
-    free(fold->number_of);
-    *fold = (tl_fold){ 0 };
-}
-
-int64_t tl_fold_replay(const tl_fold *f, int64_t *end_ns)
-{
-    int64_t last = INT64_MIN;
-    f->done_ns[ORIGIN] = 0;
-    for (size_t v = ORIGIN + 1; v < f->nnodes; v++) {
-        int64_t since = INT64_MIN;
-        for (uint32_t e = f->first_edge[v]; e < f->first_edge[v + 1]; e++)
-            since = tl_ns_max(since, f->done_ns[f->from[e]] + f->lag_ns[e]);
-        f->done_ns[v] = since + f->own_ns[v];
-    }
-    for (size_t s = 0; s < f->nsteps; s++)
-        end_ns[s] = INT64_MIN;
-    for (size_t i = 0; i < f->nends; i++) {
-        int64_t at = f->done_ns[f->ends[i].node] + f->ends[i].ns;
-        last = tl_ns_max(last, at);
-        if (f->ends[i].step < f->nsteps)
-            end_ns[f->ends[i].step] = tl_ns_max(end_ns[f->ends[i].step], at);
-    }
-    for (size_t s = 1; s < f->nsteps; s++)
-        end_ns[s] = tl_ns_max(end_ns[s], end_ns[s - 1]);
-    return last;
 }

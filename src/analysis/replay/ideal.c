@@ -10,13 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct sparing {
+struct tl_ideal {
     const tl_baseline *b;
-    tl_ideal *out;
-    double **spare_ns;    /* by class: [members * nsteps] */
-    int64_t **surplus_ns; /* by class of hosts: by how much pieces are longer than at peers, together */
+    double **spare_ns; /* by class: [members * nsteps] */
     int64_t *scratch;
-} sparing;
+};
 
 static size_t cells_of(const tl_baseline *b, const tl_work_class *class)
 {
@@ -28,7 +26,7 @@ static bool is_compared(const tl_work_class *class)
     return class->family == TL_FAMILY_DEVICE || class->family == TL_FAMILY_HOST || class->family == TL_FAMILY_TRANSFER;
 }
 
-static bool find_excess(sparing *s)
+static bool find_excess(tl_ideal *s)
 {
     bool ok = true;
     for (size_t c = 0; ok && c < s->b->nclasses; c++) {
@@ -36,14 +34,13 @@ static bool find_excess(sparing *s)
         if (!is_compared(class))
             continue;
         s->spare_ns[c] = tl_calloc(cells_of(s->b, class) + 1, sizeof **s->spare_ns);
-        s->surplus_ns[c] = tl_calloc(class->family == TL_FAMILY_HOST ? cells_of(s->b, class) + 1 : 1, sizeof **s->surplus_ns);
-        ok = s->spare_ns[c] != NULL && s->surplus_ns[c] != NULL && tl_excess(s->b, class, s->spare_ns[c], s->scratch);
+        ok = s->spare_ns[c] != NULL && tl_excess(s->b, class, s->spare_ns[c], s->scratch);
     }
     return ok;
 }
 
 /* Of each member and step of a role: what its classes of a family have too much, and what is left of that less what they lack. */
-static bool net(sparing *s, uint32_t role, tl_family family)
+static bool net(tl_ideal *s, uint32_t role, tl_family family)
 {
     const tl_baseline *b = s->b;
     size_t cells = b->roles[role].n * b->nsteps;
@@ -69,7 +66,7 @@ static bool net(sparing *s, uint32_t role, tl_family family)
     return ok;
 }
 
-static bool net_all(sparing *s)
+static bool net_all(tl_ideal *s)
 {
     bool ok = true;
     for (uint32_t q = 0; ok && q < s->b->nroles; q++)
@@ -80,126 +77,89 @@ static bool net_all(sparing *s)
     return ok;
 }
 
-/* The same share of all its pieces; of a host's, of those that are longer than at peers, where these suffice. */
-static int64_t less_of(const sparing *s, uint32_t class, size_t cell, int64_t work_ns, int64_t longer_ns)
+/* -------------------------------------------------------------------------------------------------------------- make */
+
+tl_ideal *tl_ideal_new(const tl_baseline *b)
+{
+    tl_ideal *s = tl_calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->b = b;
+    s->spare_ns = tl_calloc(b->nclasses + 1, sizeof *s->spare_ns);
+    s->scratch = tl_malloc((b->graph->nranks + b->nlinks + b->nsteps + 1) * sizeof *s->scratch);
+    if (s->spare_ns != NULL && s->scratch != NULL && find_excess(s) && net_all(s))
+        return s;
+    tl_ideal_free(s);
+    return NULL;
+}
+
+void tl_ideal_free(tl_ideal *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t c = 0; s->spare_ns != NULL && c < s->b->nclasses; c++)
+        free(s->spare_ns[c]);
+    free(s->spare_ns);
+    free(s->scratch);
+    free(s);
+}
+
+/* The same share of all its pieces; of a host's, of those that are longer than at peers, where these suffice: surplus_ns of all
+ * together. */
+static int64_t less_of(const tl_ideal *s, uint32_t class, size_t cell, int64_t work_ns, int64_t longer_ns, int64_t surplus_ns)
 {
     int64_t own = s->b->classes[class].ns[cell], spare = llround(s->spare_ns[class][cell]);
     if (spare <= 0 || own <= 0)
         return 0;
-    if (s->b->classes[class].family == TL_FAMILY_HOST && s->surplus_ns[class][cell] >= spare)
-        return tl_portion(longer_ns, spare, s->surplus_ns[class][cell]);
+    if (s->b->classes[class].family == TL_FAMILY_HOST && surplus_ns >= spare)
+        return tl_portion(longer_ns, spare, surplus_ns);
     return tl_portion(work_ns, tl_ns_min(spare, own), own);
 }
 
-/* What the piece takes longer than at peers; only hosts have any. */
-static int64_t longer(const sparing *s, uint32_t node, const int64_t *usual_ns)
+/* ------------------------------------------------------------------------------------------------------------- ranks */
+
+static bool is_host(const tl_changes *c, uint32_t v)
 {
-    return tl_ns_max(0, s->b->graph->nodes[node].work_ns - usual_ns[node]);
+    return c->class_of[v] != TL_NONE && c->b->classes[c->class_of[v]].family == TL_FAMILY_HOST;
 }
 
-static void spare_rank(sparing *s, size_t rank, const int64_t *usual_ns)
+/* What the piece takes longer than at peers. */
+static int64_t longer(const tl_changes *c, uint32_t v)
+{
+    return tl_ns_max(0, c->open.nodes[v].work_ns - c->usual_ns[v]);
+}
+
+bool tl_ideal_of_rank(const tl_ideal *s, tl_changes *c)
 {
     const tl_baseline *b = s->b;
-    const tl_graph *g = b->graph;
-    for (int turn = 0; turn < 2; turn++)
-        for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
-            uint32_t class = b->class_of[v];
-            if (class == TL_NONE)
-                continue;
-            size_t cell = b->place_of[rank] * b->nsteps + b->step_of[v];
-            bool host = b->classes[class].family == TL_FAMILY_HOST;
-            if (turn == 1)
-                s->out->less_ns[v] = less_of(s, class, cell, g->nodes[v].work_ns, host ? longer(s, v, usual_ns) : 0);
-            else if (host)
-                s->surplus_ns[class][cell] += longer(s, v, usual_ns);
-        }
-}
-
-/* The link of a meeting, or of one that an END waits for; TL_NONE: it is none, or no evidence. */
-static uint32_t link_of(const tl_baseline *b, uint32_t node)
-{
-    uint32_t first = b->graph->first_node[b->graph->nranks], meeting = node < first ? tl_meeting_of(b->graph, node) : node;
-    return meeting != TL_NONE && b->nlinks > 0 ? b->link_of[meeting - first] : TL_NONE;
-}
-
-/* A transfer, and how much later than the first its members are done. */
-static void spare_links(sparing *s)
-{
-    const tl_baseline *b = s->b;
-    const tl_graph *g = b->graph;
-    uint32_t first = g->first_node[g->nranks];
-    for (uint32_t v = 0; v < g->nnodes; v++) {
-        uint32_t link = link_of(b, v), meeting = v < first ? tl_meeting_of(g, v) : v;
-        if (link == TL_NONE || b->class_of[meeting] == TL_NONE)
+    if (b->roles[b->role_of[c->rank]].n < 2)
+        return true;
+    int64_t *surplus_ns = tl_calloc(b->nclasses * b->nsteps + 1, sizeof *surplus_ns); /* by class and step */
+    bool ok = surplus_ns != NULL && tl_surplus_waits(c);
+    tl_changes_compare(c);
+    for (uint32_t v = 0; ok && v < c->open.n; v++)
+        if (is_host(c, v))
+            surplus_ns[c->class_of[v] * b->nsteps + c->step_of[v]] += longer(c, v);
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        uint32_t class = c->class_of[v], port = class != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
+        if (class == TL_NONE || (port != TL_NONE && tl_link_of(b, c->open.of->ports[port].meeting) != TL_NONE))
             continue;
-        size_t cell = b->links[link].place * b->nsteps + b->step_of[meeting];
-        s->out->less_ns[v] = less_of(s, b->class_of[meeting], cell, v < first ? g->rest_ns[v] : g->nodes[v].work_ns, 0);
+        size_t cell = b->place_of[c->rank] * b->nsteps + c->step_of[v];
+        c->less_ns[v] = tl_ns_max(c->less_ns[v], less_of(s, class, cell, c->open.nodes[v].work_ns, is_host(c, v) ? longer(c, v) : 0,
+                                                         surplus_ns[class * b->nsteps + c->step_of[v]]));
     }
-}
-
-static void list_parts(const tl_graph *g, tl_ideal *out)
-{
-    out->parts = 0;
-    for (size_t v = 0; v < g->nnodes; v++)
-        out->parts |= (out->less_ns[v] != 0 ? 1U << g->nodes[v].part : 0) | (out->gone[v] ? 1U << TL_PART_SYNC : 0);
-}
-
-void tl_ideal_add(const tl_graph *g, const tl_changes *scenario, tl_ideal *ideal)
-{
-    for (size_t v = 0; v < g->nnodes; v++) {
-        ideal->less_ns[v] = tl_ns_max(ideal->less_ns[v], g->nodes[v].work_ns - scenario->work_ns[v]);
-        ideal->gone[v] = ideal->gone[v] || scenario->gone[v];
-    }
-    list_parts(g, ideal);
-}
-
-bool tl_ideal_find(const tl_baseline *b, tl_ideal *out)
-{
-    const tl_graph *g = b->graph;
-    sparing s = { .b = b,
-                  .out = out,
-                  .spare_ns = tl_calloc(b->nclasses + 1, sizeof *s.spare_ns),
-                  .surplus_ns = tl_calloc(b->nclasses + 1, sizeof *s.surplus_ns),
-                  .scratch = tl_malloc((g->nranks + b->nlinks + b->nsteps + 1) * sizeof *s.scratch) };
-    int64_t *usual_ns = tl_calloc(g->nnodes + 1, sizeof *usual_ns);
-
-    *out = (tl_ideal){ tl_calloc(g->nnodes + 1, sizeof *out->less_ns), tl_calloc(g->nnodes + 1, sizeof *out->gone), 0 };
-    bool ok = s.spare_ns != NULL && s.surplus_ns != NULL && s.scratch != NULL && usual_ns != NULL && out->less_ns != NULL &&
-              out->gone != NULL && find_excess(&s) && net_all(&s);
-    for (uint32_t q = 0; ok && q < b->nroles; q++)
-        ok = b->roles[q].n < 2 || (tl_usual_of_pieces(b, q, usual_ns) && tl_surplus_waits(b, q, out->gone));
-    for (size_t r = 0; ok && r < g->nranks; r++)
-        if (b->roles[b->role_of[r]].n > 1)
-            spare_rank(&s, r, usual_ns);
-    if (ok) {
-        spare_links(&s);
-        list_parts(g, out);
-    }
-    for (size_t c = 0; c < b->nclasses; c++) {
-        free(s.spare_ns != NULL ? s.spare_ns[c] : NULL);
-        free(s.surplus_ns != NULL ? s.surplus_ns[c] : NULL);
-    }
-    free(s.spare_ns);
-    free(s.surplus_ns);
-    free(s.scratch);
-    free(usual_ns);
+    free(surplus_ns);
     return ok;
 }
 
-void tl_ideal_free(tl_ideal *ideal)
-{
-    free(ideal->less_ns);
-    free(ideal->gone);
-    *ideal = (tl_ideal){ 0 };
-}
+/* --------------------------------------------------------------------------------------------------------- transfers */
 
-void tl_ideal_take(const tl_baseline *b, const tl_ideal *ideal, unsigned parts, const bool *sorts, tl_changes *scenario)
+int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
 {
-    const tl_graph *g = b->graph;
-    for (uint32_t v = 0; v < g->nnodes; v++) {
-        uint32_t link = link_of(b, v);
-        bool some = link != TL_NONE ? sorts != NULL && sorts[b->links[link].role - b->nroles] : (parts >> g->nodes[v].part & 1U) != 0;
-        scenario->work_ns[v] = g->nodes[v].work_ns - (some ? ideal->less_ns[v] : 0);
-        scenario->gone[v] = ideal->gone[v] && (parts >> TL_PART_SYNC & 1U) != 0;
-    }
+    const tl_baseline *b = s->b;
+    uint32_t link = tl_link_of(b, meeting);
+    if (link == TL_NONE || b->meeting_class[meeting] == TL_NONE)
+        return 0;
+    size_t cell = b->links[link].place * b->nsteps + tl_step_index(b, b->graph->meetings[meeting].step);
+    return less_of(s, b->meeting_class[meeting], cell, ns, 0, 0);
 }

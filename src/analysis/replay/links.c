@@ -1,5 +1,5 @@
 /* links.c - a link that takes as long as others like it: all from the last arrival on becomes shorter in proportion. */
-#include "parts.h"
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -8,32 +8,68 @@ typedef struct longer {
     int64_t own_ns, usual_ns;
 } longer;
 
-static int64_t spared(const longer *l, int64_t ns)
+typedef struct repairing {
+    const tl_baseline *b;
+    const tl_repair *repair;
+    const bool *on;  /* [nsteps] */
+    longer *classes; /* [nclasses] */
+    int64_t *scratch;
+    tl_transfer_list *out;
+} repairing;
+
+/* What of it is too long. */
+static bool add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
 {
-    return l->own_ns > 0 ? ns - tl_portion(ns, l->usual_ns, l->own_ns) : 0;
+    size_t step = tl_step_index(r->b, r->b->graph->meetings[meeting].step);
+    const longer *l = &r->classes[r->b->meeting_class[meeting]];
+    if ((!r->on[step] && !tl_repair_lasts(r->b, r->repair, step)) || l->own_ns <= 0)
+        return true;
+    if (!tl_vec_room(r->out))
+        return false;
+    r->out->v[r->out->n++] = (tl_transfer_less){ ns - tl_portion(ns, l->usual_ns, l->own_ns), rank, of };
+    return true;
 }
 
-bool tl_repair_link(const tl_baseline *b, uint32_t link, const bool *on, const bool *also, tl_changes *scenario)
+static bool repair_steps(repairing *r)
 {
+    const tl_baseline *b = r->b;
     const tl_graph *g = b->graph;
-    const tl_link_ranks *of = &b->links[link];
-    uint32_t first = g->first_node[g->nranks];
-    longer *classes = tl_calloc(b->nclasses + 1, sizeof *classes);
-    int64_t *scratch = tl_malloc((b->nlinks + b->nsteps + 1) * sizeof *scratch);
-    bool ok = classes != NULL && scratch != NULL;
-
-    for (size_t c = 0; ok && c < b->nclasses; c++)
-        if (b->classes[c].role == of->role && b->classes[c].family == TL_FAMILY_TRANSFER)
-            classes[c].usual_ns = tl_baseline_of(b, &b->classes[c], of->place, on, &classes[c].own_ns, scratch);
-    for (uint32_t v = 0; ok && v < g->nnodes; v++) {
-        uint32_t meeting = v < first ? tl_meeting_of(g, v) : v;
-        if (meeting == TL_NONE || b->link_of[meeting - first] != link)
-            continue;
-        if (!on[b->step_of[meeting]] && !also[b->step_of[meeting]])
-            continue;
-        scenario->work_ns[v] -= spared(&classes[b->class_of[meeting]], v < first ? g->rest_ns[v] : g->nodes[v].work_ns);
+    const tl_link_ranks *link = &b->links[r->repair->rank];
+    bool ok = true;
+    for (size_t c = 0; c < b->nclasses; c++)
+        if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
+            r->classes[c].usual_ns = tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
+    for (uint32_t m = 0; ok && m < g->nmeetings; m++)
+        if (b->link_of[m] == r->repair->rank)
+            ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t rank = b->link_members[link->first + i];
+        for (uint32_t p = 0; ok && p < g->ranks[rank].graph.ncomms; p++) {
+            const tl_port *port = &g->ranks[rank].ports[p];
+            if (tl_link_of(b, port->meeting) == r->repair->rank)
+                ok = add(r, port->meeting, port->tail_ns, rank, p);
+        }
     }
-    free(classes);
-    free(scratch);
+    return ok;
+}
+
+bool tl_repair_link(const tl_baseline *b, const tl_repair *repair, tl_transfer_list *out)
+{
+    bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
+    repairing r = { .b = b,
+                    .repair = repair,
+                    .on = repair->drifts ? one : repair->on,
+                    .classes = tl_calloc(b->nclasses + 1, sizeof *r.classes),
+                    .scratch = tl_malloc((b->nlinks + b->nsteps + 1) * sizeof *r.scratch),
+                    .out = out };
+    bool ok = one != NULL && r.classes != NULL && r.scratch != NULL && (repair->drifts || repair_steps(&r));
+    for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {
+        one[s] = repair->on[s];
+        ok = !one[s] || repair_steps(&r);
+        one[s] = false;
+    }
+    free(r.classes);
+    free(r.scratch);
+    free(one);
     return ok;
 }

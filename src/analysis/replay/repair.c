@@ -1,4 +1,4 @@
-/* repair.c - a rank's or a link's excess over its baseline, taken off its work. */
+/* repair.c - a rank's excess over its baseline, taken off its work. */
 #include "tlmpi/analysis/replay.h"
 #include "parts.h"
 #include "tlmpi/base/stats.h"
@@ -16,7 +16,7 @@ typedef struct excess {
 typedef struct repairing {
     const tl_baseline *b;
     const tl_repair *repair;
-    tl_changes *scenario;
+    tl_changes *changes;
     excess *excess;   /* by class */
     bool *more;       /* [nclasses * nsteps]: where the rank has more pieces of work of the device than peers */
     bool *on;         /* [nsteps] scratch */
@@ -38,7 +38,7 @@ static bool is_step(const repairing *r, uint32_t class, size_t step)
 
 static bool is_concerned(const repairing *r, uint32_t node, const bool *on)
 {
-    uint32_t class = r->b->class_of[node], step = r->b->step_of[node];
+    uint32_t class = r->changes->class_of[node], step = r->changes->step_of[node];
     size_t like = r->also[step] ? tl_whole_step_at(r->b, step) : step;
     return class != TL_NONE && on[like] && is_of_family(r, class) && is_step(r, class, like);
 }
@@ -77,35 +77,27 @@ static void find_excess(repairing *r, const bool *on)
     }
 }
 
-static int64_t surplus_of(const repairing *r, uint32_t node)
+static int64_t work_of(const repairing *r, uint32_t node)
 {
-    return tl_ns_max(0, r->b->graph->nodes[node].work_ns - r->scenario->usual_ns[node]);
+    return r->changes->open.nodes[node].work_ns;
 }
 
-/* What the pieces of the rank's role usually take; once for all repairs of a scenario. */
-static bool know_usual(const tl_baseline *b, uint32_t role, tl_changes *scenario)
+static int64_t surplus_of(const repairing *r, uint32_t node)
 {
-    if (scenario->usual_ns == NULL)
-        scenario->usual_ns = tl_calloc(b->graph->nnodes + 1, sizeof *scenario->usual_ns);
-    if (scenario->known == NULL)
-        scenario->known = tl_calloc(b->nroles + 1, sizeof *scenario->known);
-    if (scenario->usual_ns == NULL || scenario->known == NULL)
-        return false;
-    scenario->known[role] = scenario->known[role] || tl_usual_of_pieces(b, role, scenario->usual_ns);
-    return scenario->known[role];
+    return tl_ns_max(0, work_of(r, node) - r->changes->usual_ns[node]);
 }
 
 /* The excess of a host comes from the surplus of its pieces; where that does not make it up, from all of their time. */
 static void take_off_host(repairing *r, uint32_t node, excess *e)
 {
-    int64_t work = r->b->graph->nodes[node].work_ns, too_much = e->own_ns - e->usual_ns;
+    int64_t work = work_of(r, node), too_much = e->own_ns - e->usual_ns;
     bool enough = e->surplus_ns >= too_much;
 
     if (too_much <= 0 || e->own_ns <= 0)
         return;
     e->drawn_ns += enough ? surplus_of(r, node) : work;
     int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->surplus_ns : e->own_ns);
-    r->scenario->work_ns[node] -= off - e->off_ns;
+    r->changes->less_ns[node] += off - e->off_ns;
     e->off_ns = off;
 }
 
@@ -116,79 +108,76 @@ static int64_t more_in_cut(const excess *e, int64_t n)
 }
 
 /* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole one. */
-static void take_off_cut_host(repairing *r, uint32_t first, uint32_t end, size_t step, int64_t n)
+static void take_off_cut_host(repairing *r, size_t step, int64_t n)
 {
-    const tl_baseline *b = r->b;
+    const tl_changes *c = r->changes;
     int64_t all = 0, most = 0;
-    for (uint32_t c = 0; c < b->nclasses; c++)
-        r->excess[c].cut_ns = 0;
-    for (uint32_t v = first; v < end; v++)
-        if (b->step_of[v] == step && b->class_of[v] != TL_NONE)
-            r->excess[b->class_of[v]].cut_ns += b->graph->nodes[v].work_ns;
-    for (uint32_t c = 0; c < b->nclasses; c++) {
-        all += more_in_cut(&r->excess[c], n);
-        most += tl_ns_max(0, r->excess[c].own_ns - r->excess[c].usual_ns) / n;
+    for (uint32_t k = 0; k < r->b->nclasses; k++)
+        r->excess[k].cut_ns = 0;
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if (c->step_of[v] == step && c->class_of[v] != TL_NONE)
+            r->excess[c->class_of[v]].cut_ns += work_of(r, v);
+    for (uint32_t k = 0; k < r->b->nclasses; k++) {
+        all += more_in_cut(&r->excess[k], n);
+        most += tl_ns_max(0, r->excess[k].own_ns - r->excess[k].usual_ns) / n;
     }
-    for (uint32_t v = first; v < end; v++) {
-        const excess *e = b->class_of[v] != TL_NONE ? &r->excess[b->class_of[v]] : NULL;
-        if (e == NULL || b->step_of[v] != step || e->cut_ns <= 0)
+    for (uint32_t v = 0; v < c->open.n; v++) {
+        const excess *e = c->class_of[v] != TL_NONE ? &r->excess[c->class_of[v]] : NULL;
+        if (e == NULL || c->step_of[v] != step || e->cut_ns <= 0)
             continue;
-        int64_t off = tl_portion(b->graph->nodes[v].work_ns, more_in_cut(e, n), e->cut_ns);
-        r->scenario->work_ns[v] -= all > most ? tl_portion(off, most, all) : off;
+        int64_t off = tl_portion(work_of(r, v), more_in_cut(e, n), e->cut_ns);
+        c->less_ns[v] += all > most ? tl_portion(off, most, all) : off;
     }
 }
 
-static void repair_host(repairing *r, const bool *on, uint32_t first, uint32_t end)
+static void repair_host(repairing *r, const bool *on)
 {
+    const tl_changes *c = r->changes;
     int64_t n = 0;
     for (size_t s = 0; s < r->b->nsteps; s++)
         n += on[s];
-    for (uint32_t v = first; v < end; v++)
-        if (on[r->b->step_of[v]] && is_concerned(r, v, on))
-            r->excess[r->b->class_of[v]].surplus_ns += surplus_of(r, v);
-    for (uint32_t v = first; v < end; v++)
-        if (on[r->b->step_of[v]] && is_concerned(r, v, on))
-            take_off_host(r, v, &r->excess[r->b->class_of[v]]);
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if (on[c->step_of[v]] && is_concerned(r, v, on))
+            r->excess[c->class_of[v]].surplus_ns += surplus_of(r, v);
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if (on[c->step_of[v]] && is_concerned(r, v, on))
+            take_off_host(r, v, &r->excess[c->class_of[v]]);
     for (size_t s = 0; s < r->b->nsteps; s++)
         if (r->also[s])
-            take_off_cut_host(r, first, end, s, n);
+            take_off_cut_host(r, s, n);
 }
 
-static void repair_device(repairing *r, const bool *on, uint32_t first, uint32_t end)
+static void repair_device(repairing *r, const bool *on)
 {
-    for (uint32_t v = first; v < end; v++) {
-        const excess *e = is_concerned(r, v, on) ? &r->excess[r->b->class_of[v]] : NULL;
-        int64_t work = r->b->graph->nodes[v].work_ns;
+    const tl_changes *c = r->changes;
+    for (uint32_t v = 0; v < c->open.n; v++) {
+        const excess *e = is_concerned(r, v, on) ? &r->excess[c->class_of[v]] : NULL;
+        int64_t work = work_of(r, v);
         if (e != NULL && e->own_ns > 0)
-            r->scenario->work_ns[v] += tl_portion(work, e->usual_ns, e->own_ns) - work;
+            c->less_ns[v] += work - tl_portion(work, e->usual_ns, e->own_ns);
     }
 }
 
 static bool repair_steps(repairing *r, const bool *on)
 {
-    const tl_baseline *b = r->b;
-    const tl_graph *g = b->graph;
-    if (r->repair->family == TL_FAMILY_TRANSFER)
-        return tl_repair_link(b, r->repair->rank, on, r->also, r->scenario);
     if (r->repair->family == TL_FAMILY_WAIT)
-        return tl_repair_waits(b, r->repair->rank, on, r->also, r->scenario);
+        return tl_repair_waits(r->changes, on, r->also);
     if (r->repair->family == TL_FAMILY_ADDITIONAL)
-        return tl_repair_segments(b, r->repair->rank, on, r->also, r->more, r->scenario);
-    uint32_t first = g->first_node[r->repair->rank], end = g->first_node[r->repair->rank + 1];
-
+        return tl_repair_segments(r->changes, on, r->also, r->more);
     find_excess(r, on);
     if (r->repair->family == TL_FAMILY_HOST)
-        repair_host(r, on, first, end);
+        repair_host(r, on);
     else
-        repair_device(r, on, first, end);
+        repair_device(r, on);
     return true;
 }
 
-bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *scenario)
+bool tl_repair_apply(const tl_repair *repair, tl_changes *changes)
 {
+    const tl_baseline *b = changes->b;
     repairing r = { .b = b,
                     .repair = repair,
-                    .scenario = scenario,
+                    .changes = changes,
                     .excess = tl_calloc(b->nclasses + 1, sizeof *r.excess),
                     .more = tl_calloc(b->nclasses * b->nsteps + 1, sizeof *r.more),
                     .on = tl_calloc(b->nsteps + 1, sizeof *r.on),
@@ -197,12 +186,11 @@ bool tl_repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
     bool ok = r.excess != NULL && r.more != NULL && r.on != NULL && r.also != NULL && r.scratch != NULL && one != NULL;
 
+    tl_changes_compare(changes);
     for (size_t s = 0; ok && s < b->nsteps; s++)
         r.also[s] = tl_repair_lasts(b, repair, s);
     if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_ADDITIONAL))
         find_more(&r);
-    if (ok && repair->family == TL_FAMILY_HOST)
-        ok = know_usual(b, b->role_of[repair->rank], scenario);
     if (ok && !repair->drifts)
         ok = repair_steps(&r, repair->on);
     for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {

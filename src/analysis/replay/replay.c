@@ -1,59 +1,61 @@
-/* replay.c - the longest path through the graph, in one pass. */
+/* replay.c - the longest way through a net, in one pass. */
 #include "tlmpi/analysis/replay.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-void tl_changes_reset(const tl_graph *g, tl_changes *scenario)
+bool tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out)
 {
-    for (size_t v = 0; v < g->nnodes; v++) {
-        scenario->work_ns[v] = g->nodes[v].work_ns;
-        scenario->gone[v] = false;
-    }
+    *out = (tl_net){ .n = n,
+                     .nedges = nedges,
+                     .nends = nends,
+                     .nsteps = nsteps,
+                     .own_ns = tl_malloc((n + 1) * sizeof *out->own_ns),
+                     .first_edge = tl_malloc((n + 1) * sizeof *out->first_edge),
+                     .from = tl_malloc((nedges + 1) * sizeof *out->from),
+                     .lag_ns = tl_malloc((nedges + 1) * sizeof *out->lag_ns),
+                     .first_end = tl_malloc((n + 1) * sizeof *out->first_end),
+                     .ends = tl_malloc((nends + 1) * sizeof *out->ends) };
+    return out->own_ns != NULL && out->first_edge != NULL && out->from != NULL && out->lag_ns != NULL &&
+           out->first_end != NULL && out->ends != NULL;
 }
 
-bool tl_changes_new(const tl_graph *g, tl_changes *out)
+void tl_net_free(tl_net *net)
 {
-    out->work_ns = tl_malloc((g->nnodes + 1) * sizeof *out->work_ns);
-    out->gone = tl_malloc((g->nnodes + 1) * sizeof *out->gone);
-    if (out->work_ns == NULL || out->gone == NULL)
-        return false;
-    tl_changes_reset(g, out);
-    return true;
+    free(net->order);
+    free(net->own_ns);
+    free(net->first_edge);
+    free(net->from);
+    free(net->lag_ns);
+    free(net->first_end);
+    free(net->ends);
+    *net = (tl_net){ 0 };
 }
 
-void tl_changes_free(tl_changes *scenario)
-{
-    free(scenario->work_ns);
-    free(scenario->gone);
-    free(scenario->usual_ns);
-    free(scenario->known);
-    *scenario = (tl_changes){ 0 };
-}
-
-int64_t tl_replay(const tl_graph *g, const tl_changes *scenario, int64_t *done_ns)
+int64_t tl_net_replay(const tl_net *net, int64_t *done_ns)
 {
     int64_t last = INT64_MIN;
-    for (size_t i = 0; i < g->nnodes; i++) {
-        uint32_t v = g->order[i], e = g->nodes[v].first_edge, end = g->nodes[v + 1].first_edge;
+    for (size_t k = 0; k < net->n; k++) {
+        size_t v = net->order != NULL ? net->order[k] : k;
+        uint32_t e = net->first_edge[v], end = net->first_edge[v + 1];
         int64_t since = e == end ? 0 : INT64_MIN;
-        end -= scenario != NULL && scenario->gone[v];
-        for (; e < end; e++) {
-            int64_t at = done_ns[g->from[e]] + g->lag_ns[e];
-            since = at > since ? at : since;
-        }
-        done_ns[v] = since + (scenario != NULL ? scenario->work_ns[v] : g->nodes[v].work_ns) + g->rest_ns[v];
-        last = tl_ns_max(last, done_ns[v]);
+        for (; e < end; e++)
+            since = tl_ns_max(since, done_ns[net->from[e]] + net->lag_ns[e]);
+        done_ns[v] = since + net->own_ns[v];
+        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
+            last = tl_ns_max(last, done_ns[v] + net->ends[i].ns);
     }
     return last;
 }
 
-void tl_replay_step_ends(const tl_baseline *b, const int64_t *done_ns, int64_t *end_ns)
+void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns)
 {
-    uint32_t n = b->graph->first_node[b->graph->nranks];
-    for (size_t s = 0; s < b->nsteps; s++)
+    for (size_t s = 0; s < net->nsteps; s++)
         end_ns[s] = INT64_MIN;
-    for (uint32_t v = 0; v < n; v++)
-        end_ns[b->step_of[v]] = tl_ns_max(end_ns[b->step_of[v]], done_ns[v]);
-    for (size_t s = 1; s < b->nsteps; s++)
+    for (size_t v = 0; v < net->n; v++)
+        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
+            if (net->ends[i].step < net->nsteps)
+                end_ns[net->ends[i].step] = tl_ns_max(end_ns[net->ends[i].step], done_ns[v] + net->ends[i].ns);
+    for (size_t s = 1; s < net->nsteps; s++)
         end_ns[s] = tl_ns_max(end_ns[s], end_ns[s - 1]);
 }

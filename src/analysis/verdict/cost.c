@@ -5,7 +5,7 @@
 
 /* What a unit's repair takes off the work of a node; GONE: its second edge. */
 typedef struct taken {
-    uint32_t node;
+    uint32_t node; /* of the rank, of its piece, of the whole and of the fold, in turn */
     int64_t ns;
 } taken;
 
@@ -20,15 +20,15 @@ typedef struct taken_list {
 
 struct tl_costing {
     const tl_baseline *b;
+    const tl_findings *findings;
     size_t nunits;
     taken_list *taken;  /* by unit */
-    tl_fold fold;
+    tl_net net;
+    int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
     int64_t *step_ends; /* [nsteps] of the last replay */
     int64_t end_ns;     /* of the job, unchanged */
 };
-
-/* ------------------------------------------------------------------------------------------------------------- units */
 
 static bool put(taken_list *list, uint32_t node, int64_t ns)
 {
@@ -36,19 +36,6 @@ static bool put(taken_list *list, uint32_t node, int64_t ns)
         return false;
     list->of.v[list->of.n++] = (taken){ node, ns };
     return true;
-}
-
-/* What is changed in [first, end), which becomes unchanged. */
-static bool list_taken(const tl_graph *g, tl_changes *changes, uint32_t first, uint32_t end, taken_list *out)
-{
-    bool ok = true;
-    for (uint32_t v = first; v < end; v++) {
-        int64_t ns = g->nodes[v].work_ns - changes->work_ns[v];
-        ok = ok && (ns == 0 || put(out, v, ns)) && (!changes->gone[v] || put(out, v, GONE));
-        changes->work_ns[v] = g->nodes[v].work_ns;
-        changes->gone[v] = false;
-    }
-    return ok;
 }
 
 tl_repair tl_repair_of(const tl_unit *u)
@@ -60,28 +47,7 @@ tl_repair tl_repair_of(const tl_unit *u)
                         .on = u->on };
 }
 
-/* Units take off different nodes and edges, so each one's part is found once. */
-static bool find_taken(tl_costing *c, size_t unit, const tl_unit *u, tl_changes *changes)
-{
-    const tl_graph *g = c->b->graph;
-    bool link = u->link != TL_NONE;
-    const tl_repair repair = tl_repair_of(u);
-    uint32_t first = link ? 0 : g->first_node[u->rank], end = link ? (uint32_t)g->nnodes : g->first_node[u->rank + 1];
-
-    return tl_repair_apply(c->b, &repair, changes) && list_taken(g, changes, first, end, &c->taken[unit]);
-}
-
-static bool find_all_taken(tl_costing *c, const tl_findings *findings)
-{
-    tl_changes changes = { 0 };
-    bool ok = tl_changes_new(c->b->graph, &changes);
-    for (size_t u = 0; ok && u < c->nunits; u++)
-        ok = find_taken(c, u, &findings->units.v[u], &changes);
-    tl_changes_free(&changes);
-    return ok;
-}
-
-/* -------------------------------------------------------------------------------------------------------------- fold */
+/* ------------------------------------------------------------------------------------------------------------- ranks */
 
 static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
 {
@@ -89,21 +55,136 @@ static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
         marks[node] = (uint8_t)mark;
 }
 
-static void mark_taken(const tl_graph *g, const taken *t, uint8_t *marks)
+/* What the unit's repair takes off its rank, which is unchanged again then. */
+static bool list_taken(tl_changes *changes, const tl_unit *unit, uint8_t *marks, taken_list *out)
 {
-    mark(marks, t->node, t->ns != GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
-    for (uint32_t e = g->nodes[t->node].first_edge; t->ns == GONE && e < g->nodes[t->node + 1].first_edge; e++)
-        mark(marks, g->from[e], TL_FOLD_KEEP);
+    const tl_open_rank *o = &changes->open;
+    const tl_repair repair = tl_repair_of(unit);
+    bool ok = tl_repair_apply(&repair, changes);
+    for (uint32_t v = 0; ok && v < o->n; v++) {
+        if (changes->less_ns[v] != 0) {
+            ok = put(out, v, changes->less_ns[v]);
+            mark(marks, v, TL_FOLD_WORK);
+        }
+        if (!ok || !changes->gone[v])
+            continue;
+        ok = put(out, v, GONE);
+        mark(marks, v, TL_FOLD_EDGES);
+        for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
+            mark(marks, o->edges[e].from, TL_FOLD_KEEP);
+    }
+    tl_changes_reset(changes);
+    return ok;
 }
 
-static bool fold(tl_costing *c)
+/* Of one rank, whose units are [first, end): what they take off, and the piece in which that stays.  Units take off different nodes
+ * and edges, so each one's part is found once. */
+static bool take_rank(tl_costing *c, size_t first, size_t end, tl_changes *changes, tl_piece *piece)
 {
-    uint8_t *marks = tl_calloc(c->b->graph->nnodes + 1, sizeof *marks);
-    for (size_t u = 0; marks != NULL && u < c->nunits; u++)
+    const tl_unit *units = c->findings->units.v;
+    if (!tl_changes_open(c->b, units[first].rank, changes))
+        return false;
+    size_t n = changes->open.n + (size_t)1;
+    uint8_t *marks = tl_calloc(n, sizeof *marks);
+    uint32_t *number_of = tl_malloc(n * sizeof *number_of);
+    bool ok = marks != NULL && number_of != NULL;
+    for (size_t u = first; ok && u < end; u++)
+        ok = list_taken(changes, &units[u], marks, &c->taken[u]);
+    ok = ok && tl_piece_make(changes, marks, piece, number_of);
+    for (size_t u = first; ok && u < end; u++)
         for (size_t i = 0; i < c->taken[u].of.n; i++)
-            mark_taken(c->b->graph, &c->taken[u].of.v[i], marks);
-    bool ok = marks != NULL && tl_fold_make(c->b, marks, &c->fold);
+            c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
     free(marks);
+    free(number_of);
+    return ok;
+}
+
+/* The pieces of ranks that have units. */
+static bool take_ranks(tl_costing *c, tl_piece *pieces)
+{
+    const tl_unit *units = c->findings->units.v;
+    tl_changes changes = { 0 };
+    bool ok = true;
+    for (size_t u = 0, to; ok && u < c->nunits && units[u].rank != TL_NONE; u = to) {
+        for (to = u; to < c->nunits && units[to].rank == units[u].rank; to++)
+            ;
+        ok = take_rank(c, u, to, &changes, &pieces[units[u].rank]);
+    }
+    tl_changes_free(&changes);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- whole */
+
+static bool take_link(tl_costing *c, size_t unit, const tl_piece *changed, const tl_whole *whole)
+{
+    const tl_repair repair = tl_repair_of(&c->findings->units.v[unit]);
+    tl_transfer_list list = { 0 };
+    bool ok = tl_repair_link(c->b, &repair, &list);
+    for (size_t i = 0; ok && i < list.n; i++) {
+        const tl_transfer_less *less = &list.v[i];
+        uint32_t node = whole->meetings + less->of;
+        if (less->rank != TL_NONE) {
+            const tl_piece *piece = tl_piece_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->pieces[less->rank];
+            node = whole->base[less->rank] + piece->met[less->of];
+        }
+        ok = put(&c->taken[unit], node, less->ns);
+    }
+    free(list.v);
+    return ok;
+}
+
+static bool take_whole(tl_costing *c, const tl_piece *changed, const tl_whole *whole)
+{
+    const tl_unit *units = c->findings->units.v;
+    bool ok = true;
+    for (size_t u = 0; ok && u < c->nunits; u++) {
+        if (units[u].rank == TL_NONE) {
+            ok = take_link(c, u, changed, whole);
+            continue;
+        }
+        for (size_t i = 0; i < c->taken[u].of.n; i++)
+            c->taken[u].of.v[i].node += whole->base[units[u].rank];
+    }
+    return ok;
+}
+
+static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
+{
+    mark(marks, t->node, t->ns != GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
+    for (uint32_t e = net->first_edge[t->node]; t->ns == GONE && e < net->first_edge[t->node + 1]; e++)
+        mark(marks, net->from[e], TL_FOLD_KEEP);
+}
+
+/* To what may change. */
+static bool fold(tl_costing *c, const tl_whole *whole)
+{
+    uint8_t *marks = tl_calloc(whole->net.n + 1, sizeof *marks);
+    uint32_t *number_of = tl_malloc((whole->net.n + 1) * sizeof *number_of);
+    bool ok = marks != NULL && number_of != NULL;
+    for (size_t u = 0; ok && u < c->nunits; u++)
+        for (size_t i = 0; i < c->taken[u].of.n; i++)
+            mark_taken(&whole->net, &c->taken[u].of.v[i], marks);
+    ok = ok && tl_net_fold(&whole->net, marks, &c->net, number_of);
+    for (size_t u = 0; ok && u < c->nunits; u++)
+        for (size_t i = 0; i < c->taken[u].of.n; i++)
+            c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
+    free(marks);
+    free(number_of);
+    return ok;
+}
+
+static bool make_net(tl_costing *c)
+{
+    size_t nranks = c->b->graph->nranks;
+    tl_piece *changed = tl_calloc(nranks + 1, sizeof *changed);
+    tl_whole whole = { 0 };
+    bool ok = changed != NULL && take_ranks(c, changed) && tl_whole_make(c->b, c->findings->pieces, changed, &whole) &&
+              take_whole(c, changed, &whole) && fold(c, &whole);
+    for (size_t r = 0; changed != NULL && r < nranks; r++)
+        tl_piece_free(&changed[r]);
+    free(changed);
+    tl_whole_free(&whole);
     return ok;
 }
 
@@ -113,13 +194,18 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     if (c == NULL)
         return NULL;
     c->b = b;
+    c->findings = findings;
     c->nunits = findings->units.n;
     c->taken = tl_calloc(c->nunits + 1, sizeof *c->taken);
     c->ends_ns = tl_malloc((b->nsteps + 1) * sizeof *c->ends_ns);
     c->step_ends = tl_malloc((b->nsteps + 1) * sizeof *c->step_ends);
-    if (c->taken != NULL && c->ends_ns != NULL && c->step_ends != NULL && find_all_taken(c, findings) && fold(c)) {
-        c->end_ns = tl_fold_replay(&c->fold, c->ends_ns);
-        return c;
+    if (c->taken != NULL && c->ends_ns != NULL && c->step_ends != NULL && make_net(c)) {
+        c->done_ns = tl_malloc((c->net.n + 1) * sizeof *c->done_ns);
+        if (c->done_ns != NULL) {
+            c->end_ns = tl_net_replay(&c->net, c->done_ns);
+            tl_net_step_ends(&c->net, c->done_ns, c->ends_ns);
+            return c;
+        }
     }
     tl_costing_free(c);
     return NULL;
@@ -132,7 +218,8 @@ void tl_costing_free(tl_costing *c)
     for (size_t u = 0; c->taken != NULL && u < c->nunits; u++)
         free(c->taken[u].of.v);
     free(c->taken);
-    tl_fold_free(&c->fold);
+    tl_net_free(&c->net);
+    free(c->done_ns);
     free(c->ends_ns);
     free(c->step_ends);
     free(c);
@@ -140,26 +227,26 @@ void tl_costing_free(tl_costing *c)
 
 /* -------------------------------------------------------------------------------------------------------------- cost */
 
-static void take(tl_fold *f, const taken *t, int64_t sign)
+static void take(tl_net *net, const taken *t, int64_t sign)
 {
-    uint32_t number = f->number_of[t->node];
     if (t->ns == GONE)
-        f->lag_ns[f->first_edge[number] + 1] -= sign * GONE_NS;
+        net->lag_ns[net->first_edge[t->node] + 1] -= sign * GONE_NS;
     else
-        f->own_ns[number] -= sign * t->ns;
+        net->own_ns[t->node] -= sign * t->ns;
 }
 
 static void apply(tl_costing *c, const bool *chosen, int64_t sign)
 {
     for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; chosen[u] && i < c->taken[u].of.n; i++)
-            take(&c->fold, &c->taken[u].of.v[i], sign);
+            take(&c->net, &c->taken[u].of.v[i], sign);
 }
 
 int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 {
     apply(c, chosen, 1);
-    int64_t end = tl_fold_replay(&c->fold, c->step_ends);
+    int64_t end = tl_net_replay(&c->net, c->done_ns);
+    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
     apply(c, chosen, -1);
     return c->end_ns - end;
 }

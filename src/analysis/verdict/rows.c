@@ -199,7 +199,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (late) {
         put_idle_lateness(w, rank, &row);
-    } else if (w->b->graph->first_node[rank] == w->b->graph->first_node[rank + 1]) {
+    } else if (!tl_graph_has(w->b->graph, rank)) {
         snprintf(row.reason, sizeof row.reason, "its times are too far apart to be right: nothing of it is replayed");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->b->roles[w->b->role_of[rank]].n < 2) {

@@ -17,15 +17,13 @@
 /* Whether the meeting is one in which the link is slow. */
 static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
 {
-    uint32_t node = b->graph->first_node[b->graph->nranks] + meeting;
-    return b->link_of[meeting] == unit->link && unit->on[b->step_of[node]];
+    return b->link_of[meeting] == unit->link && unit->on[tl_step_index(b, b->graph->meetings[meeting].step)];
 }
 
 /* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
  * other steps. */
 static bool usual_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
 {
-    uint32_t first = b->graph->first_node[b->graph->nranks];
     size_t nmeetings = b->graph->nmeetings;
     int64_t *tails = tl_malloc((nmeetings + 1) * sizeof *tails);
 
@@ -35,7 +33,7 @@ static bool usual_apart(const tl_findings *j, const tl_baseline *b, const tl_uni
         if (b->classes[c].role != unit->role || b->classes[c].family != TL_FAMILY_TRANSFER)
             continue;
         for (uint32_t m = 0; m < nmeetings; m++) {
-            if (b->class_of[first + m] != c)
+            if (b->meeting_class[m] != c)
                 continue;
             bool slow = is_slow(b, unit, m), other = false;
             for (size_t u = 0; !slow && !other && u < j->units.n; u++)
@@ -62,9 +60,9 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;
         int64_t ns = 0;
-        for (uint32_t v = g->first_node[rank]; v < g->first_node[rank + 1]; v++) {
-            uint32_t meeting = tl_meeting_of(g, v);
-            ns += meeting != TL_NONE && is_slow(b, unit, meeting - g->first_node[g->nranks]) ? g->rest_ns[v] : 0;
+        for (size_t p = 0; p < g->ranks[rank].graph.ncomms; p++) {
+            const tl_port *port = &g->ranks[rank].ports[p];
+            ns += port->meeting != TL_NONE && is_slow(b, unit, port->meeting) ? port->tail_ns : 0;
         }
         for (int k = 0; k < 3; k++) { /* the three that are latest, latest first */
             int64_t least_ns = late_ns[k];

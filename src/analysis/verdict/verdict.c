@@ -3,50 +3,66 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
+static bool make_pieces(const tl_baseline *b, tl_findings *out)
+{
+    tl_changes unchanged = { 0 };
+    bool ok = true;
+    for (size_t r = 0; ok && r < out->nranks; r++)
+        ok = tl_changes_open(b, r, &unchanged) && tl_piece_make(&unchanged, NULL, &out->pieces[r], NULL);
+    tl_changes_free(&unchanged);
+    return ok;
+}
+
 /* Unchanged, every node has to be done when it was. */
-static int64_t error_of(const tl_graph *g, const int64_t *done_ns)
+static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
 {
     int64_t most = 0;
-    for (size_t v = 0; v < g->nnodes; v++)
-        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], g->nodes[v].done_ns),
-                                         tl_ns_between(g->nodes[v].done_ns, done_ns[v])));
+    for (size_t v = 1; v < whole->net.n; v++)
+        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], whole->done_ns[v]), tl_ns_between(whole->done_ns[v], done_ns[v])));
     return most;
 }
 
 static bool time_steps(const tl_baseline *b, tl_findings *out)
 {
-    const tl_graph *g = b->graph;
-    int64_t *done_ns = tl_malloc((g->nnodes + 1) * sizeof *done_ns);
-    if (done_ns == NULL)
-        return false;
-    int64_t end = tl_replay(g, NULL, done_ns);
-    out->error_ns = error_of(g, done_ns);
-    out->start_ns = INT64_MAX;
-    for (uint32_t v = 0; v < g->first_node[g->nranks]; v++)
-        out->start_ns = tl_ns_min(out->start_ns, g->nodes[v].done_ns);
-    out->time_ns = g->nnodes > 0 ? end - out->start_ns : 0;
-    tl_replay_step_ends(b, done_ns, out->step_ns);
-    for (size_t s = b->nsteps; s-- > 0;)
-        out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;
+    tl_whole whole;
+    bool any = false, ok = tl_whole_make(b, out->pieces, NULL, &whole);
+    int64_t *done_ns = ok ? tl_malloc((whole.net.n + 1) * sizeof *done_ns) : NULL;
+    if (done_ns != NULL) {
+        out->end_ns = tl_net_replay(&whole.net, done_ns);
+        out->error_ns = error_of(&whole, done_ns);
+        out->start_ns = INT64_MAX;
+        for (size_t r = 0; r < out->nranks; r++)
+            if (tl_graph_has(b->graph, r)) {
+                out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
+                any = true;
+            }
+        out->time_ns = any ? out->end_ns - out->start_ns : 0;
+        tl_net_step_ends(&whole.net, done_ns, out->step_ns);
+        for (size_t s = b->nsteps; s-- > 0;)
+            out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;
+    }
     free(done_ns);
-    return true;
+    tl_whole_free(&whole);
+    return done_ns != NULL;
 }
 
 tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out, tl_error *err)
 {
     size_t n = b->graph->nranks, cells = n * b->nsteps + 1;
     *out = (tl_findings){ .nsteps = b->nsteps,
+                           .nranks = n,
+                           .pieces = tl_calloc(n + 1, sizeof *out->pieces),
                            .step_ns = tl_calloc(b->nsteps + 1, sizeof *out->step_ns),
                            .z = tl_calloc(cells, sizeof *out->z),
                            .late_ns = tl_calloc(cells, sizeof *out->late_ns),
                            .rank_ns = tl_malloc((n + 1) * sizeof *out->rank_ns),
                            .rank_step_ns = tl_calloc(cells, sizeof *out->rank_step_ns) };
-    bool ok = out->step_ns != NULL && out->z != NULL && out->late_ns != NULL && out->rank_ns != NULL &&
+    bool ok = out->pieces != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL && out->rank_ns != NULL &&
               out->rank_step_ns != NULL;
 
     for (size_t r = 0; ok && r < n; r++)
         out->rank_ns[r] = -1;
-    ok = ok && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
+    ok = ok && make_pieces(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
          tl_units_choose(b, options->least_cost, out);
     return ok ? TL_OK : tl_fail_memory(err, "the verdict");
 }
@@ -56,6 +72,9 @@ void tl_findings_free(tl_findings *j)
     for (size_t u = 0; u < j->units.n; u++)
         free(j->units.v[u].on);
     free(j->units.v);
+    for (size_t r = 0; j->pieces != NULL && r < j->nranks; r++)
+        tl_piece_free(&j->pieces[r]);
+    free(j->pieces);
     free(j->step_ns);
     free(j->z);
     free(j->late_ns);

@@ -1,0 +1,236 @@
+/* whole.c - pieces of ranks and all meetings as one net, in order (Kahn's).
+ *
+ * Measured times hardly ever make a cycle over several ranks, and of one that they do an edge runs back in time: such are left out.
+ */
+#include "tlmpi/analysis/replay.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* Nodes are numbered as they come: the origin, those of pieces but for theirs, meetings. */
+typedef struct assembling {
+    const tl_baseline *b;
+    const tl_piece *pieces;
+    tl_piece *changed;
+    tl_whole *out;
+    tl_net *net;        /* out's */
+    uint32_t *degree;   /* by node: what it waits for that is not in order yet */
+    uint32_t *first_to; /* [n + 2] those that wait for it */
+    uint32_t *to;
+} assembling;
+
+static bool is_changed(const assembling *a, size_t rank)
+{
+    return a->changed != NULL && tl_piece_is(&a->changed[rank]);
+}
+
+static const tl_piece *piece_of(const assembling *a, size_t rank)
+{
+    return is_changed(a, rank) ? &a->changed[rank] : &a->pieces[rank];
+}
+
+static bool start(assembling *a)
+{
+    const tl_graph *g = a->b->graph;
+    size_t n = 1, nedges = 0, nends = g->nmeetings;
+    a->out->base = tl_malloc((g->nranks + 1) * sizeof *a->out->base);
+    if (a->out->base == NULL)
+        return false;
+    for (size_t r = 0; r < g->nranks; r++) {
+        const tl_net *net = &piece_of(a, r)->net;
+        a->out->base[r] = (uint32_t)n - 1; /* behind its origin */
+        n += net->n - 1;
+        nedges += net->nedges + g->ranks[r].graph.ncomms;
+        nends += net->nends;
+    }
+    a->out->meetings = (uint32_t)n;
+    n += g->nmeetings;
+    nedges += g->meetings[g->nmeetings].first_edge;
+    if (n >= TL_NONE || nedges >= TL_NONE)
+        return false;
+    a->out->done_ns = tl_malloc((n + 1) * sizeof *a->out->done_ns);
+    return a->out->done_ns != NULL && tl_net_new(n, nedges, nends, a->b->nsteps, a->net);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- nodes */
+
+static void put_edge(tl_net *net, uint32_t from, int64_t lag_ns)
+{
+    net->from[net->nedges] = from;
+    net->lag_ns[net->nedges++] = lag_ns;
+}
+
+static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
+{
+    a->net->own_ns[v] = own_ns;
+    a->net->first_edge[v] = (uint32_t)a->net->nedges;
+    a->net->first_end[v] = (uint32_t)a->net->nends;
+    a->out->done_ns[v] = done_ns;
+}
+
+/* meets[n] by node of the piece: the meeting that it waits for, TL_NONE. */
+static bool put_piece(assembling *a, size_t rank)
+{
+    const tl_piece *piece = piece_of(a, rank);
+    const tl_job_rank *of = &a->b->graph->ranks[rank];
+    tl_net *net = a->net;
+    uint32_t base = a->out->base[rank], *meets = tl_malloc((piece->net.n + 1) * sizeof *meets);
+    if (meets == NULL)
+        return false;
+    for (size_t v = 0; v < piece->net.n; v++)
+        meets[v] = TL_NONE;
+    for (size_t p = 0; p < of->graph.ncomms; p++)
+        if (piece->met[p] != TL_NONE)
+            meets[piece->met[p]] = of->ports[p].meeting;
+    for (uint32_t v = 1; v < piece->net.n; v++) {
+        begin_node(a, base + v, piece->net.own_ns[v], piece->done_ns[v]);
+        for (uint32_t e = piece->net.first_edge[v]; e < piece->net.first_edge[v + 1]; e++)
+            put_edge(net, piece->net.from[e] > 0 ? base + piece->net.from[e] : 0, piece->net.lag_ns[e]);
+        if (meets[v] != TL_NONE)
+            put_edge(net, a->out->meetings + meets[v], 0);
+        for (uint32_t i = piece->net.first_end[v]; i < piece->net.first_end[v + 1]; i++)
+            net->ends[net->nends++] = piece->net.ends[i];
+    }
+    free(meets);
+    if (is_changed(a, rank))
+        tl_net_free(&a->changed[rank].net);
+    return true;
+}
+
+static void put_meeting(assembling *a, uint32_t m)
+{
+    const tl_graph *g = a->b->graph;
+    const tl_meeting *meeting = &g->meetings[m];
+    begin_node(a, a->out->meetings + m, meeting->work_ns + tl_meeting_rest_ns(g, m), meeting->done_ns);
+    for (uint32_t e = meeting->first_edge; e < meeting[1].first_edge; e++) {
+        const tl_meeting_edge *edge = &g->edges[e];
+        uint32_t from = edge->rank != TL_NONE ? a->out->base[edge->rank] + piece_of(a, edge->rank)->came[edge->of]
+                                              : a->out->meetings + edge->of;
+        put_edge(a->net, from, edge->lag_ns);
+    }
+    a->net->ends[a->net->nends++] = (tl_net_end){ 0, (uint32_t)a->b->nsteps };
+}
+
+/* What has come from the origins of all pieces has come from one. */
+static void put_origin(assembling *a)
+{
+    begin_node(a, 0, 0, 0);
+    for (size_t r = 0; r < a->b->graph->nranks; r++) {
+        const tl_net *net = &piece_of(a, r)->net;
+        for (uint32_t i = net->first_end[0]; i < net->first_end[1]; i++)
+            a->net->ends[a->net->nends++] = net->ends[i];
+    }
+}
+
+static bool put_all(assembling *a)
+{
+    tl_net *net = a->net;
+    bool ok = true;
+    net->nedges = net->nends = 0;
+    put_origin(a);
+    for (size_t r = 0; ok && r < a->b->graph->nranks; r++)
+        ok = put_piece(a, r);
+    for (uint32_t m = 0; ok && m < a->b->graph->nmeetings; m++)
+        put_meeting(a, m);
+    net->first_edge[net->n] = (uint32_t)net->nedges;
+    net->first_end[net->n] = (uint32_t)net->nends;
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- order */
+
+/* How many are in order. */
+static size_t arrange(assembling *a)
+{
+    const tl_net *net = a->net;
+    size_t head = 0, tail = 0;
+    for (size_t v = 0; v < net->n + 2; v++)
+        a->first_to[v] = 0;
+    for (size_t e = 0; e < net->nedges; e++)
+        a->first_to[net->from[e] + 2]++;
+    for (size_t v = 0; v < net->n; v++)
+        a->first_to[v + 2] += a->first_to[v + 1];
+    for (uint32_t v = 0; v < net->n; v++) {
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++)
+            a->to[a->first_to[net->from[e] + 1]++] = v;
+        a->degree[v] = net->first_edge[v + 1] - net->first_edge[v];
+        if (a->degree[v] == 0)
+            net->order[tail++] = v;
+    }
+    while (head < tail) {
+        uint32_t v = net->order[head++];
+        for (uint32_t i = a->first_to[v]; i < a->first_to[v + 1]; i++)
+            if (--a->degree[a->to[i]] == 0)
+                net->order[tail++] = a->to[i];
+    }
+    return tail;
+}
+
+static bool runs_back(const assembling *a, uint32_t from, uint32_t to)
+{
+    const int64_t *done_ns = a->out->done_ns;
+    return a->degree[from] > 0 && a->degree[to] > 0 && (done_ns[from] != done_ns[to] ? done_ns[from] > done_ns[to] : from >= to);
+}
+
+static int64_t since(const assembling *a, size_t first, size_t end)
+{
+    int64_t ns = first == end ? 0 : INT64_MIN;
+    for (size_t e = first; e < end; e++)
+        ns = tl_ns_max(ns, a->out->done_ns[a->net->from[e]] + a->net->lag_ns[e]);
+    return ns;
+}
+
+/* Drops the edges among what is not in order that run back in time: what remains has no cycle, and is done when it was. */
+static void cut_cycles(assembling *a)
+{
+    tl_net *net = a->net;
+    size_t kept = 0;
+    for (uint32_t v = 0, e = 0; v < net->n; v++) {
+        size_t first = kept;
+        uint32_t last = net->first_edge[v + 1];
+        int64_t before = since(a, e, last);
+        for (; e < last; e++) {
+            if (runs_back(a, net->from[e], v))
+                continue;
+            net->from[kept] = net->from[e];
+            net->lag_ns[kept++] = net->lag_ns[e];
+        }
+        net->first_edge[v] = (uint32_t)first;
+        net->own_ns[v] += before - since(a, first, kept);
+    }
+    net->first_edge[net->n] = (uint32_t)kept;
+    net->nedges = kept;
+}
+
+static bool put_in_order(assembling *a)
+{
+    tl_net *net = a->net;
+    net->order = tl_malloc((net->n + 1) * sizeof *net->order);
+    a->degree = tl_malloc((net->n + 1) * sizeof *a->degree);
+    a->first_to = tl_malloc((net->n + 2) * sizeof *a->first_to);
+    a->to = tl_malloc((net->nedges + 1) * sizeof *a->to);
+    bool ok = net->order != NULL && a->degree != NULL && a->first_to != NULL && a->to != NULL;
+    if (ok && arrange(a) < net->n) {
+        cut_cycles(a);
+        arrange(a);
+    }
+    free(a->degree);
+    free(a->first_to);
+    free(a->to);
+    return ok;
+}
+
+bool tl_whole_make(const tl_baseline *b, const tl_piece *pieces, tl_piece *changed, tl_whole *out)
+{
+    assembling a = { .b = b, .pieces = pieces, .changed = changed, .out = out, .net = &out->net };
+    *out = (tl_whole){ 0 };
+    return start(&a) && put_all(&a) && put_in_order(&a);
+}
+
+void tl_whole_free(tl_whole *whole)
+{
+    tl_net_free(&whole->net);
+    free(whole->done_ns);
+    free(whole->base);
+    *whole = (tl_whole){ 0 };
+}
