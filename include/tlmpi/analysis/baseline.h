@@ -26,20 +26,8 @@
 #ifndef TLMPI_ANALYSIS_BASELINE_H
 #define TLMPI_ANALYSIS_BASELINE_H
 
-#include "tlmpi/analysis/graph.h"
-#include "tlmpi/base/hash.h"
+#include "tlmpi/analysis/baseline/frame.h"
 #include "tlmpi/model/table.h"
-
-/* What is compared: of ranks how long their device takes for pieces of work, what their host does, how many pieces of work the
- * device has, and how many waits for the device the host has; of links what data take. */
-typedef enum tl_family {
-    TL_FAMILY_DEVICE,
-    TL_FAMILY_HOST,
-    TL_FAMILY_ADDITIONAL,
-    TL_FAMILY_WAIT,
-    TL_NFAMILIES,
-    TL_FAMILY_TRANSFER = TL_NFAMILIES
-} tl_family;
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 
@@ -66,13 +54,9 @@ typedef struct tl_work_class {
     int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; else NULL */
 } tl_work_class;
 
-/* How a rank's step is cut into segments. */
-typedef struct tl_step_cut {
-    uint32_t first, n; /* the segment in which the step begins, collectives launched in it */
-} tl_step_cut;
-
 typedef struct tl_baseline {
     const tl_graph *graph;
+    const tl_asker *asker; /* who knows where its ranks are */
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
     tl_role_ranks *roles; /* [nroles + nsorts] */
     uint32_t *members;
@@ -94,15 +78,15 @@ typedef struct tl_baseline {
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
-    int64_t **usual_ns; /* [nranks] of each of its nodes that are placed: what the same piece of host work takes its role; 0: it is
-                         * the only one */
+    uint32_t **class_of_kind; /* by rank and kind of its frame: the class */
+    size_t *nkinds;     /* [nranks] */
     int64_t *compute_ns; /* [nranks] what its kernels that compute take in full steps */
     double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
-/* The graph stays the caller's, and has to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
-tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl_late_row *rows, size_t nrows,
-                           tl_baseline *out, tl_error *err);
+/* Asks CELLS and PLACES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
+tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+                           size_t nrows, tl_baseline *out, tl_error *err);
 void tl_baseline_free(tl_baseline *baseline);
 
 /* Links, their sorts and what data took there.  Once, after tl_baseline_make, with the same ranks and rows.
@@ -153,30 +137,13 @@ static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
     return step < b->first_whole ? b->first_whole : b->last_whole;
 }
 
-/* The index of a step; of what is none of them, as a meeting of ranks with other numbers, 0. */
-size_t tl_step_index(const tl_baseline *baseline, int32_t number);
-
-/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.  What is before
- * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is behind
- * them from its beginning. */
-uint32_t tl_segment_of(const tl_baseline *baseline, size_t rank, const tl_node *node);
-
 /* The class of a role that has that key; TL_NONE: there is none. */
 uint32_t tl_class_find(const tl_baseline *baseline, tl_family family, uint32_t role, uint64_t key);
 
-/* The class of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the device, too. */
-uint32_t tl_class_of(const tl_baseline *baseline, size_t rank, const tl_node *node);
-
-/* Whether it is a kernel that computes, in a full step. */
-static inline bool tl_computes(const tl_baseline *b, const tl_node *node)
+/* The index of the meeting's step. */
+static inline size_t tl_meeting_step(const tl_baseline *b, uint32_t meeting)
 {
-    return node->part == TL_PART_COMPUTE && node->kind == TL_NODE_WORK && !b->cut[tl_step_index(b, node->step)];
-}
-
-/* Whether it is work of a host that has a place in the program: before a launch, or a call that waits for one. */
-static inline bool tl_is_placed(const tl_node *node)
-{
-    return node->key != 0 && node->work_ns > 0 && (node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN);
+    return tl_step_index(b->steps, b->nsteps, b->graph->meetings[meeting].step);
 }
 
 /* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts

@@ -48,6 +48,7 @@
 #ifndef TLMPI_ANALYSIS_GRAPH_H
 #define TLMPI_ANALYSIS_GRAPH_H
 
+#include "tlmpi/analysis/ask.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
@@ -164,18 +165,26 @@ typedef struct tl_port {
     uint32_t meeting; /* number among the job's; TL_NONE: it waited for nobody */
     uint32_t segment; /* of its ARRIVAL, and so is the step */
     int32_t step;
+    uint8_t kind;     /* tl_collective of its meeting */
     bool awaited;     /* a meeting waits for its ARRIVAL */
 } tl_port;
 
-/* A rank's graph as the job has it: on the job's clock, without what was voted out.  An END that waits for its meeting has one
- * edge, from `nnodes` + the number of its port. */
+/* What the job knows of a rank without its nodes. */
 typedef struct tl_job_rank {
-    tl_rank_graph graph; /* packed */
-    tl_port *ports;      /* [graph.ncomms] in order of its communication kernels */
-    int32_t *steps;      /* [nsteps] of its nodes, ascending */
+    size_t nnodes;
+    tl_port *ports;   /* [nports] in order of its communication kernels */
+    size_t nports;
+    int32_t *steps;   /* [nsteps] of its nodes, ascending */
     size_t nsteps;
-    int64_t start_ns;    /* when the first of its nodes is done */
+    int64_t start_ns; /* when the first of its nodes is done */
 } tl_job_rank;
+
+/* A rank's graph as the job has it, where it was read: on the job's clock, without what was voted out.  An END that waits for its
+ * meeting has one edge, from `nnodes` + the number of its port. */
+typedef struct tl_settled {
+    tl_rank_graph graph; /* packed; [graph.ncomms] ports, but no comms */
+    tl_port *ports;
+} tl_settled;
 
 /* What a meeting waits for: the ARRIVAL of a rank's port, or, where somebody without a trace comes from there, another meeting. */
 typedef struct tl_meeting_edge {
@@ -193,7 +202,7 @@ typedef struct tl_meeting {
     uint8_t kind;
 } tl_meeting;
 
-/* The graphs of all ranks, and where they meet.  Nodes of a rank are there while it is open (tl_graph_open). */
+/* Where all ranks meet, and what is known of each. */
 typedef struct tl_graph {
     size_t nranks, nmeetings;
     tl_job_rank *ranks;     /* [nranks] */
@@ -204,7 +213,7 @@ typedef struct tl_graph {
 } tl_graph;
 
 typedef struct tl_graph_input {
-    const tl_rank_graphs *graphs; /* ascending by rank; those of `ranks` are among them */
+    const tl_rank_graphs *graphs; /* ascending by rank; those of `ranks` are among them; nodes and edges are not looked at */
     const int32_t *ranks;         /* [nranks], ascending */
     size_t nranks;
     const int32_t *marked;        /* [nmarked], ascending: ranks whose own steps are the job's; those of the others are as
@@ -215,9 +224,13 @@ typedef struct tl_graph_input {
     const tl_table *groups;  /* table group: who of a collective has no trace; NULL: all have one */
 } tl_graph_input;
 
-/* *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */
-tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *err);
+/* Asks SETTLE, and where ranks have no trace WAYS.  *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */
+tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err);
 void tl_graph_free(tl_graph *graph);
+
+/* The answers of a rank, of its own graph, which settles for good, and then.  False: memory is out. */
+bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
+bool tl_ways_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out);
 
 /* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
 uint64_t tl_stay_key(uint8_t kind);
@@ -225,7 +238,7 @@ uint64_t tl_stay_key(uint8_t kind);
 /* Whether the rank has a graph. */
 static inline bool tl_graph_has(const tl_graph *g, size_t rank)
 {
-    return g->ranks[rank].graph.nnodes > 0;
+    return g->ranks[rank].nnodes > 0;
 }
 
 /* How long a meeting took that is not explained by its arrivals and its own work. */
@@ -233,7 +246,7 @@ int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
 
 /* A rank's nodes.  Zero-initialise; the same may be used for one rank after the other, and tl_open_free ends it. */
 typedef struct tl_open_rank {
-    const tl_job_rank *of;
+    const tl_settled *of;
     uint32_t n;
     tl_node *nodes;   /* [n + 1] */
     tl_edge *edges;
@@ -242,7 +255,7 @@ typedef struct tl_open_rank {
 } tl_open_rank;
 
 /* False when memory is out. */
-bool tl_graph_open(const tl_graph *graph, size_t rank, tl_open_rank *out);
+bool tl_rank_open(const tl_settled *rank, tl_open_rank *out);
 void tl_open_free(tl_open_rank *open);
 
 /* order[n]: each node comes after all that it waits for, an END after its ARRIVAL.  False when memory is out. */

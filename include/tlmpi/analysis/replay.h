@@ -78,20 +78,19 @@ bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t 
 /* A rank that is open to be changed: what is taken off the work of its nodes, and which edges are gone.  Zero-initialise; the same
  * may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
-    const tl_baseline *b;
-    size_t rank;
+    const tl_frame *frame;
     tl_open_rank open;
     uint32_t *step_of;  /* [n] index of the step */
     int64_t *less_ns;   /* [n] */
     bool *gone;         /* [n]: the second of its two edges is; what released a wait */
-    uint32_t *class_of; /* [n] TL_NONE: none; filled by tl_changes_compare */
+    uint32_t *kind_of;  /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
     int64_t *usual_ns;  /* [n] what the piece of host work usually takes; 0: not known; likewise */
     bool compared;
     size_t room;
 } tl_changes;
 
 /* Unchanged.  False when memory is out. */
-bool tl_changes_open(const tl_baseline *baseline, size_t rank, tl_changes *changes);
+bool tl_changes_open(const tl_settled *rank, const tl_frame *frame, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
 void tl_changes_free(tl_changes *changes);
@@ -110,6 +109,10 @@ typedef struct tl_piece {
  * their numbers in the net.  False when memory is out; tl_piece_free ends it in any case. */
 bool tl_piece_make(const tl_changes *changes, const uint8_t *marks, tl_piece *out, uint32_t *number_of);
 void tl_piece_free(tl_piece *piece);
+
+/* As bytes, and back.  False: memory is out; tl_piece_free ends it in any case. */
+bool tl_piece_put(const tl_piece *piece, size_t nports, tl_bytes *out);
+bool tl_piece_get(tl_piece *piece, tl_bytes *in);
 
 /* Pieces of ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
 typedef struct tl_whole {
@@ -147,8 +150,38 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* Takes the excess off what is the rank's own, which is open and unchanged.  Not for TRANSFER.  False when memory is out. */
-bool tl_repair_apply(const tl_repair *repair, tl_changes *changes);
+/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise; tl_repair_plan_free ends it. */
+typedef struct tl_repair_plan {
+    uint64_t family;
+    size_t nkinds, nsteps, nwindows;
+    int64_t nrepaired;  /* steps, but for cut ones */
+    uint32_t *window;   /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: of steps that are compared together, 1 + its number; 0: the
+                         * kind is not repaired there */
+    int64_t *own_ns;    /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
+    int64_t *usual_ns;  /* ... and what is usual */
+    bool *also;         /* [nsteps] steps that were cut, and are repaired as the others are */
+    uint32_t *drop;     /* [nkinds * nsteps] WAIT: how many go */
+    struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
+    size_t nsums;
+} tl_repair_plan;
+
+/* What a rank has of one kind in the same stretch of all steps of a window. */
+typedef struct tl_repair_plan_sum {
+    int64_t own_ns, usual_ns;
+    uint32_t window, kind, segment, padding;
+} tl_repair_plan_sum;
+
+/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out; tl_repair_plan_free ends it in any case. */
+bool tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
+void tl_repair_plan_free(tl_repair_plan *plan);
+bool tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
+bool tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
+
+/* The answer to SUMS.  False: memory is out. */
+bool tl_sums_answer(const tl_settled *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
+
+/* Takes the excess off what is the rank's own, which is open and unchanged.  False when memory is out. */
+bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
 
 /* What is taken off a meeting, or of a member of one off how much later than that it is done. */
 typedef struct tl_transfer_less {
@@ -172,9 +205,22 @@ typedef struct tl_ideal tl_ideal;
 tl_ideal *tl_ideal_new(const tl_baseline *baseline);
 void tl_ideal_free(tl_ideal *ideal);
 
-/* A rank that is open: where that is more than what has been changed there.  Members of collectives on links are not among it.  False when memory is
- * out. */
-bool tl_ideal_of_rank(const tl_ideal *ideal, tl_changes *changes);
+/* That of a rank, told to who holds it: by kind of its frame and step.  Zero-initialise; tl_rank_ideal_free ends it. */
+typedef struct tl_rank_ideal {
+    int64_t *own_ns, *spare_ns; /* [ncells] */
+    uint32_t *drop;             /* [ncells] WAIT: how many go */
+    size_t ncells;              /* 0: nothing is changed */
+    bool *on_link;              /* [nports] members of collectives on links are not among it */
+    size_t nports;
+} tl_rank_ideal;
+
+/* False: memory is out. */
+bool tl_ideal_put(const tl_ideal *ideal, size_t rank, tl_bytes *out);
+bool tl_rank_ideal_get(tl_rank_ideal *ideal, tl_bytes *in);
+void tl_rank_ideal_free(tl_rank_ideal *ideal);
+
+/* Where that is more than what has been changed there.  False when memory is out. */
+bool tl_rank_ideal_apply(const tl_rank_ideal *ideal, tl_changes *changes);
 
 /* What goes of a transfer, or of how much later than that a member is done, which takes ns. */
 int64_t tl_ideal_of_transfer(const tl_ideal *ideal, uint32_t meeting, int64_t ns);
@@ -194,10 +240,57 @@ typedef struct tl_balance {
 
 /* False when memory is out; free(out->to) is the caller's. */
 bool tl_balance_find(const tl_baseline *baseline, tl_balance *out);
-void tl_balance_rank(const tl_balance *balance, tl_changes *changes);
+void tl_balance_rank(double to, tl_changes *changes); /* of its role */
 
 /* Hosts take no time of their own. */
 void tl_free_host(tl_changes *changes);
+
+/* -------------------------------------------------------------------------------------------------------- questions */
+
+/* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
+typedef struct tl_taken {
+    int64_t ns;
+    uint32_t node; /* of the piece */
+    uint32_t unit; /* which of the plans */
+} tl_taken;
+
+#define TL_GONE INT64_MIN
+
+/* How a rank is changed. */
+typedef enum tl_change_kind {
+    TL_CHANGE_NONE,
+    TL_CHANGE_UNITS,   /* plans that it has been told */
+    TL_CHANGE_IDEAL,   /* such plans, and its ideal where that is more; some parts of it */
+    TL_CHANGE_BALANCE, /* computing by a factor */
+    TL_CHANGE_HOST     /* its host takes no time */
+} tl_change_kind;
+
+typedef struct tl_change {
+    uint32_t kind;  /* tl_change_kind */
+    uint32_t parts; /* IDEAL: bits 1 << tl_part; TL_PART_SYNC: waits */
+    double to;      /* BALANCE */
+} tl_change;
+
+/* Behind the piece in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
+ * collectives on links, which the piece does not have. */
+typedef struct tl_end_less {
+    int64_t ns;
+    uint32_t port, padding;
+} tl_end_less;
+
+/* What a rank has been told of its repairs and its ideal.  Zero-initialise; tl_told_free ends it. */
+typedef struct tl_told {
+    tl_repair_plan *plans;
+    size_t nplans;
+    tl_rank_ideal ideal;
+} tl_told;
+
+void tl_told_free(tl_told *told);
+
+/* UNITS: how many plans, and they; answered by tl_taken and the piece in which that stays.  CHANGE: a tl_change, and a list of which
+ * plans; answered by the piece, the parts, and a list of tl_end_less.  False: memory is out. */
+bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
+bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
@@ -210,8 +303,11 @@ typedef struct tl_path {
     int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 
-/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  False when memory is out. */
-bool tl_path_of(const tl_graph *graph, int64_t start_ns, tl_path *out);
+/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH.  False when memory is out. */
+bool tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
+
+/* The answer to PATH.  False: memory is out. */
+bool tl_path_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);
 
 #endif

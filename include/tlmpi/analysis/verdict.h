@@ -102,7 +102,8 @@ double tl_student_tail_of(double t, double degrees);
 
 /* What a verdict rests on. */
 typedef struct tl_job_basis {
-    tl_rank_graphs *graphs; /* of all ranks, ascending; used up */
+    const tl_rank_graphs *graphs; /* of all ranks, ascending; nodes and edges are not looked at */
+    tl_asker asker;               /* of ranks of the job; whose they are is told it here */
     tl_verdict_options options;
 } tl_job_basis;
 

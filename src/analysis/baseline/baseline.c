@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-tl_status tl_baseline_make(const tl_graph *graph, const int32_t *ranks, const tl_late_row *rows, size_t nrows,
-                           tl_baseline *out, tl_error *err)
+tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+                           size_t nrows, tl_baseline *out, tl_error *err)
 {
-    *out = (tl_baseline){ .graph = graph };
+    *out = (tl_baseline){ .graph = graph, .asker = asker };
     bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
               tl_baseline_places(out) && tl_baseline_own(out);
     return ok ? TL_OK : tl_fail_memory(err, "what is usual");
@@ -35,9 +35,10 @@ void tl_baseline_free(tl_baseline *b)
     free(b->host_of);
     free(b->link_of);
     free(b->tail_ns);
-    for (size_t r = 0; b->usual_ns != NULL && r < b->graph->nranks; r++)
-        free(b->usual_ns[r]);
-    free(b->usual_ns);
+    for (size_t r = 0; b->class_of_kind != NULL && r < b->graph->nranks; r++)
+        free(b->class_of_kind[r]);
+    free(b->class_of_kind);
+    free(b->nkinds);
     free(b->compute_ns);
     free(b->heavy);
     *b = (tl_baseline){ 0 };

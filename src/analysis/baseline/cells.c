@@ -1,4 +1,4 @@
-/* cells.c - every piece of work to its class, and the sums of each class by rank and step. */
+/* cells.c - what all ranks have of each class of work, by rank and step. */
 #include "parts.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
@@ -9,9 +9,9 @@ static void find_cuts(tl_baseline *b)
 {
     const tl_graph *g = b->graph;
     for (size_t r = 0; r < g->nranks; r++)
-        for (size_t p = 0; p < g->ranks[r].graph.ncomms; p++) {
+        for (size_t p = 0; p < g->ranks[r].nports; p++) {
             const tl_port *port = &g->ranks[r].ports[p];
-            tl_step_cut *c = &b->cuts[r * b->nsteps + tl_step_index(b, port->step)];
+            tl_step_cut *c = &b->cuts[r * b->nsteps + tl_step_index(b->steps, b->nsteps, port->step)];
             c->first = c->n == 0 || port->segment < c->first ? port->segment : c->first;
             c->n++;
         }
@@ -25,32 +25,7 @@ static void find_cuts(tl_baseline *b)
         }
 }
 
-/* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
-static uint32_t segment_of_cut(const tl_baseline *b, uint32_t step, uint32_t at, uint32_t n, uint32_t whole)
-{
-    if (step > b->first_whole)
-        return at <= whole ? at : at % whole;
-    return at < n ? whole - 1 - (n - at - 1) % whole : whole;
-}
-
-uint32_t tl_segment_of(const tl_baseline *b, size_t rank, const tl_node *node)
-{
-    uint32_t step = (uint32_t)tl_step_index(b, node->step), segment = node->segment;
-    size_t like = b->cut[step] ? tl_whole_step_at(b, step) : step;
-    const tl_step_cut *c = &b->cuts[rank * b->nsteps + step];
-    if (like == b->nsteps || !b->alike[b->role_of[rank] * b->nsteps + like] || b->cuts[rank * b->nsteps + like].n == 0)
-        return UINT32_MAX;
-    uint32_t at = segment < c->first ? 0 : segment - c->first;
-    at = at < c->n ? at : c->n;
-    return b->cut[step] ? segment_of_cut(b, step, at, c->n, b->cuts[rank * b->nsteps + like].n) : at;
-}
-
 /* ----------------------------------------------------------------------------------------------------------- classes */
-
-static bool is_host_work(const tl_node *node)
-{
-    return node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
-}
 
 static bool class_init(const tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
 {
@@ -100,69 +75,74 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     return number;
 }
 
-/* The family of a node's work, and its key there; false: it has none. */
-static bool kind_of_work(const tl_baseline *b, size_t rank, const tl_node *node, tl_family *family, uint64_t *key)
+/* --------------------------------------------------------------------------------------------------------- all ranks */
+
+static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
 {
-    bool host = is_host_work(node);
-    if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
-        return false;
-    *family = host ? TL_FAMILY_HOST : TL_FAMILY_DEVICE;
-    *key = host ? tl_segment_of(b, rank, node) : node->key;
-    return true;
+    const size_t whole[] = { b->first_whole, b->last_whole };
+    return tl_bytes_put(out, whole, sizeof whole) && tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps) &&
+           tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut) &&
+           tl_bytes_put_list(out, b->cuts + rank * b->nsteps, b->nsteps, sizeof *b->cuts) &&
+           tl_bytes_put_list(out, b->alike + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->alike);
 }
 
-uint32_t tl_class_of(const tl_baseline *b, size_t rank, const tl_node *node)
+/* Its kinds of work become classes of its role. */
+static bool take(tl_baseline *b, size_t rank, const tl_work_kind *kinds, const int64_t *ns, const uint32_t *pieces)
 {
-    tl_family family;
-    uint64_t key;
-    if (!kind_of_work(b, rank, node, &family, &key))
-        return TL_NONE;
-    return tl_class_find(b, family, b->role_of[rank], key);
-}
-
-/* What a node has of a class.  False when memory is out. */
-static bool fill_in(tl_baseline *b, size_t rank, const tl_node *node, tl_family family, uint64_t key, int64_t ns)
-{
-    uint32_t class = tl_class_at(b, family, b->role_of[rank], key);
-    if (class == TL_NONE)
-        return false;
-    size_t cell = b->place_of[rank] * b->nsteps + tl_step_index(b, node->step);
-    b->classes[class].ns[cell] += ns;
-    b->classes[class].pieces[cell]++;
-    return true;
-}
-
-static bool fill_rank(tl_baseline *b, size_t rank, const tl_open_rank *o)
-{
-    bool ok = true;
-    for (uint32_t v = 0; ok && v < o->n; v++) {
-        const tl_node *node = &o->nodes[v];
-        int64_t waited_ns = tl_waited_ns(o, v);
-        tl_family family;
-        uint64_t key;
-        if (tl_computes(b, node))
-            b->compute_ns[rank] += node->work_ns;
-        if (waited_ns >= 0)
-            ok = fill_in(b, rank, node, TL_FAMILY_WAIT, tl_segment_of(b, rank, node), waited_ns);
-        if (ok && kind_of_work(b, rank, node, &family, &key))
-            ok = fill_in(b, rank, node, family, key, node->work_ns);
+    uint32_t *class_of = b->class_of_kind[rank] = tl_malloc((b->nkinds[rank] + 1) * sizeof *class_of);
+    for (size_t k = 0; class_of != NULL && k < b->nkinds[rank]; k++) {
+        class_of[k] = tl_class_at(b, (tl_family)kinds[k].family, b->role_of[rank], kinds[k].key);
+        if (class_of[k] == TL_NONE)
+            return false;
+        for (size_t s = 0; s < b->nsteps; s++) {
+            b->classes[class_of[k]].ns[b->place_of[rank] * b->nsteps + s] = ns[k * b->nsteps + s];
+            b->classes[class_of[k]].pieces[b->place_of[rank] * b->nsteps + s] = pieces[k * b->nsteps + s];
+        }
     }
+    return class_of != NULL;
+}
+
+static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in)
+{
+    tl_work_kind *kinds = NULL;
+    int64_t *ns = NULL;
+    uint32_t *pieces = NULL;
+    size_t n;
+    bool ok = tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
+              tl_bytes_get_list(in, (void **)&kinds, &b->nkinds[rank], sizeof *kinds) &&
+              tl_bytes_get_list(in, (void **)&ns, &n, sizeof *ns) && tl_bytes_get_list(in, (void **)&pieces, &n, sizeof *pieces) &&
+              take(b, rank, kinds, ns, pieces);
+    free(kinds);
+    free(ns);
+    free(pieces);
+    return ok;
+}
+
+static bool ask(tl_baseline *b)
+{
+    tl_asked asked;
+    bool ok = tl_asked_new(b->graph->nranks, &asked);
+    for (size_t r = 0; ok && r < asked.n; r++)
+        ok = !tl_graph_has(b->graph, r) || put_question(b, r, &asked.in[r]);
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
+    for (size_t r = 0; ok && r < asked.n; r++) {
+        ok = !tl_graph_has(b->graph, r) || get_answer(b, r, &asked.out[r]);
+        tl_bytes_free(&asked.out[r]);
+    }
+    tl_asked_free(&asked);
     return ok;
 }
 
 bool tl_baseline_cells(tl_baseline *out)
 {
-    const tl_graph *g = out->graph;
-    tl_open_rank open = { 0 };
-    out->cuts = tl_calloc(g->nranks * out->nsteps + 1, sizeof *out->cuts);
+    size_t nranks = out->graph->nranks;
+    out->cuts = tl_calloc(nranks * out->nsteps + 1, sizeof *out->cuts);
     out->alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->alike);
-    out->compute_ns = tl_calloc(g->nranks + 1, sizeof *out->compute_ns);
-    bool ok = out->cuts != NULL && out->alike != NULL && out->compute_ns != NULL;
-
-    if (ok)
-        find_cuts(out);
-    for (size_t r = 0; ok && r < g->nranks; r++)
-        ok = tl_graph_open(g, r, &open) && fill_rank(out, r, &open);
-    tl_open_free(&open);
-    return ok;
+    out->compute_ns = tl_calloc(nranks + 1, sizeof *out->compute_ns);
+    out->class_of_kind = tl_calloc(nranks + 1, sizeof *out->class_of_kind);
+    out->nkinds = tl_calloc(nranks + 1, sizeof *out->nkinds);
+    if (out->cuts == NULL || out->alike == NULL || out->compute_ns == NULL || out->class_of_kind == NULL || out->nkinds == NULL)
+        return false;
+    find_cuts(out);
+    return ask(out);
 }

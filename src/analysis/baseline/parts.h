@@ -18,11 +18,11 @@ uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t
 
 void tl_class_free(tl_work_class *class);
 
-/* cells.c: cuts, alike, classes, compute_ns. */
+/* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
 
-/* places.c: usual_ns. */
-bool tl_baseline_places(tl_baseline *out);
+/* places.c: what is usual of pieces of hosts, in the frames of ranks. */
+bool tl_baseline_places(const tl_baseline *baseline);
 
 /* own.c: heavy. */
 bool tl_baseline_own(tl_baseline *out);

@@ -67,9 +67,3 @@ bool tl_baseline_steps(tl_baseline *out)
         find_cut(out);
     return ok;
 }
-
-size_t tl_step_index(const tl_baseline *b, int32_t number)
-{
-    size_t s = tl_index_of(b->steps, b->nsteps, number);
-    return s < b->nsteps ? s : 0;
-}

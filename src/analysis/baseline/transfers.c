@@ -50,7 +50,7 @@ static int64_t *find_tails(const tl_graph *g)
 {
     int64_t *tail_ns = tl_calloc(g->nmeetings + 1, sizeof *tail_ns);
     for (size_t r = 0; tail_ns != NULL && r < g->nranks; r++)
-        for (size_t p = 0; p < g->ranks[r].graph.ncomms; p++) {
+        for (size_t p = 0; p < g->ranks[r].nports; p++) {
             const tl_port *port = &g->ranks[r].ports[p];
             if (port->meeting != TL_NONE)
                 tail_ns[port->meeting] = tl_ns_max(tail_ns[port->meeting], port->tail_ns);
@@ -81,7 +81,7 @@ bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 
     for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
         const tl_meeting *meeting = &g->meetings[m];
-        size_t step = tl_step_index(out, meeting->step);
+        size_t step = tl_meeting_step(out, m);
         out->meeting_class[m] = TL_NONE;
         if (out->steps[step] != meeting->step) /* its members have steps of other numbers */
             out->link_of[m] = TL_NONE;

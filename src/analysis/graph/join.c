@@ -32,16 +32,18 @@ static bool list_graphs(tl_joining *j)
         bool found = at < all->of.n && all->of.v[at].rank == j->in->ranks[r] && all->of.v[at].nnodes > 0;
         const tl_rank_graph *g = j->graphs[r] = found ? &all->of.v[at] : &no_graph;
         tl_job_rank *rank = &j->out->ranks[r];
+        *rank = (tl_job_rank){ .nnodes = g->nnodes, .nports = g->ncomms };
         rank->ports = tl_calloc(g->ncomms + 1, sizeof *rank->ports);
-        rank->graph = (tl_rank_graph){ .rank = j->in->ranks[r] };
         j->release_of[r] = tl_malloc((g->npauses + 1) * sizeof **j->release_of);
         if (rank->ports == NULL || j->release_of[r] == NULL)
             return false;
         for (size_t c = 0; c < g->ncomms; c++)
             rank->ports[c] = (tl_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
-        for (size_t i = 0; i < g->nfalse; i++)
-            if (tl_map_put(&j->false_votes, g->false_votes[i], 1) != 0)
+        for (size_t i = 0; i < g->nfalse; i++) {
+            if (!tl_vec_room(&j->false_votes))
                 return false;
+            j->false_votes.v[j->false_votes.n++] = g->false_votes[i];
+        }
     }
     return tl_graph_untold(j->graphs, j->in->nranks, j->release_of, j->out);
 }
@@ -154,25 +156,66 @@ static bool number_steps(tl_joining *j)
 
 /* --------------------------------------------------------------------------------------------------------------- all */
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return TL_COMPARE(*x, *y);
+}
+
+/* Each once: many ranks have the same. */
+static void sort_votes(tl_joining *j)
+{
+    size_t kept = 0;
+    uint64_t *v = j->false_votes.v;
+    if (j->false_votes.n > 1)
+        qsort(v, j->false_votes.n, sizeof *v, by_value);
+    for (size_t i = 0; i < j->false_votes.n; i++)
+        if (kept == 0 || v[kept - 1] != v[i])
+            v[kept++] = v[i];
+    j->false_votes.n = kept;
+}
+
+static bool put_settlement(const tl_joining *j, size_t rank, tl_bytes *question)
+{
+    const tl_rank_graph *g = j->graphs[rank];
+    return tl_settlement_put(&(tl_settlement){ .shift = j->shifts[rank],
+                                               .ports = j->out->ranks[rank].ports,
+                                               .nports = g->ncomms,
+                                               .release_of = j->release_of[rank],
+                                               .npauses = g->npauses,
+                                               .step_of = j->step_of[rank],
+                                               .nsegments = j->step_of[rank] != NULL ? g->ncomms + 1 : 0,
+                                               .false_votes = j->false_votes.v,
+                                               .nfalse = j->false_votes.n },
+                             question);
+}
+
 static bool settle(tl_joining *j)
 {
     tl_graph *out = j->out;
+    tl_asked asked;
     out->nmeetings = j->meetings.n;
-    bool ok = tl_vec_room(&j->meetings);
+    bool ok = tl_asked_new(j->in->nranks, &asked) && tl_vec_room(&j->meetings);
     if (ok)
         j->meetings.v[out->nmeetings] = (tl_meeting){ .first_edge = (uint32_t)j->edges.n };
     out->meetings = j->meetings.v;
     out->edges = j->edges.v;
-    for (size_t r = 0; ok && r < j->in->nranks; r++)
-        ok = tl_graph_settle(j, r);
+    sort_votes(j);
+    for (size_t r = 0; ok && r < asked.n; r++)
+        ok = !tl_graph_has(out, r) || put_settlement(j, r, &asked.in[r]);
+    ok = ok && tl_ask_ranks(j->asker, TL_ASK_SETTLE, &asked);
+    for (size_t r = 0; ok && r < asked.n; r++)
+        ok = !tl_graph_has(out, r) || tl_settled_get(out, r, &asked.out[r]);
+    tl_asked_free(&asked);
     return ok;
 }
 
-tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *err)
+tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err)
 {
     size_t n = input->nranks;
     *out = (tl_graph){ .nranks = n, .ranks = tl_calloc(n + 1, sizeof *out->ranks) };
     tl_joining j = { .in = input,
+                     .asker = asker,
                      .out = out,
                      .graphs = tl_calloc(n + 1, sizeof *j.graphs),
                      .release_of = tl_calloc(n + 1, sizeof *j.release_of),
@@ -198,14 +241,13 @@ tl_status tl_graph_make(const tl_graph_input *input, tl_graph *out, tl_error *er
     free(j.step_of);
     free(j.shifts);
     free(j.members);
-    tl_map_free(&j.false_votes);
+    free(j.false_votes.v);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }
 
 void tl_graph_free(tl_graph *g)
 {
     for (size_t r = 0; g->ranks != NULL && r < g->nranks; r++) {
-        tl_rank_graph_free(&g->ranks[r].graph);
         free(g->ranks[r].ports);
         free(g->ranks[r].steps);
     }

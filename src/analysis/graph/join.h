@@ -21,12 +21,13 @@ typedef struct tl_member {
 
 typedef struct tl_joining {
     const tl_graph_input *in;
+    const tl_asker *asker;
     tl_graph *out;
     const tl_rank_graph **graphs; /* by rank */
     uint32_t **release_of;        /* by rank and pause */
     tl_clock_shift *shifts;
     tl_member *members;           /* by row */
-    tl_map false_votes;
+    TL_VEC(uint64_t) false_votes; /* of any rank */
     int32_t **step_of;            /* by rank: of each of its segments; NULL: its nodes have their steps */
     TL_VEC(tl_meeting) meetings;
     TL_VEC(tl_meeting_edge) edges;  /* what they wait for, one meeting after the other */
@@ -46,8 +47,22 @@ void tl_graph_meet(tl_joining *j);
 /* ... and, once ranks are settled, how the others came to them.  False when memory is out. */
 bool tl_graph_come(tl_joining *j);
 
-/* settle.c: the graph of a rank as the job has it.  False when memory is out. */
-bool tl_graph_settle(tl_joining *j, size_t rank);
+/* settle.c: what a rank is told. */
+typedef struct tl_settlement {
+    tl_clock_shift shift;
+    const tl_port *ports;
+    size_t nports;
+    const uint32_t *release_of; /* by pause */
+    size_t npauses;
+    const int32_t *step_of;     /* by segment; nsegments 0: its nodes have their steps */
+    size_t nsegments;
+    const uint64_t *false_votes;
+    size_t nfalse;
+} tl_settlement;
+
+/* settle.c: the question, and its answer; what is left out is counted in the graph.  False when memory is out. */
+bool tl_settlement_put(const tl_settlement *settlement, tl_bytes *out);
+bool tl_settled_get(tl_graph *graph, size_t rank, tl_bytes *in);
 
 /* ways.c: the ways of all ranks whom one without a trace follows.  False when memory is out; both its parts are to be freed in any
  * case. */

@@ -91,8 +91,11 @@ static void meet(tl_joining *j, const gathering *g, uint32_t number)
             continue;
         tl_port *port = &j->out->ranks[member->rank].ports[member->port];
         port->awaited = true;
-        if (stayed(g, &g->rows[i]))
-            port->meeting = number;
+        if (!stayed(g, &g->rows[i]))
+            continue;
+        port->meeting = number;
+        port->met_ns = g->end_ns;
+        port->kind = g->rows[0].kind;
     }
     if (j->failed)
         return;

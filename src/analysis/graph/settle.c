@@ -18,18 +18,48 @@ static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
     return tl_ns_sum(ns, tl_ns_sum(s->first_by_ns, tl_portion(drift, tl_ns_within(since, most), length)));
 }
 
-/* A rank on its way. */
+/* --------------------------------------------------------------------------------------------------- what is told */
+
+bool tl_settlement_put(const tl_settlement *s, tl_bytes *out)
+{
+    return tl_bytes_put(out, &s->shift, sizeof s->shift) && tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
+           tl_bytes_put_list(out, s->release_of, s->npauses, sizeof *s->release_of) &&
+           tl_bytes_put_list(out, s->step_of, s->nsegments, sizeof *s->step_of) &&
+           tl_bytes_put_list(out, s->false_votes, s->nfalse, sizeof *s->false_votes);
+}
+
+/* A rank on its way: what it is told, its own graph, and the job's. */
 typedef struct settling {
-    tl_joining *j;
-    size_t rank;
+    tl_clock_shift shift;
+    tl_port *ports;
+    uint32_t *release_of;
+    int32_t *step_of;
+    uint64_t *votes;
+    size_t nports, npauses, nsegments, nvotes;
+    tl_map false_votes;
     const tl_rank_graph *from;
     tl_node *nodes;       /* [nnodes + 1] its own */
     tl_edge *edges;
-    tl_rank_graph graph;  /* the job's */
+    tl_rank_graph graph;
     uint32_t *port_of;    /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
     uint32_t *wait_of;    /* by node: 1 + its pause, if that was a wait; 0 */
     uint32_t *order;
+    int32_t *steps;       /* of its nodes, ascending */
+    size_t nsteps, nvoted, ndropped;
+    int64_t start_ns;     /* when the first of its nodes is done */
 } settling;
+
+static bool get_settlement(settling *s, tl_bytes *in)
+{
+    bool ok = tl_bytes_get(in, &s->shift, sizeof s->shift) &&
+              tl_bytes_get_list(in, (void **)&s->ports, &s->nports, sizeof *s->ports) &&
+              tl_bytes_get_list(in, (void **)&s->release_of, &s->npauses, sizeof *s->release_of) &&
+              tl_bytes_get_list(in, (void **)&s->step_of, &s->nsegments, sizeof *s->step_of) &&
+              tl_bytes_get_list(in, (void **)&s->votes, &s->nvotes, sizeof *s->votes);
+    for (size_t i = 0; ok && i < s->nvotes; i++)
+        ok = tl_map_put(&s->false_votes, s->votes[i], 1) == 0;
+    return ok;
+}
 
 static bool start(settling *s)
 {
@@ -40,7 +70,7 @@ static bool start(settling *s)
     s->port_of = tl_malloc((g->nnodes + 1) * sizeof *s->port_of);
     s->wait_of = tl_calloc(g->nnodes + 1, sizeof *s->wait_of);
     s->order = tl_malloc((g->nnodes + 1) * sizeof *s->order);
-    s->graph = (tl_rank_graph){ .rank = s->j->in->ranks[s->rank],
+    s->graph = (tl_rank_graph){ .rank = g->rank,
                                 .nnodes = g->nnodes,
                                 .ncomms = g->ncomms,
                                 .nodes = tl_malloc((g->nnodes + 1) * sizeof *s->graph.nodes),
@@ -51,25 +81,30 @@ static bool start(settling *s)
 
 static void end(settling *s)
 {
+    free(s->release_of);
+    free(s->step_of);
+    free(s->votes);
+    tl_map_free(&s->false_votes);
     free(s->nodes);
     free(s->edges);
     free(s->port_of);
     free(s->wait_of);
     free(s->order);
+    free(s->steps);
 }
+
+/* ------------------------------------------------------------------------------------------------------------- nodes */
 
 /* Where the rank's own graph gives way to what all ranks have shown. */
 static void mark(const settling *s)
 {
-    const tl_port *ports = s->j->out->ranks[s->rank].ports;
-    const uint32_t *release_of = s->j->release_of[s->rank];
     for (size_t v = 0; v < s->from->nnodes; v++)
         s->port_of[v] = TL_NONE;
-    for (uint32_t c = 0; c < s->from->ncomms; c++)
-        if (ports[c].meeting != TL_NONE)
-            s->port_of[ports[c].arrival + 1] = c;
-    for (uint32_t i = 0; i < s->from->npauses; i++)
-        if (release_of[i] != TL_NONE)
+    for (uint32_t c = 0; c < s->nports; c++)
+        if (s->ports[c].meeting != TL_NONE)
+            s->port_of[s->ports[c].arrival + 1] = c;
+    for (uint32_t i = 0; i < s->npauses; i++)
+        if (s->release_of[i] != TL_NONE)
             s->wait_of[s->from->pauses[i].end] = i + 1;
 }
 
@@ -81,11 +116,11 @@ static void put_edge(settling *s, uint32_t from, int64_t lag_ns)
 /* An END waits for its meeting alone. */
 static void put_end(settling *s, uint32_t port, tl_node *node)
 {
-    const tl_meeting *met = &s->j->out->meetings[s->j->out->ranks[s->rank].ports[port].meeting];
+    const tl_port *met = &s->ports[port];
     bool own = tl_is_loose_of_group((tl_collective)met->kind);
-    node->work_ns = own ? tl_ns_max(0, node->done_ns - met->done_ns) : 0;
+    node->work_ns = own ? tl_ns_max(0, node->done_ns - met->met_ns) : 0;
     node->key = own ? tl_stay_key(met->kind) : 0;
-    put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->done_ns));
+    put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->met_ns));
 }
 
 /* The edges of its own graph, but for what was voted out. */
@@ -96,8 +131,8 @@ static void put_edges(settling *s, uint32_t v, tl_node *node)
     const tl_pause *pause = wait > 0 ? &g->pauses[wait - 1] : NULL;
     for (uint32_t e = s->nodes[v].first_edge; e < s->nodes[v + 1].first_edge; e++) {
         const tl_edge *edge = &s->edges[e];
-        if (edge->vote != 0 && tl_map_get(&s->j->false_votes, edge->vote) != TL_MAP_NONE)
-            s->j->out->nvoted++;
+        if (edge->vote != 0 && tl_map_get(&s->false_votes, edge->vote) != TL_MAP_NONE)
+            s->nvoted++;
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
         else if (edge->from == pause->begin) /* what another thread did is no matter then */
@@ -105,21 +140,20 @@ static void put_edges(settling *s, uint32_t v, tl_node *node)
     }
     if (pause == NULL)
         return;
-    const tl_pause_release *release = &g->releases[s->j->release_of[s->rank][wait - 1]];
+    const tl_pause_release *release = &g->releases[s->release_of[wait - 1]];
     node->work_ns = 0;
     put_edge(s, release->node, release->lag_ns);
 }
 
 static void put_nodes(settling *s)
 {
-    const int32_t *step_of = s->j->step_of[s->rank];
     for (uint32_t v = 0; v < s->from->nnodes; v++) {
         tl_node *node = &s->graph.nodes[v];
         *node = s->nodes[v];
         node->first_edge = (uint32_t)s->graph.nedges;
-        node->done_ns = on_job_clock(&s->j->shifts[s->rank], node->done_ns);
-        if (step_of != NULL)
-            node->step = step_of[node->segment];
+        node->done_ns = on_job_clock(&s->shift, node->done_ns);
+        if (s->nsegments > 0)
+            node->step = s->step_of[node->segment];
         if (s->port_of[v] != TL_NONE)
             put_end(s, s->port_of[v], node);
         else
@@ -128,66 +162,85 @@ static void put_nodes(settling *s)
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
-static bool note_step(tl_job_rank *rank, int32_t step, size_t *room)
+static bool note_step(settling *s, int32_t step, size_t *room)
 {
     size_t at = 0;
-    TL_BISECT(at, rank->nsteps, mid, rank->steps[mid] < step);
-    if (at < rank->nsteps && rank->steps[at] == step)
+    TL_BISECT(at, s->nsteps, mid, s->steps[mid] < step);
+    if (at < s->nsteps && s->steps[at] == step)
         return true;
-    if (!tl_grow((void **)&rank->steps, room, rank->nsteps + 1, sizeof *rank->steps))
+    if (!tl_grow((void **)&s->steps, room, s->nsteps + 1, sizeof *s->steps))
         return false;
-    for (size_t i = rank->nsteps++; i > at; i--)
-        rank->steps[i] = rank->steps[i - 1];
-    rank->steps[at] = step;
+    for (size_t i = s->nsteps++; i > at; i--)
+        s->steps[i] = s->steps[i - 1];
+    s->steps[at] = step;
     return true;
 }
 
 /* What the job has to know of it without its nodes. */
 static bool note(settling *s)
 {
-    tl_job_rank *rank = &s->j->out->ranks[s->rank];
     tl_node *nodes = s->graph.nodes;
     size_t room = 0;
     bool ok = true;
-    rank->start_ns = INT64_MAX;
+    s->start_ns = INT64_MAX;
     for (uint32_t v = 0; ok && v < s->graph.nnodes; v++) {
         if (nodes[v].first_edge == nodes[v + 1].first_edge) /* it is where it was, whatever it took */
             nodes[v].work_ns = 0;
-        rank->start_ns = tl_ns_min(rank->start_ns, nodes[v].done_ns);
-        ok = (v > 0 && nodes[v].step == nodes[v - 1].step) || note_step(rank, nodes[v].step, &room);
+        s->start_ns = tl_ns_min(s->start_ns, nodes[v].done_ns);
+        ok = (v > 0 && nodes[v].step == nodes[v - 1].step) || note_step(s, nodes[v].step, &room);
     }
-    for (size_t c = 0; c < s->graph.ncomms; c++) {
-        tl_port *port = &rank->ports[c];
+    for (size_t c = 0; c < s->nports; c++) {
+        tl_port *port = &s->ports[c];
         const tl_node *done = &nodes[port->arrival + 1];
         port->came_ns = nodes[port->arrival].done_ns;
         port->segment = nodes[port->arrival].segment;
         port->step = nodes[port->arrival].step;
         if (done->first_edge == done[1].first_edge)
             port->meeting = TL_NONE;
-        if (port->meeting == TL_NONE)
-            continue;
-        port->met_ns = s->j->out->meetings[port->meeting].done_ns;
-        port->tail_ns = done->done_ns - port->met_ns - s->graph.edges[done->first_edge].lag_ns - done->work_ns;
+        if (port->meeting != TL_NONE)
+            port->tail_ns = done->done_ns - port->met_ns - s->graph.edges[done->first_edge].lag_ns - done->work_ns;
     }
     return ok;
 }
 
-bool tl_graph_settle(tl_joining *j, size_t rank)
+static bool put_answer(const settling *s, tl_bytes *out)
 {
-    settling s = { .j = j, .rank = rank, .from = j->graphs[rank] };
-    size_t ndropped = 0;
-    if (s.from->nnodes == 0)
-        return true;
-    bool ok = start(&s);
+    const size_t counts[] = { s->nvoted, s->ndropped };
+    return tl_bytes_put(out, counts, sizeof counts) && tl_bytes_put(out, &s->start_ns, sizeof s->start_ns) &&
+           tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
+           tl_bytes_put_list(out, s->steps, s->nsteps, sizeof *s->steps);
+}
+
+bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
+{
+    settling s = { .from = &rank->graph };
+    bool ok = get_settlement(&s, in) && start(&s);
     if (ok) {
         tl_rank_graph_unpack(s.from, s.nodes, s.edges);
         mark(&s);
         put_nodes(&s);
-        ok = tl_graph_order(&s.graph, s.order, &ndropped) && note(&s) && tl_rank_graph_pack(&s.graph);
+        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && tl_rank_graph_pack(&s.graph) && put_answer(&s, out);
     }
     end(&s);
-    j->out->ncycled += ndropped;
-    j->out->ranks[rank].graph = s.graph;
+    tl_rank_graph_free(&rank->graph);
+    free(rank->ports);
+    *rank = (tl_settled){ s.graph, s.ports };
+    return ok;
+}
+
+bool tl_settled_get(tl_graph *g, size_t rank, tl_bytes *in)
+{
+    tl_job_rank *r = &g->ranks[rank];
+    size_t counts[2];
+    free(r->ports);
+    r->ports = NULL;
+    bool ok = tl_bytes_get(in, counts, sizeof counts) && tl_bytes_get(in, &r->start_ns, sizeof r->start_ns) &&
+              tl_bytes_get_list(in, (void **)&r->ports, &r->nports, sizeof *r->ports) &&
+              tl_bytes_get_list(in, (void **)&r->steps, &r->nsteps, sizeof *r->steps);
+    if (ok) {
+        g->nvoted += counts[0];
+        g->ncycled += counts[1];
+    }
     return ok;
 }
 
@@ -204,10 +257,10 @@ static void find_rest(tl_open_rank *o)
     }
 }
 
-bool tl_graph_open(const tl_graph *graph, size_t rank, tl_open_rank *o)
+bool tl_rank_open(const tl_settled *rank, tl_open_rank *o)
 {
-    const tl_rank_graph *g = &graph->ranks[rank].graph;
-    o->of = &graph->ranks[rank];
+    const tl_rank_graph *g = &rank->graph;
+    o->of = rank;
     o->n = (uint32_t)g->nnodes;
     if (!tl_grow((void **)&o->rest_ns, &o->rest_room, g->nnodes + 1, sizeof *o->rest_ns) ||
         !tl_grow((void **)&o->nodes, &o->node_room, g->nnodes + 1, sizeof *o->nodes) ||

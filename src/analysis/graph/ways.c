@@ -12,21 +12,23 @@
 #include <stdlib.h>
 
 typedef struct going {
-    const tl_joining *j;
-    tl_ways *out;
-    tl_open_rank open; /* the rank in hand */
-    tl_ways_to *at;    /* by node of it */
+    tl_open_rank open;
+    tl_ways_to *at;    /* by node; from ports */
     tl_way *room;
-    uint32_t *order;   /* its nodes */
-    uint32_t *row_of;  /* by node: whose ARRIVAL or END it is, TL_NONE */
+    uint32_t *order;   /* nodes */
+    uint32_t *port_of; /* by node: whose ARRIVAL or END it is and somebody has a row of; TL_NONE */
+    uint32_t *row_of;  /* by port; TL_NONE: there is none */
+    size_t nports;
+    tl_way_list list;  /* what has been found, from ports */
+    uint32_t (*of)[2]; /* by port: the first of the ways to its ARRIVAL, and how many */
 } going;
 
-/* Whether it is no longer than the way over the meeting of another row. */
+/* Whether it is no longer than the way over the meeting of another port. */
 static bool is_short(const going *g, tl_way way, tl_way over)
 {
-    const uint32_t *of = g->out->of[over.from];
+    const uint32_t *of = g->of[over.from];
     for (uint32_t i = of[0]; i < of[0] + of[1]; i++)
-        if (g->out->list.v[i].from == way.from && g->out->list.v[i].ns + over.ns >= way.ns)
+        if (g->list.v[i].from == way.from && g->list.v[i].ns + over.ns >= way.ns)
             return true;
     return false;
 }
@@ -62,83 +64,123 @@ static void list_ways(const going *g, uint32_t v)
         drop_short(g, to);
 }
 
-static bool keep(going *g, uint32_t row, const tl_ways_to *at)
+static bool keep(going *g, uint32_t port, const tl_ways_to *at)
 {
-    g->out->of[row][0] = (uint32_t)g->out->list.n;
-    g->out->of[row][1] = at->n;
+    g->of[port][0] = (uint32_t)g->list.n;
+    g->of[port][1] = at->n;
     for (uint32_t i = 0; i < at->n; i++) {
-        if (!tl_vec_room(&g->out->list))
+        if (!tl_vec_room(&g->list))
             return false;
-        g->out->list.v[g->out->list.n++] = at->v[i];
+        g->list.v[g->list.n++] = at->v[i];
     }
     return true;
 }
 
-static bool go(going *g, size_t rank, const uint32_t *rows, size_t nrows)
+static bool go(going *g)
 {
     const tl_open_rank *o = &g->open;
     bool ok = tl_open_order(o, g->order);
     for (uint32_t v = 0; v < o->n; v++) {
         g->at[v].v = g->room + (size_t)v * TL_WAYS_MOST;
-        g->row_of[v] = TL_NONE;
+        g->port_of[v] = TL_NONE;
     }
-    for (size_t i = 0; i < nrows; i++) {
-        uint32_t arrival = g->j->out->ranks[rank].ports[g->j->members[rows[i]].port].arrival;
-        g->row_of[arrival] = g->row_of[arrival + 1] = rows[i];
-    }
+    for (uint32_t p = 0; p < g->nports; p++)
+        if (g->row_of[p] != TL_NONE)
+            g->port_of[o->of->ports[p].arrival] = g->port_of[o->of->ports[p].arrival + 1] = p;
     for (uint32_t i = 0; ok && i < o->n; i++) {
-        uint32_t v = g->order[i], port = tl_port_of(o, v), row = g->row_of[v];
-        if (port != TL_NONE) {
-            g->at[v].n = row != TL_NONE;
-            g->at[v].v[0] = (tl_way){ o->nodes[v].done_ns - o->of->ports[port].met_ns, o->nodes[v].done_ns, row };
+        uint32_t v = g->order[i], met = tl_port_of(o, v), port = g->port_of[v];
+        if (met != TL_NONE) {
+            g->at[v].n = port != TL_NONE;
+            g->at[v].v[0] = (tl_way){ o->nodes[v].done_ns - o->of->ports[met].met_ns, o->nodes[v].done_ns, port };
             continue;
         }
         list_ways(g, v);
-        if (row != TL_NONE && o->nodes[v].kind == TL_NODE_ARRIVAL)
-            ok = keep(g, row, &g->at[v]);
+        if (port != TL_NONE && o->nodes[v].kind == TL_NODE_ARRIVAL)
+            ok = keep(g, port, &g->at[v]);
     }
     return ok;
 }
 
-static bool go_all(going *g, const uint32_t *rows, const size_t *first)
+/* The question: by port its row.  The answer: the ways from row to row, and by port where its own are. */
+bool tl_ways_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out)
 {
-    bool ok = true;
-    for (uint32_t r = 0; ok && r < g->j->in->nranks; r++) {
-        if (!tl_comers_follow(g->j->comers, r))
+    size_t n = rank->graph.nnodes + 1;
+    going g = { .at = tl_malloc(n * sizeof *g.at),
+                .room = tl_malloc(n * TL_WAYS_MOST * sizeof *g.room),
+                .order = tl_malloc(n * sizeof *g.order),
+                .port_of = tl_malloc(n * sizeof *g.port_of),
+                .of = tl_calloc(rank->graph.ncomms + 1, sizeof *g.of) };
+    bool ok = g.at != NULL && g.room != NULL && g.order != NULL && g.port_of != NULL && g.of != NULL &&
+              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && tl_rank_open(rank, &g.open) && go(&g);
+    for (size_t i = 0; ok && i < g.list.n; i++)
+        g.list.v[i].from = g.row_of[g.list.v[i].from];
+    ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) && tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
+    tl_open_free(&g.open);
+    free(g.at);
+    free(g.room);
+    free(g.order);
+    free(g.port_of);
+    free(g.row_of);
+    free(g.list.v);
+    free(g.of);
+    return ok;
+}
+
+/* --------------------------------------------------------------------------------------------------------- all ranks */
+
+/* The row of each port of each rank that is followed; NULL of others. */
+static bool find_rows(const tl_joining *j, uint32_t **row_of)
+{
+    for (uint32_t r = 0; r < j->in->nranks; r++) {
+        size_t n = j->out->ranks[r].nports;
+        if (!tl_comers_follow(j->comers, r) || j->out->ranks[r].nnodes == 0)
             continue;
-        size_t n = g->j->out->ranks[r].graph.nnodes + 1;
-        g->at = tl_malloc(n * sizeof *g->at);
-        g->room = tl_malloc(n * TL_WAYS_MOST * sizeof *g->room);
-        g->order = tl_malloc(n * sizeof *g->order);
-        g->row_of = tl_malloc(n * sizeof *g->row_of);
-        ok = g->at != NULL && g->room != NULL && g->order != NULL && g->row_of != NULL &&
-             tl_graph_open(g->j->out, r, &g->open) && go(g, r, rows + first[r], first[r + 1] - first[r]);
-        free(g->at);
-        free(g->room);
-        free(g->order);
-        free(g->row_of);
+        row_of[r] = tl_malloc((n + 1) * sizeof **row_of);
+        for (size_t p = 0; row_of[r] != NULL && p < n; p++)
+            row_of[r][p] = TL_NONE;
+        if (row_of[r] == NULL)
+            return false;
     }
+    for (uint32_t i = 0; i < j->in->nrows; i++)
+        if (j->members[i].port != TL_NONE && row_of[j->members[i].rank] != NULL)
+            row_of[j->members[i].rank][j->members[i].port] = i;
+    return true;
+}
+
+static bool get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_ways *out)
+{
+    tl_way *list = NULL;
+    uint32_t(*of)[2] = NULL;
+    size_t n, nports, first = out->list.n;
+    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) && tl_bytes_get_list(in, (void **)&of, &nports, sizeof *of) &&
+              tl_grow((void **)&out->list.v, &out->list.cap, first + n, sizeof *out->list.v);
+    for (size_t i = 0; ok && i < n; i++)
+        out->list.v[out->list.n++] = list[i];
+    for (size_t p = 0; ok && p < nports; p++)
+        if (row_of[p] < nrows) {
+            out->of[row_of[p]][0] = (uint32_t)first + of[p][0];
+            out->of[row_of[p]][1] = of[p][1];
+        }
+    free(list);
+    free(of);
     return ok;
 }
 
 bool tl_graph_ways(const tl_joining *j, tl_ways *out)
 {
-    size_t nranks = j->in->nranks, *first = tl_calloc(nranks + 2, sizeof *first); /* by rank: its rows */
-    uint32_t *rows = tl_malloc((j->in->nrows + 1) * sizeof *rows);
-    going g = { .j = j, .out = out };
+    size_t n = j->in->nranks;
+    uint32_t **row_of = tl_calloc(n + 1, sizeof *row_of);
+    tl_asked asked;
     out->of = tl_calloc(j->in->nrows + 1, sizeof *out->of);
-    bool ok = first != NULL && rows != NULL && out->of != NULL;
-    for (size_t i = 0; ok && i < j->in->nrows; i++)
-        if (j->members[i].port != TL_NONE)
-            first[j->members[i].rank + 2]++;
-    for (size_t r = 0; ok && r < nranks; r++)
-        first[r + 2] += first[r + 1];
-    for (uint32_t i = 0; ok && i < j->in->nrows; i++)
-        if (j->members[i].port != TL_NONE)
-            rows[first[j->members[i].rank + 1]++] = i;
-    ok = ok && go_all(&g, rows, first);
-    tl_open_free(&g.open);
-    free(first);
-    free(rows);
+    bool ok = tl_asked_new(n, &asked) && row_of != NULL && out->of != NULL && find_rows(j, row_of);
+    for (size_t r = 0; ok && r < n; r++)
+        ok = row_of[r] == NULL || tl_bytes_put_list(&asked.in[r], row_of[r], j->out->ranks[r].nports, sizeof **row_of);
+    ok = ok && tl_ask_ranks(j->asker, TL_ASK_WAYS, &asked);
+    for (size_t r = 0; ok && r < n; r++)
+        ok = row_of[r] == NULL || get_answer(row_of[r], j->in->nrows, &asked.out[r], out);
+    for (size_t r = 0; row_of != NULL && r < n; r++)
+        free(row_of[r]);
+    free(row_of);
+    tl_asked_free(&asked);
     return ok;
 }

@@ -41,12 +41,11 @@ bool tl_balance_find(const tl_baseline *b, tl_balance *out)
     return ok;
 }
 
-void tl_balance_rank(const tl_balance *balance, tl_changes *c)
+void tl_balance_rank(double to, tl_changes *c)
 {
-    double to = balance->to[c->b->role_of[c->rank]];
     for (uint32_t v = 0; v < c->open.n; v++) {
         const tl_node *node = &c->open.nodes[v];
-        if (tl_computes(c->b, node))
+        if (tl_computes(c->frame, node))
             c->less_ns[v] = node->work_ns - (int64_t)((double)node->work_ns * to);
     }
 }

@@ -9,18 +9,18 @@ static bool make_room(tl_changes *c)
     size_t n = c->open.n + (size_t)1;
     if (n <= c->room)
         return true;
-    free(c->class_of);
+    free(c->kind_of);
     free(c->step_of);
     free(c->usual_ns);
     free(c->less_ns);
     free(c->gone);
     c->room = n;
-    c->class_of = tl_malloc(n * sizeof *c->class_of);
+    c->kind_of = tl_malloc(n * sizeof *c->kind_of);
     c->step_of = tl_malloc(n * sizeof *c->step_of);
     c->usual_ns = tl_malloc(n * sizeof *c->usual_ns);
     c->less_ns = tl_malloc(n * sizeof *c->less_ns);
     c->gone = tl_malloc(n * sizeof *c->gone);
-    return c->class_of != NULL && c->step_of != NULL && c->usual_ns != NULL && c->less_ns != NULL && c->gone != NULL;
+    return c->kind_of != NULL && c->step_of != NULL && c->usual_ns != NULL && c->less_ns != NULL && c->gone != NULL;
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -29,49 +29,48 @@ void tl_changes_reset(tl_changes *c)
     memset(c->gone, 0, c->open.n * sizeof *c->gone);
 }
 
-bool tl_changes_open(const tl_baseline *b, size_t rank, tl_changes *c)
+bool tl_changes_open(const tl_settled *rank, const tl_frame *frame, tl_changes *c)
 {
-    c->b = b;
-    c->rank = rank;
+    c->frame = frame;
     c->compared = false;
-    if (!tl_graph_open(b->graph, rank, &c->open) || !make_room(c))
+    if (!tl_rank_open(rank, &c->open) || !make_room(c))
         return false;
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
-        c->step_of[v] = same ? c->step_of[v - 1] : (uint32_t)tl_step_index(b, c->open.nodes[v].step);
+        c->step_of[v] = same ? c->step_of[v - 1] : (uint32_t)tl_step_index(frame->steps, frame->nsteps, c->open.nodes[v].step);
     }
     tl_changes_reset(c);
     return true;
 }
 
-/* The class of the last node of each key, by some of the key's bits: few kernels run again and again. */
+/* The kind of the last node of each key, by some of the key's bits: few kernels run again and again. */
 enum { CACHED = 256 };
 
 typedef struct cache {
     uint64_t key[CACHED];
-    uint32_t class_of[CACHED];
+    uint32_t kind_of[CACHED];
 } cache;
 
-static uint32_t class_of(const tl_changes *c, cache *known, uint32_t v)
+static uint32_t kind_of(const tl_changes *c, cache *known, uint32_t v)
 {
     const tl_node *node = &c->open.nodes[v];
     size_t at = node->key % CACHED;
     if (node->kind != TL_NODE_WORK || node->key == 0)
-        return tl_class_of(c->b, c->rank, node);
+        return tl_kind_of(c->frame, node);
     if (known->key[at] != node->key) {
         known->key[at] = node->key;
-        known->class_of[at] = tl_class_of(c->b, c->rank, node);
+        known->kind_of[at] = tl_kind_of(c->frame, node);
     }
-    return known->class_of[at];
+    return known->kind_of[at];
 }
 
 void tl_changes_compare(tl_changes *c)
 {
-    const int64_t *usual_ns = c->b->usual_ns[c->rank];
+    const int64_t *usual_ns = c->frame->usual_ns;
     cache known = { .key = { 0 } };
     for (uint32_t v = 0; v < c->open.n && !c->compared; v++) {
-        c->class_of[v] = class_of(c, &known, v);
-        c->usual_ns[v] = tl_is_placed(&c->open.nodes[v]) ? *usual_ns++ : 0;
+        c->kind_of[v] = kind_of(c, &known, v);
+        c->usual_ns[v] = usual_ns != NULL && tl_is_placed(&c->open.nodes[v]) ? *usual_ns++ : 0;
     }
     c->compared = true;
 }
@@ -79,7 +78,7 @@ void tl_changes_compare(tl_changes *c)
 void tl_changes_free(tl_changes *c)
 {
     tl_open_free(&c->open);
-    free(c->class_of);
+    free(c->kind_of);
     free(c->step_of);
     free(c->usual_ns);
     free(c->less_ns);

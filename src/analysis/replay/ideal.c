@@ -104,23 +104,73 @@ void tl_ideal_free(tl_ideal *s)
     free(s);
 }
 
-/* The same share of all its pieces; of a host's, of those that are longer than at peers, where these suffice: surplus_ns of all
- * together. */
-static int64_t less_of(const tl_ideal *s, uint32_t class, size_t cell, int64_t work_ns, int64_t longer_ns, int64_t surplus_ns)
+/* ------------------------------------------------------------------------------------------------------------- ranks */
+
+/* What each cell of the rank's kinds has, and has to spare; which waits are beyond those of peers. */
+static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
 {
-    int64_t own = s->b->classes[class].ns[cell], spare = llround(s->spare_ns[class][cell]);
-    if (spare <= 0 || own <= 0)
-        return 0;
-    if (s->b->classes[class].family == TL_FAMILY_HOST && surplus_ns >= spare)
-        return tl_portion(longer_ns, spare, surplus_ns);
-    return tl_portion(work_ns, tl_ns_min(spare, own), own);
+    const tl_baseline *b = s->b;
+    size_t cells = b->nkinds[rank] * b->nsteps;
+    out->own_ns = tl_calloc(cells + 1, sizeof *out->own_ns);
+    out->spare_ns = tl_calloc(cells + 1, sizeof *out->spare_ns);
+    out->drop = tl_calloc(cells + 1, sizeof *out->drop);
+    if (out->own_ns == NULL || out->spare_ns == NULL || out->drop == NULL)
+        return false;
+    out->ncells = b->roles[b->role_of[rank]].n > 1 ? cells : 0;
+    for (size_t i = 0; i < out->ncells; i++) {
+        uint32_t c = b->class_of_kind[rank][i / b->nsteps];
+        size_t step = i % b->nsteps, cell = b->place_of[rank] * b->nsteps + step;
+        const tl_work_class *class = &b->classes[c];
+        out->own_ns[i] = class->ns[cell];
+        if (class->family == TL_FAMILY_WAIT)
+            out->drop[i] = b->cut[step] ? 0 : (uint32_t)tl_waits_beyond(b, class, b->place_of[rank], step, s->scratch);
+        else
+            out->spare_ns[i] = llround(s->spare_ns[c][cell]);
+    }
+    return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranks */
+bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
+{
+    const tl_job_rank *r = &s->b->graph->ranks[rank];
+    tl_rank_ideal of = { .on_link = tl_calloc(r->nports + 1, sizeof *of.on_link), .nports = r->nports };
+    for (size_t p = 0; of.on_link != NULL && p < r->nports; p++)
+        of.on_link[p] = tl_link_of(s->b, r->ports[p].meeting) != TL_NONE;
+    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) && tl_bytes_put_list(out, of.own_ns, of.ncells, sizeof *of.own_ns) &&
+              tl_bytes_put_list(out, of.spare_ns, of.ncells, sizeof *of.spare_ns) &&
+              tl_bytes_put_list(out, of.drop, of.ncells, sizeof *of.drop) &&
+              tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
+    tl_rank_ideal_free(&of);
+    return ok;
+}
+
+bool tl_rank_ideal_get(tl_rank_ideal *of, tl_bytes *in)
+{
+    tl_rank_ideal_free(of);
+    return tl_bytes_get_list(in, (void **)&of->own_ns, &of->ncells, sizeof *of->own_ns) &&
+           tl_bytes_get_list(in, (void **)&of->spare_ns, &of->ncells, sizeof *of->spare_ns) &&
+           tl_bytes_get_list(in, (void **)&of->drop, &of->ncells, sizeof *of->drop) &&
+           tl_bytes_get_list(in, (void **)&of->on_link, &of->nports, sizeof *of->on_link);
+}
+
+void tl_rank_ideal_free(tl_rank_ideal *of)
+{
+    free(of->own_ns);
+    free(of->spare_ns);
+    free(of->drop);
+    free(of->on_link);
+    *of = (tl_rank_ideal){ 0 };
+}
+
+/* The same share of all its pieces. */
+static int64_t share_of(int64_t spare_ns, int64_t own_ns, int64_t ns)
+{
+    return spare_ns <= 0 || own_ns <= 0 ? 0 : tl_portion(ns, tl_ns_min(spare_ns, own_ns), own_ns);
+}
 
 static bool is_host(const tl_changes *c, uint32_t v)
 {
-    return c->class_of[v] != TL_NONE && c->b->classes[c->class_of[v]].family == TL_FAMILY_HOST;
+    return c->kind_of[v] != TL_NONE && c->frame->kinds[c->kind_of[v]].family == TL_FAMILY_HOST;
 }
 
 /* What the piece takes longer than at peers. */
@@ -129,24 +179,25 @@ static int64_t longer(const tl_changes *c, uint32_t v)
     return tl_ns_max(0, c->open.nodes[v].work_ns - c->usual_ns[v]);
 }
 
-bool tl_ideal_of_rank(const tl_ideal *s, tl_changes *c)
+bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
 {
-    const tl_baseline *b = s->b;
-    if (b->roles[b->role_of[c->rank]].n < 2)
+    if (of->ncells == 0)
         return true;
-    int64_t *surplus_ns = tl_calloc(b->nclasses * b->nsteps + 1, sizeof *surplus_ns); /* by class and step */
-    bool ok = surplus_ns != NULL && tl_surplus_waits(c);
+    int64_t *surplus_ns = tl_calloc(of->ncells + 1, sizeof *surplus_ns);
+    bool ok = surplus_ns != NULL && tl_drop_waits(c, of->drop);
     tl_changes_compare(c);
     for (uint32_t v = 0; ok && v < c->open.n; v++)
         if (is_host(c, v))
-            surplus_ns[c->class_of[v] * b->nsteps + c->step_of[v]] += longer(c, v);
+            surplus_ns[c->kind_of[v] * c->frame->nsteps + c->step_of[v]] += longer(c, v);
     for (uint32_t v = 0; ok && v < c->open.n; v++) {
-        uint32_t class = c->class_of[v], port = class != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
-        if (class == TL_NONE || (port != TL_NONE && tl_link_of(b, c->open.of->ports[port].meeting) != TL_NONE))
+        uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
+        if (kind == TL_NONE || (port != TL_NONE && of->on_link[port]))
             continue;
-        size_t cell = b->place_of[c->rank] * b->nsteps + c->step_of[v];
-        c->less_ns[v] = tl_ns_max(c->less_ns[v], less_of(s, class, cell, c->open.nodes[v].work_ns, is_host(c, v) ? longer(c, v) : 0,
-                                                         surplus_ns[class * b->nsteps + c->step_of[v]]));
+        size_t at = kind * c->frame->nsteps + c->step_of[v];
+        bool enough = is_host(c, v) && of->spare_ns[at] > 0 && of->own_ns[at] > 0 && surplus_ns[at] >= of->spare_ns[at];
+        int64_t less = enough ? tl_portion(longer(c, v), of->spare_ns[at], surplus_ns[at]) /* from pieces that are longer than at peers */
+                              : share_of(of->spare_ns[at], of->own_ns[at], c->open.nodes[v].work_ns);
+        c->less_ns[v] = tl_ns_max(c->less_ns[v], less);
     }
     free(surplus_ns);
     return ok;
@@ -157,9 +208,9 @@ bool tl_ideal_of_rank(const tl_ideal *s, tl_changes *c)
 int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
 {
     const tl_baseline *b = s->b;
-    uint32_t link = tl_link_of(b, meeting);
-    if (link == TL_NONE || b->meeting_class[meeting] == TL_NONE)
+    uint32_t link = tl_link_of(b, meeting), class = link != TL_NONE ? b->meeting_class[meeting] : TL_NONE;
+    if (class == TL_NONE)
         return 0;
-    size_t cell = b->links[link].place * b->nsteps + tl_step_index(b, b->graph->meetings[meeting].step);
-    return less_of(s, b->meeting_class[meeting], cell, ns, 0, 0);
+    size_t cell = b->links[link].place * b->nsteps + tl_meeting_step(b, meeting);
+    return share_of(llround(s->spare_ns[class][cell]), b->classes[class].ns[cell], ns);
 }

@@ -20,7 +20,7 @@ typedef struct repairing {
 /* What of it is too long. */
 static bool add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
 {
-    size_t step = tl_step_index(r->b, r->b->graph->meetings[meeting].step);
+    size_t step = tl_meeting_step(r->b, meeting);
     const longer *l = &r->classes[r->b->meeting_class[meeting]];
     if ((!r->on[step] && !tl_repair_lasts(r->b, r->repair, step)) || l->own_ns <= 0)
         return true;
@@ -44,7 +44,7 @@ static bool repair_steps(repairing *r)
             ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i];
-        for (uint32_t p = 0; ok && p < g->ranks[rank].graph.ncomms; p++) {
+        for (uint32_t p = 0; ok && p < g->ranks[rank].nports; p++) {
             const tl_port *port = &g->ranks[rank].ports[p];
             if (tl_link_of(b, port->meeting) == r->repair->rank)
                 ok = add(r, port->meeting, port->tail_ns, rank, p);

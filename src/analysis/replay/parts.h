@@ -4,16 +4,14 @@
 
 #include "tlmpi/analysis/replay.h"
 
-/* additional.c, all in the steps that are `on`, and in cut ones that are `also`, as in those; false when memory is out. */
+/* sums.c: the sums of a plan; and what they take off.  False when memory is out. */
+bool tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
+bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
-/* Each stretch between two collectives takes of each class, in steps with more[class * nsteps + step], what it takes the rank's
- * role. */
-bool tl_repair_segments(tl_changes *changes, const bool *on, const bool *also, const bool *more);
+/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps].  False when memory is out. */
+bool tl_drop_waits(tl_changes *changes, const uint32_t *drop);
 
-/* Of waits for the device beyond those of peers in the same stretch the longest wait for nothing. */
-bool tl_repair_waits(tl_changes *changes, const bool *on, const bool *also);
-
-/* The same in all full steps: of each stretch the usual number stays, the shortest ones. */
-bool tl_surplus_waits(tl_changes *changes);
+/* plan.c: how many waits of a class a member has in a step beyond what is usual.  scratch: room for the members. */
+int64_t tl_waits_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step, int64_t *scratch);
 
 #endif

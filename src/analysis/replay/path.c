@@ -7,25 +7,13 @@
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* The path goes over a rank from one of its nodes back to the meeting after which it went on there, or to its beginning. */
-typedef struct stretch {
-    uint32_t rank, node; /* index; the later end */
-} stretch;
+/* ------------------------------------------------------------------------------------------- who holds a rank */
 
-typedef struct walking {
-    const tl_graph *g;
-    int64_t start_ns;
-    tl_path *out;
-    tl_open_rank open; /* one rank at a time */
-    uint32_t **back;   /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
-    stretch last;      /* where the job ends; of a meeting TL_NONE, its number */
-    uint32_t last_back;
-    TL_VEC(stretch) stretches;
-} walking;
+/* First, where the paths to its ports come from; then, along those on the path of the job. */
+enum { PHASE_BACK, PHASE_WALK };
 
 /* What was waited for last; TL_NONE for what waits for nothing. */
 static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
@@ -42,67 +30,149 @@ static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
     return last;
 }
 
-/* ------------------------------------------------------------------------------------------------- all ranks, once */
-
-/* Transfers of a member: from the last arrival to its own end. */
-static void sum_own(const walking *w, size_t rank)
+/* What it has in all: of members of collectives that waited, what they took behind the meeting. */
+static tl_parts sum_own(const tl_open_rank *o)
 {
-    const tl_open_rank *o = &w->open;
-    tl_parts *own = &w->out->own[rank];
+    tl_parts own = { 0 };
     for (uint32_t v = 0; v < o->n; v++) {
-        const tl_node *node = &o->nodes[v];
         uint32_t port = tl_port_of(o, v);
-        own->ns[node->part] += node->work_ns;
+        own.ns[o->nodes[v].part] += o->nodes[v].work_ns;
         if (port != TL_NONE)
-            own->ns[TL_PART_COMM] += node->done_ns - o->of->ports[port].met_ns +
-                                     w->g->meetings[o->of->ports[port].meeting].work_ns - node->work_ns;
+            own.ns[TL_PART_COMM] += o->nodes[v].done_ns - o->of->ports[port].met_ns - o->nodes[v].work_ns;
     }
+    return own;
 }
 
-/* From which END the path to each node of the rank comes. */
-static void find_back(walking *w, size_t rank, const uint32_t *order, uint32_t *back, int64_t *last_ns)
+/* Where a rank ends last: that node, and the port whose END the path to it comes from; TL_NONE: none. */
+typedef struct last_end {
+    int64_t ns;
+    uint32_t node, back;
+} last_end;
+
+static bool answer_back(const tl_open_rank *o, tl_bytes *out)
 {
-    const tl_open_rank *o = &w->open;
-    for (uint32_t i = 0; i < o->n; i++) {
+    size_t n = o->n + (size_t)1, nports = o->of->graph.ncomms;
+    uint32_t *order = tl_malloc(n * sizeof *order), *back = tl_malloc(n * sizeof *back);
+    uint32_t *of_ports = tl_malloc((nports + 1) * sizeof *of_ports);
+    last_end last = { INT64_MIN, TL_NONE, TL_NONE };
+    bool ok = order != NULL && back != NULL && of_ports != NULL && tl_open_order(o, order);
+    for (uint32_t i = 0; ok && i < o->n; i++) {
         uint32_t v = order[i], port = tl_port_of(o, v), edge = last_edge(o, v);
         back[v] = port != TL_NONE ? port : edge != TL_NONE ? back[o->edges[edge].from] : TL_NONE;
     }
-    for (size_t p = 0; p < o->of->graph.ncomms; p++)
-        w->back[rank][p] = back[o->of->ports[p].arrival];
-    for (uint32_t v = 0; v < o->n; v++)
-        if (o->nodes[v].done_ns > *last_ns) {
-            *last_ns = o->nodes[v].done_ns;
-            w->last = (stretch){ (uint32_t)rank, v };
-            w->last_back = back[v];
-        }
+    for (uint32_t v = 0; ok && v < o->n; v++)
+        if (o->nodes[v].done_ns > last.ns)
+            last = (last_end){ o->nodes[v].done_ns, v, back[v] };
+    for (size_t p = 0; ok && p < nports; p++)
+        of_ports[p] = back[o->of->ports[p].arrival];
+    tl_parts own = sum_own(o);
+    ok = ok && tl_bytes_put(out, &own, sizeof own) && tl_bytes_put(out, &last, sizeof last) &&
+         tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
+    free(order);
+    free(back);
+    free(of_ports);
+    return ok;
 }
+
+/* What the path goes through on a rank. */
+typedef struct walked {
+    tl_parts sum;
+    int64_t unexplained_ns;
+    int64_t begin_ns; /* when that was done from which the path comes, if it begins here; else INT64_MIN */
+} walked;
+
+/* From one of its nodes back to the meeting after which it went on, or to its beginning. */
+static void walk_back(const tl_open_rank *o, uint32_t v, walked *w)
+{
+    for (uint32_t edge; (edge = last_edge(o, v)) != TL_NONE; v = o->edges[edge].from) {
+        const tl_node *node = &o->nodes[v];
+        w->sum.ns[node->part] += node->work_ns;
+        w->sum.ns[node->kind == TL_NODE_END ? TL_PART_COMM : TL_PART_DEVICE] += o->edges[edge].lag_ns + o->rest_ns[v];
+        if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
+            w->unexplained_ns += o->rest_ns[v];
+        if (o->edges[edge].from >= o->n)
+            return;
+    }
+    w->begin_ns = o->nodes[v].done_ns;
+}
+
+static bool answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
+{
+    walked w = { .begin_ns = INT64_MIN };
+    uint32_t *nodes = NULL;
+    size_t n;
+    bool ok = tl_bytes_get_list(in, (void **)&nodes, &n, sizeof *nodes);
+    for (size_t i = 0; ok && i < n; i++)
+        walk_back(o, nodes[i], &w);
+    free(nodes);
+    return ok && tl_bytes_put(out, &w, sizeof w);
+}
+
+bool tl_path_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out)
+{
+    tl_open_rank open = { 0 };
+    uint32_t phase;
+    bool ok = tl_bytes_get(in, &phase, sizeof phase) && tl_rank_open(rank, &open) &&
+              (phase == PHASE_BACK ? answer_back(&open, out) : answer_walk(&open, in, out));
+    tl_open_free(&open);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- who asks */
+
+typedef TL_VEC(uint32_t) node_list;
+
+typedef struct walking {
+    const tl_graph *g;
+    const tl_asker *asker;
+    tl_path *out;
+    tl_asked asked;
+    uint32_t **back;   /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
+    uint32_t last_rank, last_node, last_back; /* where the job ends; of a meeting TL_NONE, its number */
+    node_list *nodes;  /* by rank: where the path comes to it, from behind */
+} walking;
 
 static bool look_at_ranks(walking *w)
 {
+    const uint32_t phase = PHASE_BACK;
     int64_t last_ns = INT64_MIN;
     bool ok = true;
+    for (size_t r = 0; ok && r < w->g->nranks; r++)
+        ok = !tl_graph_has(w->g, r) || tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
+    ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (size_t r = 0; ok && r < w->g->nranks; r++) {
-        size_t n = w->g->ranks[r].graph.nnodes + 1;
-        uint32_t *order = tl_malloc(n * sizeof *order), *back = tl_malloc(n * sizeof *back);
-        w->back[r] = tl_malloc((w->g->ranks[r].graph.ncomms + 1) * sizeof **w->back);
-        ok = order != NULL && back != NULL && w->back[r] != NULL && tl_graph_open(w->g, r, &w->open) &&
-             tl_open_order(&w->open, order);
-        if (ok) {
-            find_back(w, r, order, back, &last_ns);
-            sum_own(w, r);
-        }
-        free(order);
-        free(back);
+        last_end last;
+        size_t n;
+        if (!tl_graph_has(w->g, r))
+            continue;
+        ok = tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own) && tl_bytes_get(&w->asked.out[r], &last, sizeof last) &&
+             tl_bytes_get_list(&w->asked.out[r], (void **)&w->back[r], &n, sizeof **w->back);
+        tl_bytes_free(&w->asked.out[r]);
+        if (!ok || last.ns <= last_ns)
+            continue;
+        last_ns = last.ns;
+        w->last_rank = (uint32_t)r;
+        w->last_node = last.node;
+        w->last_back = last.back;
     }
     for (uint32_t m = 0; m < w->g->nmeetings; m++)
         if (w->g->meetings[m].done_ns > last_ns) {
             last_ns = w->g->meetings[m].done_ns;
-            w->last = (stretch){ TL_NONE, m };
+            w->last_rank = TL_NONE;
+            w->last_node = m;
         }
     return ok;
 }
 
-/* -------------------------------------------------------------------------------------------------- the path itself */
+/* A member's transfer is that of the meeting, too. */
+static void add_transfers(const walking *w)
+{
+    for (size_t r = 0; r < w->g->nranks; r++)
+        for (size_t p = 0; p < w->g->ranks[r].nports; p++) {
+            uint32_t meeting = w->g->ranks[r].ports[p].meeting;
+            w->out->own[r].ns[TL_PART_COMM] += meeting != TL_NONE ? w->g->meetings[meeting].work_ns : 0;
+        }
+}
 
 static void add(walking *w, uint32_t rank, tl_part part, int64_t ns)
 {
@@ -136,19 +206,26 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
     return last;
 }
 
+static bool come_to(walking *w, uint32_t rank, uint32_t node)
+{
+    node_list *nodes = &w->nodes[rank];
+    if (!tl_vec_room(nodes))
+        return false;
+    nodes->v[nodes->n++] = node;
+    return true;
+}
+
 /* From meeting to meeting; what lies between them on ranks is noted. */
 static bool walk(walking *w)
 {
-    uint32_t rank = TL_NONE, meeting = w->last.node;
+    uint32_t rank = w->last_rank, meeting = w->last_node;
     size_t left = w->g->nmeetings; /* measured times that make a cycle end there */
-    if (w->last.rank != TL_NONE) {
-        if (!tl_vec_room(&w->stretches))
-            return false;
-        w->stretches.v[w->stretches.n++] = w->last;
-        rank = w->last.rank;
+    bool ok = true;
+    if (rank != TL_NONE) {
+        ok = come_to(w, rank, w->last_node);
         meeting = w->last_back != TL_NONE ? w->g->ranks[rank].ports[w->last_back].meeting : TL_NONE;
     }
-    for (; meeting != TL_NONE && left > 0; left--) {
+    for (; ok && meeting != TL_NONE && left > 0; left--) {
         const tl_meeting_edge *edge = last_to_meet(w, meeting);
         step_over_meeting(w, rank, meeting, edge);
         if (edge->rank == TL_NONE) {
@@ -158,66 +235,59 @@ static bool walk(walking *w)
         const tl_port *ports = w->g->ranks[edge->rank].ports;
         uint32_t back = w->back[edge->rank][edge->of];
         rank = edge->rank;
-        if (!tl_vec_room(&w->stretches))
-            return false;
-        w->stretches.v[w->stretches.n++] = (stretch){ rank, ports[edge->of].arrival };
+        ok = come_to(w, rank, ports[edge->of].arrival);
         meeting = back != TL_NONE ? ports[back].meeting : TL_NONE;
-    }
-    return true;
-}
-
-static void walk_rank(walking *w, stretch s)
-{
-    const tl_open_rank *o = &w->open;
-    uint32_t v = s.node;
-    for (uint32_t edge; (edge = last_edge(o, v)) != TL_NONE; v = o->edges[edge].from) {
-        const tl_node *node = &o->nodes[v];
-        add(w, s.rank, (tl_part)node->part, node->work_ns);
-        add(w, s.rank, node->kind == TL_NODE_END ? TL_PART_COMM : TL_PART_DEVICE, o->edges[edge].lag_ns + o->rest_ns[v]);
-        if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
-            w->out->unexplained_ns += o->rest_ns[v];
-        if (o->edges[edge].from >= o->n)
-            return;
-    }
-    w->out->before_ns = o->nodes[v].done_ns - w->start_ns;
-    w->out->unexplained_ns += w->out->before_ns;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const stretch *x = a, *y = b;
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->node, y->node);
-}
-
-static bool walk_ranks(walking *w)
-{
-    bool ok = true;
-    if (w->stretches.n > 1)
-        qsort(w->stretches.v, w->stretches.n, sizeof *w->stretches.v, by_rank);
-    for (size_t i = 0; ok && i < w->stretches.n; i++) {
-        stretch s = w->stretches.v[i];
-        ok = (i > 0 && w->stretches.v[i - 1].rank == s.rank) || tl_graph_open(w->g, s.rank, &w->open);
-        if (ok)
-            walk_rank(w, s);
     }
     return ok;
 }
 
-bool tl_path_of(const tl_graph *g, int64_t start_ns, tl_path *out)
+static bool walk_ranks(walking *w, int64_t start_ns)
 {
-    *out = (tl_path){ .by_rank = tl_calloc(g->nranks + 1, sizeof *out->by_rank),
-                      .own = tl_calloc(g->nranks + 1, sizeof *out->own) };
+    const uint32_t phase = PHASE_WALK;
+    bool ok = true;
+    for (size_t r = 0; ok && r < w->g->nranks; r++)
+        ok = w->nodes[r].n == 0 || (tl_bytes_put(&w->asked.in[r], &phase, sizeof phase) &&
+                                    tl_bytes_put_list(&w->asked.in[r], w->nodes[r].v, w->nodes[r].n, sizeof *w->nodes[r].v));
+    ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
+    for (uint32_t r = 0; ok && r < w->g->nranks; r++) {
+        walked on;
+        if (w->nodes[r].n == 0)
+            continue;
+        ok = tl_bytes_get(&w->asked.out[r], &on, sizeof on);
+        for (int part = 0; ok && part < TL_NPARTS; part++)
+            add(w, r, (tl_part)part, on.sum.ns[part]);
+        w->out->unexplained_ns += ok ? on.unexplained_ns : 0;
+        if (!ok || on.begin_ns == INT64_MIN)
+            continue;
+        w->out->before_ns = on.begin_ns - start_ns;
+        w->out->unexplained_ns += w->out->before_ns;
+    }
+    return ok;
+}
+
+bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
+{
+    size_t n = g->nranks;
+    *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank), .own = tl_calloc(n + 1, sizeof *out->own) };
     walking w = { .g = g,
-                  .start_ns = start_ns,
+                  .asker = asker,
                   .out = out,
-                  .last = { TL_NONE, TL_NONE },
-                  .back = tl_calloc(g->nranks + 1, sizeof *w.back) };
-    bool ok = out->by_rank != NULL && out->own != NULL && w.back != NULL && look_at_ranks(&w) && walk(&w) && walk_ranks(&w);
-    for (size_t r = 0; w.back != NULL && r < g->nranks; r++)
+                  .back = tl_calloc(n + 1, sizeof *w.back),
+                  .last_rank = TL_NONE,
+                  .last_node = TL_NONE,
+                  .nodes = tl_calloc(n + 1, sizeof *w.nodes) };
+    bool there = tl_asked_new(n, &w.asked) && w.back != NULL && w.nodes != NULL;
+    bool ok = there && out->by_rank != NULL && out->own != NULL && look_at_ranks(&w);
+    if (ok)
+        add_transfers(&w);
+    ok = ok && walk(&w) && walk_ranks(&w, start_ns);
+    for (size_t r = 0; there && r < n; r++) {
         free(w.back[r]);
+        free(w.nodes[r].v);
+    }
+    tl_asked_free(&w.asked);
     free(w.back);
-    free(w.stretches.v);
-    tl_open_free(&w.open);
+    free(w.nodes);
     return ok;
 }
 

@@ -28,7 +28,7 @@ static bool start(making *m)
     m->marks = tl_calloc(n + 1, sizeof *m->marks);
     m->number_of = tl_malloc((n + 1) * sizeof *m->number_of);
     return m->order != NULL && m->at != NULL && m->marks != NULL && m->number_of != NULL &&
-           tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->b->nsteps, &m->net) && tl_open_order(o, m->order);
+           tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) && tl_open_order(o, m->order);
 }
 
 static void end(making *m)
@@ -116,7 +116,7 @@ static void mark(making *m, uint32_t node, tl_fold_mark how)
 
 static void mark_all(making *m, const uint8_t *marks)
 {
-    const tl_job_rank *of = m->c->open.of;
+    const tl_settled *of = m->c->open.of;
     m->marks[0] = TL_FOLD_KEEP;
     for (size_t p = 0; p < of->graph.ncomms; p++) {
         if (of->ports[p].awaited)
@@ -174,4 +174,35 @@ void tl_piece_free(tl_piece *piece)
     free(piece->came);
     free(piece->met);
     *piece = (tl_piece){ 0 };
+}
+
+bool tl_piece_put(const tl_piece *piece, size_t nports, tl_bytes *out)
+{
+    const tl_net *net = &piece->net;
+    return tl_bytes_put(out, &net->nsteps, sizeof net->nsteps) && tl_bytes_put_list(out, net->own_ns, net->n, sizeof *net->own_ns) &&
+           tl_bytes_put_list(out, net->first_edge, net->n + 1, sizeof *net->first_edge) &&
+           tl_bytes_put_list(out, net->from, net->nedges, sizeof *net->from) &&
+           tl_bytes_put_list(out, net->lag_ns, net->nedges, sizeof *net->lag_ns) &&
+           tl_bytes_put_list(out, net->first_end, net->n + 1, sizeof *net->first_end) &&
+           tl_bytes_put_list(out, net->ends, net->nends, sizeof *net->ends) &&
+           tl_bytes_put_list(out, piece->done_ns, net->n, sizeof *piece->done_ns) &&
+           tl_bytes_put_list(out, piece->came, nports, sizeof *piece->came) &&
+           tl_bytes_put_list(out, piece->met, nports, sizeof *piece->met);
+}
+
+bool tl_piece_get(tl_piece *piece, tl_bytes *in)
+{
+    tl_net *net = &piece->net;
+    size_t n;
+    *piece = (tl_piece){ 0 };
+    return tl_bytes_get(in, &net->nsteps, sizeof net->nsteps) &&
+           tl_bytes_get_list(in, (void **)&net->own_ns, &net->n, sizeof *net->own_ns) &&
+           tl_bytes_get_list(in, (void **)&net->first_edge, &n, sizeof *net->first_edge) &&
+           tl_bytes_get_list(in, (void **)&net->from, &net->nedges, sizeof *net->from) &&
+           tl_bytes_get_list(in, (void **)&net->lag_ns, &net->nedges, sizeof *net->lag_ns) &&
+           tl_bytes_get_list(in, (void **)&net->first_end, &n, sizeof *net->first_end) &&
+           tl_bytes_get_list(in, (void **)&net->ends, &net->nends, sizeof *net->ends) &&
+           tl_bytes_get_list(in, (void **)&piece->done_ns, &n, sizeof *piece->done_ns) &&
+           tl_bytes_get_list(in, (void **)&piece->came, &n, sizeof *piece->came) &&
+           tl_bytes_get_list(in, (void **)&piece->met, &n, sizeof *piece->met);
 }

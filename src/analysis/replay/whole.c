@@ -40,7 +40,7 @@ static bool start(assembling *a)
         const tl_net *net = &piece_of(a, r)->net;
         a->out->base[r] = (uint32_t)n - 1; /* behind its origin */
         n += net->n - 1;
-        nedges += net->nedges + g->ranks[r].graph.ncomms;
+        nedges += net->nedges + g->ranks[r].nports;
         nends += net->nends;
     }
     a->out->meetings = (uint32_t)n;
@@ -79,7 +79,7 @@ static bool put_piece(assembling *a, size_t rank)
         return false;
     for (size_t v = 0; v < piece->net.n; v++)
         meets[v] = TL_NONE;
-    for (size_t p = 0; p < of->graph.ncomms; p++)
+    for (size_t p = 0; p < of->nports; p++)
         if (piece->met[p] != TL_NONE)
             meets[piece->met[p]] = of->ports[p].meeting;
     for (uint32_t v = 1; v < piece->net.n; v++) {

@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a unit's repair takes off the work of a node; GONE: its second edge. */
+/* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
 typedef struct taken {
-    uint32_t node; /* of the rank, of its piece, of the whole and of the fold, in turn */
+    uint32_t node; /* of a piece, of the whole and of the fold, in turn */
     int64_t ns;
 } taken;
-
-#define GONE INT64_MIN
 
 /* Off the least time of an edge, so that nothing is waited for there. */
 #define GONE_NS (INT64_MAX / 2)
@@ -49,68 +47,54 @@ tl_repair tl_repair_of(const tl_unit *u)
 
 /* ------------------------------------------------------------------------------------------------------------- ranks */
 
-static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
+/* The end of the units of the rank whose first is that. */
+static size_t units_end(const tl_costing *c, size_t first)
 {
-    if (marks[node] < mark)
-        marks[node] = (uint8_t)mark;
+    size_t to = first;
+    while (to < c->nunits && c->findings->units.v[to].rank == c->findings->units.v[first].rank)
+        to++;
+    return to;
 }
 
-/* What the unit's repair takes off its rank, which is unchanged again then. */
-static bool list_taken(tl_changes *changes, const tl_unit *unit, uint8_t *marks, taken_list *out)
+static bool put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *out)
 {
-    const tl_open_rank *o = &changes->open;
-    const tl_repair repair = tl_repair_of(unit);
-    bool ok = tl_repair_apply(&repair, changes);
-    for (uint32_t v = 0; ok && v < o->n; v++) {
-        if (changes->less_ns[v] != 0) {
-            ok = put(out, v, changes->less_ns[v]);
-            mark(marks, v, TL_FOLD_WORK);
-        }
-        if (!ok || !changes->gone[v])
-            continue;
-        ok = put(out, v, GONE);
-        mark(marks, v, TL_FOLD_EDGES);
-        for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
-            mark(marks, o->edges[e].from, TL_FOLD_KEEP);
+    size_t n = end - first;
+    bool ok = tl_bytes_put(out, &n, sizeof n);
+    for (size_t u = first; ok && u < end; u++) {
+        const tl_repair repair = tl_repair_of(&c->findings->units.v[u]);
+        tl_repair_plan plan;
+        ok = tl_repair_plan_make(c->b, &repair, &plan) && tl_repair_plan_put(&plan, out);
+        tl_repair_plan_free(&plan);
     }
-    tl_changes_reset(changes);
     return ok;
 }
 
-/* Of one rank, whose units are [first, end): what they take off, and the piece in which that stays.  Units take off different nodes
- * and edges, so each one's part is found once. */
-static bool take_rank(tl_costing *c, size_t first, size_t end, tl_changes *changes, tl_piece *piece)
+static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_piece *piece)
 {
-    const tl_unit *units = c->findings->units.v;
-    if (!tl_changes_open(c->b, units[first].rank, changes))
-        return false;
-    size_t n = changes->open.n + (size_t)1;
-    uint8_t *marks = tl_calloc(n, sizeof *marks);
-    uint32_t *number_of = tl_malloc(n * sizeof *number_of);
-    bool ok = marks != NULL && number_of != NULL;
-    for (size_t u = first; ok && u < end; u++)
-        ok = list_taken(changes, &units[u], marks, &c->taken[u]);
-    ok = ok && tl_piece_make(changes, marks, piece, number_of);
-    for (size_t u = first; ok && u < end; u++)
-        for (size_t i = 0; i < c->taken[u].of.n; i++)
-            c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
-    free(marks);
-    free(number_of);
-    return ok;
+    tl_taken *list = NULL;
+    size_t n;
+    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = put(&c->taken[first + list[i].unit], list[i].node, list[i].ns);
+    free(list);
+    return ok && tl_piece_get(piece, in);
 }
 
-/* The pieces of ranks that have units. */
+/* What units take off their ranks, and the pieces in which that stays.  Units take off different nodes and edges, so each one's part
+ * is found once. */
 static bool take_ranks(tl_costing *c, tl_piece *pieces)
 {
     const tl_unit *units = c->findings->units.v;
-    tl_changes changes = { 0 };
-    bool ok = true;
-    for (size_t u = 0, to; ok && u < c->nunits && units[u].rank != TL_NONE; u = to) {
-        for (to = u; to < c->nunits && units[to].rank == units[u].rank; to++)
-            ;
-        ok = take_rank(c, u, to, &changes, &pieces[units[u].rank]);
+    tl_asked asked;
+    bool ok = tl_asked_new(c->b->graph->nranks, &asked);
+    for (size_t u = 0; ok && u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u))
+        ok = put_plans(c, u, units_end(c, u), &asked.in[units[u].rank]);
+    ok = ok && tl_ask_ranks(c->b->asker, TL_ASK_UNITS, &asked);
+    for (size_t u = 0; ok && u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u)) {
+        ok = get_taken(c, u, &asked.out[units[u].rank], &pieces[units[u].rank]);
+        tl_bytes_free(&asked.out[units[u].rank]);
     }
-    tl_changes_free(&changes);
+    tl_asked_free(&asked);
     return ok;
 }
 
@@ -149,10 +133,16 @@ static bool take_whole(tl_costing *c, const tl_piece *changed, const tl_whole *w
     return ok;
 }
 
+static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
+{
+    if (marks[node] < mark)
+        marks[node] = (uint8_t)mark;
+}
+
 static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
 {
-    mark(marks, t->node, t->ns != GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
-    for (uint32_t e = net->first_edge[t->node]; t->ns == GONE && e < net->first_edge[t->node + 1]; e++)
+    mark(marks, t->node, t->ns != TL_GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
+    for (uint32_t e = net->first_edge[t->node]; t->ns == TL_GONE && e < net->first_edge[t->node + 1]; e++)
         mark(marks, net->from[e], TL_FOLD_KEEP);
 }
 
@@ -229,7 +219,7 @@ void tl_costing_free(tl_costing *c)
 
 static void take(tl_net *net, const taken *t, int64_t sign)
 {
-    if (t->ns == GONE)
+    if (t->ns == TL_GONE)
         net->lag_ns[net->first_edge[t->node] + 1] -= sign * GONE_NS;
     else
         net->own_ns[t->node] -= sign * t->ns;

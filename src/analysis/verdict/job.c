@@ -92,16 +92,16 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
                                    .nrows = a->nrows,
                                    .groups = groups };
     const tl_verdict_ranks ranks = { a->ranks, a->late_counts, a->nranks };
+    const tl_asker asker = { basis->asker.ask, basis->asker.of, a->ranks };
     const tl_link_input links = { a->ranks, a->rows, a->nrows, groups, tl_tables_get(a->tables, &tl_rank_schema) };
     tl_graph graph = { 0 };
     tl_baseline baseline = { 0 };
     tl_findings findings = { 0 };
 
-    tl_status st = tl_graph_make(&input, &graph, err);
-    tl_rank_graphs_free(basis->graphs);
+    tl_status st = tl_graph_make(&input, &asker, &graph, err);
     tl_mem_return();
     if (st == TL_OK)
-        st = tl_baseline_make(&graph, a->ranks, a->rows, a->nrows, &baseline, err);
+        st = tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline, err);
     if (st == TL_OK)
         st = tl_baseline_add_links(&baseline, &links, err);
     if (st == TL_OK)

@@ -9,6 +9,10 @@
 /* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
+/* verdict.c: a question CHANGE, and the piece in the answer; without one it stays as it is.  False when memory is out. */
+bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
+bool tl_changed_get(tl_asked *asked, size_t rank, tl_piece *out);
+
 /* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is among them. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
 
@@ -65,6 +69,24 @@ bool tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline,
  * memory is out. */
 bool tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
                       bool *told);
+
+/* trial.c: what the job would gain otherwise. */
+typedef struct tl_scenario {
+    unsigned parts;            /* of the ideal, bits 1 << tl_part (TL_PART_SYNC: waits) */
+    const bool *sorts;         /* [nsorts] of the ideal, transfers on links of these; NULL: none */
+    uint64_t host;             /* the chosen units of its ranks are repaired; 0: none */
+    const tl_balance *balance; /* NULL: as it is */
+    bool free_hosts;
+} tl_scenario;
+
+typedef struct tl_trial tl_trial;
+
+/* NULL when memory is out. */
+tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline);
+void tl_trial_free(tl_trial *trial);
+
+/* False when memory is out. */
+bool tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
 
 /* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal; and one row,
  * whose time follows from its gain.  False when memory is out. */

@@ -222,7 +222,7 @@ static double error_of(const tl_findings *j)
 static bool write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;
-    bool ok = tl_path_of(w->b->graph, w->j->start_ns, &path) &&
+    bool ok = tl_path_of(w->b->graph, w->b->asker, w->j->start_ns, &path) &&
               tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
     tl_whatif_row *unchanged =
         tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);

@@ -17,7 +17,7 @@
 /* Whether the meeting is one in which the link is slow. */
 static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
 {
-    return b->link_of[meeting] == unit->link && unit->on[tl_step_index(b, b->graph->meetings[meeting].step)];
+    return b->link_of[meeting] == unit->link && unit->on[tl_meeting_step(b, meeting)];
 }
 
 /* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
@@ -60,7 +60,7 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;
         int64_t ns = 0;
-        for (size_t p = 0; p < g->ranks[rank].graph.ncomms; p++) {
+        for (size_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_port *port = &g->ranks[rank].ports[p];
             ns += port->meeting != TL_NONE && is_slow(b, unit, port->meeting) ? port->tail_ns : 0;
         }

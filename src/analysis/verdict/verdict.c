@@ -3,13 +3,41 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
+bool tl_changed_get(tl_asked *asked, size_t rank, tl_piece *out)
+{
+    return asked->out[rank].v == NULL || tl_piece_get(out, &asked->out[rank]);
+}
+
+bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
+{
+    return tl_bytes_put(&asked->in[rank], &change, sizeof change) && tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
+}
+
+/* One without a graph has an empty piece. */
+static bool empty_piece(size_t nsteps, tl_piece *out)
+{
+    out->done_ns = tl_calloc(1, sizeof *out->done_ns);
+    bool ok = out->done_ns != NULL && tl_net_new(1, 0, 0, nsteps, &out->net);
+    if (ok) {
+        out->net.own_ns[0] = 0;
+        out->net.first_edge[0] = out->net.first_edge[1] = 0;
+        out->net.first_end[0] = out->net.first_end[1] = 0;
+    }
+    return ok;
+}
+
 static bool make_pieces(const tl_baseline *b, tl_findings *out)
 {
-    tl_changes unchanged = { 0 };
-    bool ok = true;
+    tl_asked asked;
+    bool ok = tl_asked_new(out->nranks, &asked);
     for (size_t r = 0; ok && r < out->nranks; r++)
-        ok = tl_changes_open(b, r, &unchanged) && tl_piece_make(&unchanged, NULL, &out->pieces[r], NULL);
-    tl_changes_free(&unchanged);
+        ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
+    for (size_t r = 0; ok && r < out->nranks; r++) {
+        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->pieces[r]) : empty_piece(b->nsteps, &out->pieces[r]);
+        tl_bytes_free(&asked.out[r]);
+    }
+    tl_asked_free(&asked);
     return ok;
 }
 

@@ -1,15 +1,33 @@
 /* attribute.c - delay costs and verdicts on proc 0, from the rows that all procs have. */
 #include "tlmpi/job/attribute.h"
 #include "causes.h"
+#include "tlmpi/job/transport/ask.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
+/* Proc 0 judges, and asks the others. */
+static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads, tl_held *held,
+                       tl_tables *tables, tl_judged *judged, tl_error *err)
+{
+    tl_rank_procs procs;
+    tl_status st = tl_rank_procs_find(held, &procs, err);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged, err);
+        tl_ask_nothing();
+    } else if (st == TL_OK) {
+        tl_answer_questions(&procs);
+    }
+    tl_rank_procs_free(&procs);
+    return tl_par_agree(st, err);
+}
+
 tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err)
 {
-    tl_rank_graphs all_graphs = { 0 };
+    tl_rank_graphs heads = { 0 };
+    tl_held held = { 0 };
     tl_judged judged = { 0 };
     void *all = NULL;
     size_t nall = 0;
@@ -18,16 +36,18 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     free(own->rows->v);
     *own->rows = (tl_late_rows){ 0 };
     if (st == TL_OK)
-        st = tl_graphs_collect(own->graphs, &all_graphs, err);
-    if (st == TL_OK && tl_par_proc() == 0)
-        st = tl_job_judge(all, nall, &(tl_job_basis){ &all_graphs, own->judge }, tables, &judged, err);
-    st = tl_par_agree(st, err);
+        st = tl_graph_heads_collect(own->graphs, &heads, err);
+    if (st == TL_OK)
+        st = tl_par_agree(tl_held_take(own->graphs, &held) ? TL_OK : tl_fail_memory(err, "the graphs of ranks"), err);
+    if (st == TL_OK)
+        st = judge(own, all, nall, &heads, &held, tables, &judged, err);
+    tl_rank_graphs_free(&heads);
+    tl_held_free(&held);
     if (st == TL_OK)
         st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks }, tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
         st = tl_verdict_finish(tables, err);
     st = tl_par_agree(st, err);
-    tl_rank_graphs_free(&all_graphs);
     tl_judged_free(&judged);
     free(all);
     return st;

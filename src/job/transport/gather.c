@@ -5,22 +5,22 @@
 #include <stdlib.h>
 
 /* Puts the rows of a scope's tables, each after their number, into the message; the tables are empty then. */
-static bool enclose(tl_tables *tables, tl_scope scope, tl_message *out)
+static bool enclose(tl_tables *tables, tl_scope scope, tl_bytes *out)
 {
     bool ok = true;
     for (size_t t = 0; ok && t < tables->n; t++) {
         tl_table *table = &tables->v[t];
         if (table->schema->scope != scope)
             continue;
-        ok = tl_message_put(out, &table->n, sizeof table->n) &&
-             tl_message_put(out, table->rows, table->n * table->schema->row_size);
+        ok = tl_bytes_put(out, &table->n, sizeof table->n) &&
+             tl_bytes_put(out, table->rows, table->n * table->schema->row_size);
         table->n = 0;
     }
     return ok;
 }
 
 /* Proc 0: the messages of all procs, one after the other, back into the tables. */
-static bool unpack(tl_tables *tables, tl_scope scope, tl_message *in)
+static bool unpack(tl_tables *tables, tl_scope scope, tl_bytes *in)
 {
     bool ok = true;
     while (ok && in->at < in->n)
@@ -29,7 +29,7 @@ static bool unpack(tl_tables *tables, tl_scope scope, tl_message *in)
             size_t n = 0, size = table->schema->row_size;
             if (table->schema->scope != scope)
                 continue;
-            ok = tl_message_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
+            ok = tl_bytes_get(in, &n, sizeof n) && n <= (in->n - in->at) / size &&
                  tl_table_append(table, in->v + in->at, n);
             in->at += ok ? n * size : 0;
         }
@@ -46,7 +46,7 @@ static bool sort(tl_tables *tables, tl_scope scope)
 
 tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err)
 {
-    tl_message mine = { 0 }, all = { 0 };
+    tl_bytes mine = { 0 }, all = { 0 };
     void *bytes = NULL;
 
     if (tl_par_nprocs() == 1)

@@ -1,15 +1,14 @@
-/* graphs.c - the graphs of ranks (analysis/graph.h), from the procs that have read them to proc 0.  A graph is packed: six arrays
- * and a head, and travels so. */
+/* graphs.c - what proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: their communication,
+ * pauses and votes.  Nodes and edges stay. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/messages.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-enum { BYTES, KEYS, COMMS, PAUSES, RELEASES, VOTES, NARRAYS };
+enum { COMMS, PAUSES, RELEASES, VOTES, NARRAYS };
 
-static const size_t element_size[NARRAYS] = { sizeof(uint8_t),  sizeof(uint64_t),         sizeof(tl_node_comm),
-                                              sizeof(tl_pause), sizeof(tl_pause_release), sizeof(uint64_t) };
+static const size_t element_size[NARRAYS] = { sizeof(tl_node_comm), sizeof(tl_pause), sizeof(tl_pause_release), sizeof(uint64_t) };
 
 typedef struct head {
     int64_t rank;
@@ -24,32 +23,30 @@ static head head_of(const tl_rank_graph *g)
     return (head){ g->rank,
                    g->nnodes,
                    g->nedges,
-                   { g->nbytes, g->nkeys, g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
+                   { g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
 }
 
-static bool enclose(const tl_rank_graph *g, tl_message *out)
+static bool enclose(const tl_rank_graph *g, tl_bytes *out)
 {
     const head h = head_of(g);
-    const void *const arrays[NARRAYS] = { g->bytes, g->keys, g->comms, g->pauses, g->releases, g->false_votes };
-    bool ok = tl_message_put(out, &h, sizeof h);
+    const void *const arrays[NARRAYS] = { g->comms, g->pauses, g->releases, g->false_votes };
+    bool ok = tl_bytes_put(out, &h, sizeof h);
     for (int which = 0; ok && which < NARRAYS; which++)
-        ok = arrays[which] == NULL || tl_message_put(out, arrays[which], h.n[which] * element_size[which]);
+        ok = arrays[which] == NULL || tl_bytes_put(out, arrays[which], h.n[which] * element_size[which]);
     return ok;
 }
 
-static bool unpack(tl_message *in, tl_rank_graph *out)
+static bool unpack(tl_bytes *in, tl_rank_graph *out)
 {
     head h;
     void *array[NARRAYS] = { NULL };
-    bool ok = tl_message_get(in, &h, sizeof h);
+    bool ok = tl_bytes_get(in, &h, sizeof h);
 
     for (int which = 0; ok && which < NARRAYS; which++) {
         array[which] = tl_calloc(h.n[which] + 1, element_size[which]);
-        ok = array[which] != NULL && tl_message_get(in, array[which], h.n[which] * element_size[which]);
+        ok = array[which] != NULL && tl_bytes_get(in, array[which], h.n[which] * element_size[which]);
     }
     *out = (tl_rank_graph){ .rank = ok ? (int32_t)h.rank : -1,
-                            .keys = array[KEYS],
-                            .bytes = array[BYTES],
                             .comms = array[COMMS],
                             .pauses = array[PAUSES],
                             .releases = array[RELEASES],
@@ -57,8 +54,6 @@ static bool unpack(tl_message *in, tl_rank_graph *out)
     if (ok && h.n[PAUSES] > 0) {
         out->nnodes = h.nnodes;
         out->nedges = h.nedges;
-        out->nbytes = h.n[BYTES];
-        out->nkeys = h.n[KEYS];
         out->ncomms = h.n[COMMS];
         out->npauses = h.n[PAUSES] - 1;
         out->nreleases = h.n[RELEASES];
@@ -67,7 +62,7 @@ static bool unpack(tl_message *in, tl_rank_graph *out)
     return ok;
 }
 
-static bool unpack_all(tl_message *in, tl_rank_graphs *all)
+static bool unpack_all(tl_bytes *in, tl_rank_graphs *all)
 {
     bool ok = true;
     while (ok && in->at < in->n) {
@@ -84,21 +79,16 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_graphs_collect(tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err)
+tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err)
 {
-    tl_message mine = { 0 }, messages = { 0 };
+    tl_bytes mine = { 0 }, messages = { 0 };
     void *bytes = NULL;
-    bool alone = tl_par_nprocs() == 1, ok = true;
+    bool ok = true;
 
-    if (alone) {
-        *all = *own;
-        *own = (tl_rank_graphs){ 0 };
-    }
     for (size_t i = 0; ok && i < own->of.n; i++)
         ok = enclose(&own->of.v[i], &mine);
-    tl_rank_graphs_free(own);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the graphs of ranks"), err);
-    if (st == TL_OK && !alone)
+    if (st == TL_OK)
         st = tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
     free(mine.v);
     messages.v = bytes;

@@ -8,7 +8,7 @@
 typedef struct byte_stream {
     tl_endpoint *endpoint;
     int peer;
-    tl_message message;
+    tl_bytes message;
 } byte_stream;
 
 static void flush(byte_stream *w)
@@ -22,7 +22,7 @@ static void put(byte_stream *w, const void *bytes, size_t n)
     const char *p = bytes;
     while (n > 0) {
         size_t part = MESSAGE_BYTES - w->message.n < n ? MESSAGE_BYTES - w->message.n : n;
-        if (!tl_message_put(&w->message, p, part))
+        if (!tl_bytes_put(&w->message, p, part))
             tl_messages_broken();
         p += part;
         n -= part;
@@ -40,7 +40,7 @@ static void get(byte_stream *w, void *bytes, size_t n)
             w->message = tl_endpoint_await(w->endpoint, w->peer, TL_MESSAGE_PIECE).message;
         }
         size_t left = w->message.n - w->message.at, part = left < n ? left : n;
-        if (!tl_message_get(&w->message, p, part) || part == 0)
+        if (!tl_bytes_get(&w->message, p, part) || part == 0)
             tl_messages_broken();
         p += part;
         n -= part;

@@ -40,7 +40,7 @@ static bool take_pieces(tl_endpoint *endpoint, int32_t npieces, tl_trace *whole,
     for (int32_t i = 1; i < npieces; i++) {
         tl_received ready = tl_endpoint_await(endpoint, -1, TL_MESSAGE_READY);
         int32_t piece = 0;
-        if (!tl_message_get(&ready.message, &piece, sizeof piece) || piece < 1 || piece >= npieces)
+        if (!tl_bytes_get(&ready.message, &piece, sizeof piece) || piece < 1 || piece >= npieces)
             tl_messages_broken();
         owner[piece] = ready.from;
         free(ready.message.v);

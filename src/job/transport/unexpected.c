@@ -7,7 +7,7 @@ bool tl_unexpected_put(tl_unexpected *queue, int from, int tag, const void *byte
 {
     tl_received in = { .from = from, .tag = tag };
 
-    if (!tl_vec_room(&queue->messages) || !tl_message_put(&in.message, bytes, n)) {
+    if (!tl_vec_room(&queue->messages) || !tl_bytes_put(&in.message, bytes, n)) {
         free(in.message.v);
         return false;
     }

@@ -77,7 +77,7 @@ tl_task tl_work_queue_next(tl_endpoint *endpoint)
 
     tl_endpoint_send(endpoint, 0, TL_MESSAGE_NEXT, NULL, 0);
     tl_received answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_ITEM);
-    if (!tl_message_get(&answer.message, &task, sizeof task))
+    if (!tl_bytes_get(&answer.message, &task, sizeof task))
         task.item = -1;
     free(answer.message.v);
     return task;
@@ -124,18 +124,18 @@ static bool collect_names(const tl_tables *tables, const tl_names *names, used_n
 }
 
 static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
-                         const used_names *used, tl_message *out)
+                         const used_names *used, tl_bytes *out)
 {
     tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
-    bool ok = tl_message_put(out, &head, sizeof head);
+    bool ok = tl_bytes_put(out, &head, sizeof head);
     for (size_t t = 0; ok && t < ntables; t++) {
         uint64_t rows = tables[t]->n;
-        ok = tl_message_put(out, &rows, sizeof rows);
+        ok = tl_bytes_put(out, &rows, sizeof rows);
     }
     for (uint32_t i = 0; ok && i < used->n; i++) {
         tl_text text = tl_names_text(&result->names, used->order[i]);
         uint32_t n = (uint32_t)text.n;
-        ok = tl_message_put(out, &n, sizeof n) && tl_message_put(out, text.p, text.n);
+        ok = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
     }
     return ok;
 }
@@ -147,7 +147,7 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     size_t ntables = tl_event_tables(schemas);
     used_names used = { 0 };
     tl_row_buffers room = { 0 };
-    tl_message counts = { 0 };
+    tl_bytes counts = { 0 };
     tl_place_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
 
@@ -165,9 +165,9 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     } else {
         tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
     }
-    tl_message answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
-    bool understood = tl_message_get(&answer, &place, sizeof place) &&
-                      tl_message_get(&answer, first, ntables * sizeof *first) &&
+    tl_bytes answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
+    bool understood = tl_bytes_get(&answer, &place, sizeof place) &&
+                      tl_bytes_get(&answer, first, ntables * sizeof *first) &&
                       answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
     if (ok && understood) {
         for (uint32_t i = 0; i < used.n; i++)

@@ -21,7 +21,7 @@ struct tl_writer {
     int32_t next_piece, leader;          /* ... this piece of it; who has its piece 0 */
     int64_t placed;                      /* traces before this one have their place */
     struct waiting {
-        tl_message counts;
+        tl_bytes counts;
         int from;
         bool here;
     } * waiting; /* for each trace: its COUNTS, until its turn */
@@ -114,11 +114,11 @@ static void show_progress(tl_writer *w)
 /* ---------------------------------------------------------------------------------------------------------- places */
 
 /* Takes the names of a COUNTS message into the dictionary; ids[i] is the row of its i-th name. */
-static bool place_names(tl_writer *w, tl_message *counts, uint32_t nnames, uint32_t *ids)
+static bool place_names(tl_writer *w, tl_bytes *counts, uint32_t nnames, uint32_t *ids)
 {
     for (uint32_t i = 0; i < nnames; i++) {
         uint32_t n;
-        if (!tl_message_get(counts, &n, sizeof n) || n > counts->n - counts->at)
+        if (!tl_bytes_get(counts, &n, sizeof n) || n > counts->n - counts->at)
             return false;
         ids[i] = tl_names_intern(&w->names, counts->v + counts->at, n);
         counts->at += n;
@@ -132,11 +132,11 @@ static bool place_names(tl_writer *w, tl_message *counts, uint32_t nnames, uint3
 static bool place(tl_writer *w, struct waiting *turn)
 {
     tl_counts_head head;
-    tl_message out = { 0 };
+    tl_bytes out = { 0 };
     uint64_t rows[TL_EVENT_TABLES_MAX] = { 0 };
 
-    if (!tl_message_get(&turn->counts, &head, sizeof head) || head.ntables != w->ntables ||
-        !tl_message_get(&turn->counts, rows, w->ntables * sizeof *rows))
+    if (!tl_bytes_get(&turn->counts, &head, sizeof head) || head.ntables != w->ntables ||
+        !tl_bytes_get(&turn->counts, rows, w->ntables * sizeof *rows))
         return false;
     if (!w->has_epoch && head.first_ns != TL_TIME_UNKNOWN) {
         int64_t into_second = head.first_ns % NS_PER_S;
@@ -152,9 +152,9 @@ static bool place(tl_writer *w, struct waiting *turn)
         note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
 
     tl_place_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
-    ok = tl_message_put(&out, &answer, sizeof answer) &&
-         tl_message_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
-         (ids == NULL || tl_message_put(&out, ids, head.nnames * sizeof *ids));
+    ok = tl_bytes_put(&out, &answer, sizeof answer) &&
+         tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
+         (ids == NULL || tl_bytes_put(&out, ids, head.nnames * sizeof *ids));
     for (size_t t = 0; t < w->ntables; t++) {
         w->nrows[t] += rows[t];
         w->outstanding += answer.wanted ? rows[t] : 0;
@@ -174,7 +174,7 @@ static bool place_ready(tl_writer *w)
         if (!place(w, turn))
             return false;
         free(turn->counts.v);
-        turn->counts = (tl_message){ 0 };
+        turn->counts = (tl_bytes){ 0 };
         w->placed++;
     }
     return true;
@@ -190,7 +190,7 @@ static bool take_counts(tl_writer *w, int from, const void *bytes, size_t n)
         return false;
     struct waiting *turn = &w->waiting[head.item];
     turn->from = from;
-    turn->here = tl_message_put(&turn->counts, bytes, n);
+    turn->here = tl_bytes_put(&turn->counts, bytes, n);
     show_progress(w);
     return turn->here && place_ready(w);
 }

@@ -6,7 +6,7 @@
 #ifndef TLMPI_JOB_TRANSPORT_MESSAGES_H
 #define TLMPI_JOB_TRANSPORT_MESSAGES_H
 
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/bytes.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,36 +23,10 @@ enum {
     TL_MESSAGE_ROWS,
     TL_MESSAGE_READY, /* member to leader: the piece with this number (int32_t) is read */
     TL_MESSAGE_GO,    /* leader to member, or writer to proc: send what is ready */
-    TL_MESSAGE_PIECE  /* member to leader: about 1 MB of the piece */
+    TL_MESSAGE_PIECE, /* member to leader: about 1 MB of the piece */
+    TL_MESSAGE_QUESTION, /* proc 0 to those who hold ranks, and ... */
+    TL_MESSAGE_ANSWER    /* ... back: how many bytes (size_t), and then about 1 MB of them at a time */
 };
-
-/* The bytes of a message, being written or read.  Zero-initialise; the caller frees v. */
-typedef struct tl_message {
-    char *v;
-    size_t n, cap;
-    size_t at; /* bytes that have been read */
-} tl_message;
-
-/* Appends bytes.  False: memory is out. */
-static inline bool tl_message_put(tl_message *m, const void *bytes, size_t n)
-{
-    if (!tl_grow((void **)&m->v, &m->cap, m->n + n, 1))
-        return false;
-    if (n > 0)
-        memcpy(m->v + m->n, bytes, n);
-    m->n += n;
-    return true;
-}
-
-/* Takes the next n bytes.  False: so many are not left. */
-static inline bool tl_message_get(tl_message *m, void *bytes, size_t n)
-{
-    if (n > m->n - m->at)
-        return false;
-    memcpy(bytes, m->v + m->at, n);
-    m->at += n;
-    return true;
-}
 
 /* ITEM: what a proc is to read next. */
 typedef struct tl_task {
@@ -87,7 +61,7 @@ typedef struct tl_rows_head {
 /* A message that has come. */
 typedef struct tl_received {
     int from, tag;
-    tl_message message;
+    tl_bytes message;
 } tl_received;
 
 /* The unexpected-message queue: messages that have come and have not yet been asked for, in order of arrival.  Zero-initialise;

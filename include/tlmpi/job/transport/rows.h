@@ -45,11 +45,10 @@ tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- graphs */
 
-/* The graphs of ranks (analysis/graph.h), from the procs that have read them to proc 0. */
-
-/* Collective.  *all gets the graphs of all procs on proc 0, ascending by rank, and stays empty elsewhere;
- * tl_rank_graphs_free ends it.  This proc's own are used up.  The same status and message on every proc. */
-tl_status tl_graphs_collect(tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
+/* Collective.  What proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: *all gets, on proc 0,
+ * those of all procs without nodes and edges, ascending by rank, and stays empty elsewhere; tl_rank_graphs_free ends it.  The same
+ * status and message on every proc. */
+tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
 

@@ -1,0 +1,33 @@
+/* ask.h - questions of proc 0 to the procs that hold ranks (analysis/ask.h), and their answers.
+ *
+ *     proc 0:  tl_rank_procs_find ... asks ... tl_ask_nothing
+ *     others:  tl_rank_procs_find ... tl_answer_questions
+ *
+ * May use held.
+ */
+#ifndef TLMPI_JOB_TRANSPORT_ASK_H
+#define TLMPI_JOB_TRANSPORT_ASK_H
+
+#include "tlmpi/analysis/held.h"
+#include "tlmpi/base/status.h"
+
+/* Which proc holds which rank; on proc 0.  Zero-initialise; tl_rank_procs_free ends it. */
+typedef struct tl_rank_procs {
+    tl_held *held;  /* this proc's */
+    int32_t *ranks; /* [n] ascending */
+    int32_t *procs; /* [n] */
+    size_t n;
+} tl_rank_procs;
+
+/* Collective.  TL_ENOMEM everywhere. */
+tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err);
+void tl_rank_procs_free(tl_rank_procs *procs);
+
+/* On proc 0: an asker of all of them, which have to stay. */
+tl_asker tl_procs_asker(tl_rank_procs *procs);
+
+/* On proc 0, in the end: there are no more questions.  On the others: answers until then. */
+void tl_ask_nothing(void);
+void tl_answer_questions(const tl_rank_procs *procs);
+
+#endif

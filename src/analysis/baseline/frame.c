@@ -1,0 +1,149 @@
+/* frame.c - what a rank has of each kind of work in each step. */
+#include "tlmpi/analysis/baseline/frame.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+void tl_frame_free(tl_frame *f)
+{
+    free(f->steps);
+    free(f->cut);
+    free(f->cuts);
+    free(f->alike);
+    free(f->kinds);
+    free(f->usual_ns);
+    tl_map_free(&f->kind_of);
+    *f = (tl_frame){ 0 };
+}
+
+/* ---------------------------------------------------------------------------------------------------------- segments */
+
+/* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
+static uint32_t segment_of_cut(const tl_frame *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
+{
+    if (step > f->first_whole)
+        return at <= whole ? at : at % whole;
+    return at < n ? whole - 1 - (n - at - 1) % whole : whole;
+}
+
+uint32_t tl_segment_of(const tl_frame *f, const tl_node *node)
+{
+    size_t step = tl_step_index(f->steps, f->nsteps, node->step);
+    size_t like = !f->cut[step] ? step : step < f->first_whole ? f->first_whole : f->last_whole;
+    const tl_step_cut *c = &f->cuts[step];
+    if (like == f->nsteps || !f->alike[like] || f->cuts[like].n == 0)
+        return UINT32_MAX;
+    uint32_t at = node->segment < c->first ? 0 : node->segment - c->first;
+    at = at < c->n ? at : c->n;
+    return f->cut[step] ? segment_of_cut(f, step, at, c->n, f->cuts[like].n) : at;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- kinds */
+
+static bool is_host_work(const tl_node *node)
+{
+    return node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
+}
+
+/* False: it has no work. */
+static bool work_of(const tl_frame *f, const tl_node *node, tl_work_kind *kind)
+{
+    bool host = is_host_work(node);
+    if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
+        return false;
+    *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST } : (tl_work_kind){ node->key, TL_FAMILY_DEVICE };
+    return true;
+}
+
+static uint32_t find(const tl_frame *f, tl_work_kind kind)
+{
+    return tl_map_get(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key)); /* TL_MAP_NONE is TL_NONE */
+}
+
+uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
+{
+    tl_work_kind kind;
+    return work_of(f, node, &kind) ? find(f, kind) : TL_NONE;
+}
+
+uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
+{
+    return find(f, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT });
+}
+
+/* ------------------------------------------------------------------------------------------------------------- cells */
+
+typedef struct filling {
+    tl_frame *f;
+    int64_t *ns;      /* [kinds * nsteps] */
+    uint32_t *pieces; /* likewise */
+    size_t room, pieces_room;
+    int64_t compute_ns;
+} filling;
+
+static bool fill_in(filling *c, tl_work_kind kind, size_t step, int64_t ns)
+{
+    tl_frame *f = c->f;
+    uint32_t number = find(f, kind);
+    if (number == TL_NONE) {
+        size_t cells = (f->nkinds + 1) * f->nsteps;
+        number = (uint32_t)f->nkinds;
+        if (!tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds) ||
+            !tl_grow((void **)&c->ns, &c->room, cells, sizeof *c->ns) ||
+            !tl_grow((void **)&c->pieces, &c->pieces_room, cells, sizeof *c->pieces) ||
+            tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number) != 0)
+            return false;
+        f->kinds[f->nkinds++] = kind;
+        for (size_t s = cells - f->nsteps; s < cells; s++) {
+            c->ns[s] = 0;
+            c->pieces[s] = 0;
+        }
+    }
+    c->ns[number * f->nsteps + step] += ns;
+    c->pieces[number * f->nsteps + step]++;
+    return true;
+}
+
+static bool fill(filling *c, const tl_open_rank *o)
+{
+    tl_frame *f = c->f;
+    bool ok = true;
+    for (uint32_t v = 0; ok && v < o->n; v++) {
+        const tl_node *node = &o->nodes[v];
+        int64_t waited_ns = tl_waited_ns(o, v);
+        size_t step = tl_step_index(f->steps, f->nsteps, node->step);
+        tl_work_kind kind;
+        c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
+        if (waited_ns >= 0)
+            ok = fill_in(c, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT }, step, waited_ns);
+        if (ok && work_of(f, node, &kind))
+            ok = fill_in(c, kind, step, node->work_ns);
+    }
+    return ok;
+}
+
+static bool get_question(tl_frame *f, tl_bytes *in)
+{
+    size_t whole[2], n;
+    bool ok = tl_bytes_get(in, whole, sizeof whole) && tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps) &&
+              tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut) &&
+              tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts) &&
+              tl_bytes_get_list(in, (void **)&f->alike, &n, sizeof *f->alike);
+    f->first_whole = ok ? whole[0] : 0;
+    f->last_whole = ok ? whole[1] : 0;
+    return ok;
+}
+
+bool tl_cells_answer(const tl_settled *rank, tl_frame *f, tl_bytes *in, tl_bytes *out)
+{
+    tl_open_rank open = { 0 };
+    filling c = { .f = f };
+    tl_frame_free(f);
+    bool ok = get_question(f, in) && tl_rank_open(rank, &open) && fill(&c, &open) &&
+              tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) && tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
+              tl_bytes_put_list(out, c.ns, f->nkinds * f->nsteps, sizeof *c.ns) &&
+              tl_bytes_put_list(out, c.pieces, f->nkinds * f->nsteps, sizeof *c.pieces);
+    tl_open_free(&open);
+    free(c.ns);
+    free(c.pieces);
+    return ok;
+}

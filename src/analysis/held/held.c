@@ -1,0 +1,114 @@
+/* held.c - the ranks that are held, and which question goes to whom. */
+#include "tlmpi/analysis/held.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+static int by_rank(const void *a, const void *b)
+{
+    const tl_held_rank *x = a, *y = b;
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+bool tl_held_take(tl_rank_graphs *graphs, tl_held *out)
+{
+    *out = (tl_held){ .ranks = tl_calloc(graphs->of.n + 1, sizeof *out->ranks) };
+    if (out->ranks == NULL)
+        return false;
+    for (size_t i = 0; i < graphs->of.n; i++) {
+        out->ranks[out->n++] = (tl_held_rank){ .rank = graphs->of.v[i].rank, .settled = { .graph = graphs->of.v[i] } };
+        graphs->of.v[i] = (tl_rank_graph){ 0 };
+    }
+    tl_rank_graphs_free(graphs);
+    if (out->n > 1)
+        qsort(out->ranks, out->n, sizeof *out->ranks, by_rank);
+    return true;
+}
+
+void tl_held_free(tl_held *held)
+{
+    for (size_t i = 0; held->ranks != NULL && i < held->n; i++) {
+        tl_rank_graph_free(&held->ranks[i].settled.graph);
+        free(held->ranks[i].settled.ports);
+        tl_frame_free(&held->ranks[i].frame);
+        tl_told_free(&held->ranks[i].told);
+    }
+    free(held->ranks);
+    *held = (tl_held){ 0 };
+}
+
+bool tl_held_answer(tl_held_rank *r, tl_question question, tl_bytes *in, tl_bytes *out)
+{
+    switch (question) {
+    case TL_ASK_SETTLE:
+        return tl_settle_answer(&r->settled, in, out);
+    case TL_ASK_WAYS:
+        return tl_ways_answer(&r->settled, in, out);
+    case TL_ASK_CELLS:
+        return tl_cells_answer(&r->settled, &r->frame, in, out);
+    case TL_ASK_SUMS:
+        return tl_sums_answer(&r->settled, &r->frame, in, out);
+    case TL_ASK_UNITS:
+        return tl_units_answer(&r->settled, &r->frame, &r->told, in, out);
+    case TL_ASK_IDEAL:
+        return tl_rank_ideal_get(&r->told.ideal, in);
+    case TL_ASK_CHANGE:
+        return tl_change_answer(&r->settled, &r->frame, &r->told, in, out);
+    case TL_ASK_PATH:
+        return tl_path_answer(&r->settled, in, out);
+    case TL_ASK_PLACES:
+    case TL_ASK_NOTHING:
+        break;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ places */
+
+bool tl_held_list_places(tl_held *held, size_t index, tl_bytes *in, tl_place_pieces *out)
+{
+    uint32_t role = 0;
+    return tl_bytes_get(in, &role, sizeof role) &&
+           tl_places_list(&held->ranks[index].settled, &held->ranks[index].frame, role, (uint32_t)index, out);
+}
+
+void tl_held_take_places(tl_held *held, const tl_place_piece *pieces, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        held->ranks[pieces[i].held].frame.usual_ns[pieces[i].at] = pieces[i].ns;
+}
+
+/* --------------------------------------------------------------------------------------------------------- all ranks */
+
+size_t tl_held_index(const tl_held *held, int32_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, held->n, mid, held->ranks[mid].rank < rank);
+    return at < held->n && held->ranks[at].rank == rank ? at : held->n;
+}
+
+static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
+{
+    tl_held *held = of;
+    tl_place_pieces places = { 0 };
+    bool ok = true;
+    for (size_t i = 0; ok && i < asked->n; i++) {
+        if (asked->in[i].v == NULL)
+            continue;
+        size_t at = tl_held_index(held, ranks[i]);
+        ok = question == TL_ASK_PLACES ? tl_held_list_places(held, at, &asked->in[i], &places)
+                                       : tl_held_answer(&held->ranks[at], question, &asked->in[i], &asked->out[i]);
+        tl_bytes_free(&asked->in[i]);
+    }
+    if (ok && question == TL_ASK_PLACES) {
+        ok = tl_places_find(&places);
+        tl_held_take_places(held, places.v, places.n);
+    }
+    free(places.v);
+    return ok;
+}
+
+tl_asker tl_held_asker(tl_held *held)
+{
+    return (tl_asker){ ask, held, NULL };
+}

@@ -1,0 +1,190 @@
+/* plan.c - what a repair of a rank comes to: by how much which of its work exceeds the baseline, in which steps. */
+#include "parts.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+void tl_repair_plan_free(tl_repair_plan *p)
+{
+    free(p->window);
+    free(p->own_ns);
+    free(p->usual_ns);
+    free(p->also);
+    free(p->drop);
+    free(p->sums);
+    *p = (tl_repair_plan){ 0 };
+}
+
+bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
+{
+    const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
+    const uint64_t head[] = { p->family, p->nkinds, p->nsteps, p->nwindows, (uint64_t)p->nrepaired };
+    return tl_bytes_put(out, head, sizeof head) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
+           tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
+           tl_bytes_put_list(out, p->usual_ns, sums, sizeof *p->usual_ns) &&
+           tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also) &&
+           tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop) && tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
+}
+
+bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
+{
+    uint64_t head[5];
+    size_t n;
+    *p = (tl_repair_plan){ 0 };
+    if (!tl_bytes_get(in, head, sizeof head))
+        return false;
+    *p = (tl_repair_plan){ .family = head[0], .nkinds = head[1], .nsteps = head[2], .nwindows = head[3], .nrepaired = (int64_t)head[4] };
+    return tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window) &&
+           tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns) &&
+           tl_bytes_get_list(in, (void **)&p->usual_ns, &n, sizeof *p->usual_ns) &&
+           tl_bytes_get_list(in, (void **)&p->also, &n, sizeof *p->also) &&
+           tl_bytes_get_list(in, (void **)&p->drop, &n, sizeof *p->drop) &&
+           tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- make */
+
+typedef struct planning {
+    const tl_baseline *b;
+    const tl_repair *repair;
+    tl_repair_plan *plan;
+    size_t *window_at; /* [nsteps] 1 + the window that a step is compared in; 0: none */
+    bool *more;        /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
+    bool *on;          /* [nsteps] scratch */
+    int64_t *scratch;  /* [nranks + nsteps] */
+} planning;
+
+static const tl_work_class *class_of(const planning *p, size_t kind)
+{
+    return &p->b->classes[p->b->class_of_kind[p->repair->rank][kind]];
+}
+
+static bool is_of_family(const planning *p, size_t kind)
+{
+    tl_family family = (tl_family)p->repair->family;
+    return class_of(p, kind)->family == (family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family);
+}
+
+static bool has_more(const planning *p, const tl_work_class *class, size_t step)
+{
+    const tl_baseline *b = p->b;
+    size_t n = b->roles[class->role].n;
+    for (size_t i = 0; i < n; i++)
+        p->scratch[i] = class->pieces[i * b->nsteps + step];
+    int64_t own = p->scratch[b->place_of[p->repair->rank]];
+    return own > tl_usual(p->scratch, n);
+}
+
+/* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what takes long. */
+static bool is_step(const planning *p, size_t kind, size_t step)
+{
+    return p->more[kind * p->b->nsteps + step] == (p->repair->family == TL_FAMILY_ADDITIONAL);
+}
+
+static void find_windows(planning *p)
+{
+    const tl_baseline *b = p->b;
+    tl_repair_plan *plan = p->plan;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        plan->also[s] = tl_repair_lasts(b, p->repair, s);
+        plan->nrepaired += p->repair->on[s];
+        p->window_at[s] = p->repair->on[s] ? (p->repair->drifts ? ++plan->nwindows : 1) : 0;
+    }
+    plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
+    for (size_t k = 0; k < plan->nkinds; k++)
+        for (size_t s = 0; s < b->nsteps; s++)
+            p->more[k * b->nsteps + s] = class_of(p, k)->family == TL_FAMILY_DEVICE && has_more(p, class_of(p, k), s);
+    for (size_t k = 0; k < plan->nkinds; k++)
+        for (size_t s = 0; s < b->nsteps; s++) {
+            size_t like = plan->also[s] && !p->repair->on[s] ? tl_whole_step_at(b, s) : s;
+            if (is_of_family(p, k) && p->window_at[like] > 0 && is_step(p, k, like))
+                plan->window[k * b->nsteps + s] = (uint32_t)p->window_at[like];
+        }
+}
+
+static void find_excess(planning *p)
+{
+    const tl_baseline *b = p->b;
+    for (size_t w = 0; w < p->plan->nwindows; w++)
+        for (size_t k = 0; k < p->plan->nkinds; k++) {
+            size_t at = w * p->plan->nkinds + k;
+            if (!is_of_family(p, k))
+                continue;
+            for (size_t s = 0; s < b->nsteps; s++)
+                p->on[s] = p->window_at[s] == w + 1 && is_step(p, k, s);
+            p->plan->usual_ns[at] = tl_baseline_of(b, class_of(p, k), b->place_of[p->repair->rank], p->on, &p->plan->own_ns[at],
+                                                   p->scratch);
+        }
+}
+
+static int64_t waits_of(const planning *p, size_t kind, size_t step)
+{
+    return class_of(p, kind)->pieces[p->b->place_of[p->repair->rank] * p->b->nsteps + step];
+}
+
+/* Of waits for the device those beyond what peers have in the same stretch; of cut steps as many as of whole ones. */
+static void find_drops(planning *p)
+{
+    const tl_baseline *b = p->b;
+    for (size_t k = 0; k < p->plan->nkinds; k++) {
+        int64_t all = 0, dropped = 0;
+        if (!is_of_family(p, k))
+            continue;
+        for (int cut = 0; cut < 2; cut++)
+            for (size_t s = 0; s < b->nsteps; s++) {
+                if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
+                    continue;
+                int64_t has = waits_of(p, k, s);
+                int64_t more = cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->place_of[p->repair->rank], s, p->scratch)
+                                        : (all > 0 ? tl_portion(has, dropped, all) : 0);
+                p->plan->drop[k * b->nsteps + s] = (uint32_t)more;
+                all += has;
+                dropped += more;
+            }
+    }
+}
+
+int64_t tl_waits_beyond(const tl_baseline *b, const tl_work_class *class, size_t member, size_t step, int64_t *scratch)
+{
+    size_t n = b->roles[class->role].n;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->pieces[i * b->nsteps + step];
+    int64_t has = scratch[member];
+    return tl_ns_max(0, has - tl_usual(scratch, n));
+}
+
+bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
+{
+    size_t nkinds = b->nkinds[repair->rank], cells = nkinds * b->nsteps + 1;
+    planning p = { .b = b,
+                   .repair = repair,
+                   .plan = out,
+                   .window_at = tl_calloc(b->nsteps + 1, sizeof *p.window_at),
+                   .more = tl_calloc(cells, sizeof *p.more),
+                   .on = tl_calloc(b->nsteps + 1, sizeof *p.on),
+                   .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *p.scratch) };
+    *out = (tl_repair_plan){ .family = repair->family,
+                      .nkinds = nkinds,
+                      .nsteps = b->nsteps,
+                      .window = tl_calloc(cells, sizeof *out->window),
+                      .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
+                      .drop = tl_calloc(cells, sizeof *out->drop) };
+    bool ok = p.window_at != NULL && p.more != NULL && p.on != NULL && p.scratch != NULL && out->window != NULL &&
+              out->also != NULL && out->drop != NULL;
+    if (ok) {
+        find_windows(&p);
+        out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
+        out->usual_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->usual_ns);
+        ok = out->own_ns != NULL && out->usual_ns != NULL;
+    }
+    if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_HOST))
+        find_excess(&p);
+    if (ok && repair->family == TL_FAMILY_WAIT)
+        find_drops(&p);
+    if (ok && repair->family == TL_FAMILY_ADDITIONAL)
+        ok = tl_repair_plan_sums(b, repair->rank, out);
+    free(p.window_at);
+    free(p.more);
+    free(p.on);
+    free(p.scratch);
+    return ok;
+}

@@ -1,0 +1,193 @@
+/* sums.c - pieces of work that a rank has and its peers do not have.
+ *
+ *     peers    [ a ][ b ]c[ a ]c           c: collectives
+ *     rank     [ a ][ b ][ b ][ b ]c[ a ]c
+ *
+ * All of b made shorter would spare time in the wrong places; so every stretch is compared by itself.
+ */
+#include "parts.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* What a rank has of a kind, as numbered by who asks, in a stretch of the steps of a window. */
+typedef struct stretch {
+    uint64_t key; /* of window, kind and segment */
+    int64_t ns;
+    uint32_t window, kind, segment, member;
+} stretch;
+
+typedef TL_VEC(stretch) stretches;
+
+static uint64_t key_of(uint32_t window, uint32_t kind, uint32_t segment)
+{
+    return tl_hash_mix(tl_hash_mix(window, kind), segment);
+}
+
+/* ------------------------------------------------------------------------------------------- who holds a rank */
+
+/* Which kinds of the device are asked for, and in which steps. */
+typedef struct wanted {
+    tl_work_kind *kinds;
+    size_t nkinds, ncells;
+    uint32_t *window; /* [nkinds * nsteps] 0: not there */
+    uint32_t *own;    /* by kind of the frame: the one that is asked for; TL_NONE */
+} wanted;
+
+static bool get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
+{
+    bool ok = tl_bytes_get_list(in, (void **)&a->kinds, &a->nkinds, sizeof *a->kinds) &&
+              tl_bytes_get_list(in, (void **)&a->window, &a->ncells, sizeof *a->window);
+    a->own = tl_malloc((f->nkinds + 1) * sizeof *a->own);
+    ok = ok && a->own != NULL;
+    for (size_t k = 0; ok && k < f->nkinds; k++)
+        a->own[k] = TL_NONE;
+    for (uint32_t k = 0; ok && k < a->nkinds; k++) {
+        uint32_t own = tl_map_get(&f->kind_of, tl_hash_mix(a->kinds[k].family + 1, a->kinds[k].key));
+        if (own != TL_MAP_NONE)
+            a->own[own] = k;
+    }
+    return ok;
+}
+
+static bool sum_up(const tl_changes *c, const wanted *a, stretches *out)
+{
+    tl_map at = { 0 };
+    bool ok = true;
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        uint32_t kind = c->kind_of[v] != TL_NONE ? a->own[c->kind_of[v]] : TL_NONE;
+        uint32_t window = kind != TL_NONE ? a->window[kind * c->frame->nsteps + c->step_of[v]] : 0;
+        if (window == 0)
+            continue;
+        uint32_t segment = tl_segment_of(c->frame, &c->open.nodes[v]);
+        uint64_t key = key_of(window, kind, segment);
+        uint32_t i = tl_map_get(&at, key);
+        if (i == TL_MAP_NONE) {
+            i = (uint32_t)out->n;
+            ok = tl_vec_room(out) && tl_map_put(&at, key, i) == 0;
+            if (ok)
+                out->v[out->n++] = (stretch){ .key = key, .window = window, .kind = kind, .segment = segment };
+        }
+        if (ok)
+            out->v[i].ns += c->open.nodes[v].work_ns;
+    }
+    tl_map_free(&at);
+    return ok;
+}
+
+bool tl_sums_answer(const tl_settled *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
+{
+    tl_changes c = { 0 };
+    stretches sums = { 0 };
+    wanted a = { 0 };
+    bool ok = get_wanted(&a, frame, in) && tl_changes_open(rank, frame, &c);
+    if (ok) {
+        tl_changes_compare(&c);
+        ok = sum_up(&c, &a, &sums) && tl_bytes_put_list(out, sums.v, sums.n, sizeof *sums.v);
+    }
+    tl_changes_free(&c);
+    free(sums.v);
+    free(a.kinds);
+    free(a.window);
+    free(a.own);
+    return ok;
+}
+
+bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
+{
+    tl_map at = { 0 };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < plan->nsums; i++)
+        ok = tl_map_put(&at, key_of(plan->sums[i].window, plan->sums[i].kind, plan->sums[i].segment), i) == 0;
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        uint32_t kind = c->kind_of[v];
+        uint32_t window = kind != TL_NONE ? plan->window[kind * plan->nsteps + c->step_of[v]] : 0;
+        uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v]))) : TL_MAP_NONE;
+        int64_t ns = c->open.nodes[v].work_ns;
+        if (i != TL_MAP_NONE && plan->sums[i].own_ns > 0)
+            c->less_ns[v] += ns - tl_portion(ns, plan->sums[i].usual_ns, plan->sums[i].own_ns);
+    }
+    tl_map_free(&at);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- who asks */
+
+static bool put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan *plan, tl_bytes *out)
+{
+    tl_work_kind *kinds = tl_malloc((plan->nkinds + 1) * sizeof *kinds);
+    uint32_t *window = tl_calloc(plan->nkinds * plan->nsteps + 1, sizeof *window);
+    for (size_t k = 0; kinds != NULL && k < plan->nkinds; k++) {
+        const tl_work_class *class = &b->classes[b->class_of_kind[rank][k]];
+        kinds[k] = (tl_work_kind){ class->key, class->family };
+    }
+    for (size_t i = 0; window != NULL && i < plan->nkinds * plan->nsteps; i++)
+        window[i] = plan->also[i % plan->nsteps] ? 0 : plan->window[i];
+    bool ok = kinds != NULL && window != NULL && tl_bytes_put_list(out, kinds, plan->nkinds, sizeof *kinds) &&
+              tl_bytes_put_list(out, window, plan->nkinds * plan->nsteps, sizeof *window);
+    free(kinds);
+    free(window);
+    return ok;
+}
+
+static bool get_stretches(tl_bytes *in, uint32_t member, stretches *out)
+{
+    stretch *list = NULL;
+    size_t n;
+    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) &&
+              tl_grow((void **)&out->v, &out->cap, out->n + n, sizeof *out->v);
+    for (size_t i = 0; ok && i < n; i++) {
+        out->v[out->n] = list[i];
+        out->v[out->n++].member = member;
+    }
+    free(list);
+    return ok;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const stretch *x = a, *y = b;
+    return x->key != y->key ? TL_COMPARE(x->key, y->key) : TL_COMPARE(x->member, y->member);
+}
+
+/* Of each stretch that the member has, what is usual. */
+static bool compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
+{
+    size_t n = b->roles[b->role_of[rank]].n;
+    int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
+    plan->sums = tl_malloc((all->n + 1) * sizeof *plan->sums);
+    bool ok = ns != NULL && plan->sums != NULL;
+    if (ok && all->n > 1)
+        qsort(all->v, all->n, sizeof *all->v, by_key);
+    for (size_t i = 0, to; ok && i < all->n; i = to) {
+        const stretch *first = &all->v[i];
+        for (size_t k = 0; k < n; k++)
+            ns[k] = 0;
+        for (to = i; to < all->n && all->v[to].key == first->key; to++)
+            ns[all->v[to].member] = all->v[to].ns;
+        int64_t own = ns[b->place_of[rank]];
+        if (own > 0)
+            plan->sums[plan->nsums++] = (tl_repair_plan_sum){ own, tl_usual(ns, n), first->window, first->kind, first->segment, 0 };
+    }
+    free(ns);
+    return ok;
+}
+
+bool tl_repair_plan_sums(const tl_baseline *b, uint32_t rank, tl_repair_plan *plan)
+{
+    const tl_role_ranks *role = &b->roles[b->role_of[rank]];
+    const uint32_t *members = b->members + role->first;
+    stretches all = { 0 };
+    tl_asked asked;
+    bool ok = tl_asked_new(b->graph->nranks, &asked);
+    for (uint32_t i = 0; ok && i < role->n; i++)
+        ok = put_wanted(b, rank, plan, &asked.in[members[i]]);
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_SUMS, &asked);
+    for (uint32_t i = 0; ok && i < role->n; i++)
+        ok = get_stretches(&asked.out[members[i]], i, &all);
+    ok = ok && compare(b, rank, &all, plan);
+    tl_asked_free(&asked);
+    free(all.v);
+    return ok;
+}

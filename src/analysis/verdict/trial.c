@@ -1,0 +1,202 @@
+/* trial.c - what a scenario gains: ranks are asked what stays of them then, and all of it is replayed once. */
+#include "parts.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+struct tl_trial {
+    const tl_findings *j;
+    const tl_baseline *b;
+    tl_ideal *ideal;
+    uint32_t *parts_of;    /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
+    int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
+    int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
+    tl_piece *changed;     /* [nranks] of the scenario in hand */
+};
+
+/* ------------------------------------------------------------------------------------------------------------- links */
+
+/* As the ideal has it, and with what the repair of chosen links takes off, where that is more. */
+static bool find_transfers(tl_trial *t)
+{
+    const tl_graph *g = t->b->graph;
+    tl_transfer_list list = { 0 };
+    bool ok = true;
+    for (size_t u = 0; ok && u < t->j->units.n; u++) {
+        const tl_repair repair = tl_repair_of(&t->j->units.v[u]);
+        if (t->j->units.v[u].needed && t->j->units.v[u].rank == TL_NONE)
+            ok = tl_repair_link(t->b, &repair, &list);
+    }
+    for (uint32_t m = 0; m < g->nmeetings; m++)
+        t->meeting_less[m] = tl_ideal_of_transfer(t->ideal, m, g->meetings[m].work_ns);
+    for (size_t r = 0; ok && r < g->nranks; r++) {
+        size_t nports = g->ranks[r].nports;
+        t->end_less[r] = tl_calloc(nports + 1, sizeof **t->end_less);
+        ok = t->end_less[r] != NULL;
+        for (size_t p = 0; ok && p < nports; p++)
+            t->end_less[r][p] = tl_ideal_of_transfer(t->ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
+    }
+    for (size_t i = 0; ok && i < list.n; i++) {
+        const tl_transfer_less *less = &list.v[i];
+        int64_t *ns = less->rank == TL_NONE ? &t->meeting_less[less->of] : &t->end_less[less->rank][less->of];
+        *ns = tl_ns_max(*ns, less->ns);
+    }
+    free(list.v);
+    return ok;
+}
+
+/* What of the ideal transfers on links of some sorts become shorter by. */
+static void shorten_transfers(const tl_trial *t, const bool *sorts, tl_whole *whole)
+{
+    const tl_graph *g = t->b->graph;
+    for (uint32_t m = 0; m < g->nmeetings; m++) {
+        uint32_t link = tl_link_of(t->b, m);
+        if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
+            whole->net.own_ns[whole->meetings + m] -= t->meeting_less[m];
+    }
+    for (size_t r = 0; r < g->nranks; r++) {
+        const tl_piece *piece = tl_piece_is(&t->changed[r]) ? &t->changed[r] : &t->j->pieces[r];
+        for (size_t p = 0; p < g->ranks[r].nports; p++) {
+            uint32_t link = tl_link_of(t->b, g->ranks[r].ports[p].meeting);
+            if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
+                whole->net.own_ns[whole->base[r] + piece->met[p]] -= t->end_less[r][p];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ranks */
+
+static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
+{
+    if (s->balance != NULL) {
+        double to = s->balance->to[t->b->role_of[rank]];
+        return (tl_change){ .kind = to != 1 ? TL_CHANGE_BALANCE : TL_CHANGE_NONE, .to = to };
+    }
+    if (s->free_hosts)
+        return (tl_change){ .kind = TL_CHANGE_HOST };
+    if (s->host != 0)
+        return (tl_change){ .kind = t->b->host_of[rank] == s->host && t->j->rank_ns[rank] >= 0 ? TL_CHANGE_UNITS : TL_CHANGE_NONE };
+    return (tl_change){ .kind = (s->parts & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE, .parts = s->parts };
+}
+
+/* The chosen units of a rank, by their numbers there. */
+static size_t list_chosen(const tl_trial *t, size_t rank, uint32_t *plans)
+{
+    size_t n = 0;
+    uint32_t number = 0;
+    for (size_t u = 0; u < t->j->units.n; u++) {
+        const tl_unit *unit = &t->j->units.v[u];
+        if (unit->rank != rank)
+            continue;
+        if (unit->needed)
+            plans[n++] = number;
+        number++;
+    }
+    return n;
+}
+
+static bool put_changes(tl_trial *t, const tl_scenario *s, tl_asked *asked)
+{
+    uint32_t *plans = tl_malloc((t->j->units.n + 1) * sizeof *plans);
+    bool ok = plans != NULL;
+    for (size_t r = 0; ok && r < asked->n; r++) {
+        tl_change change = change_of(t, s, r);
+        bool repaired = change.kind == TL_CHANGE_UNITS || change.kind == TL_CHANGE_IDEAL;
+        if (change.kind != TL_CHANGE_NONE && tl_graph_has(t->b->graph, r))
+            ok = tl_change_put(asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
+    }
+    free(plans);
+    return ok;
+}
+
+static bool get_changed(tl_trial *t, const tl_scenario *s, size_t rank, tl_bytes *in)
+{
+    tl_end_less *ends = NULL;
+    uint32_t parts = 0;
+    size_t n = 0;
+    bool ok = tl_piece_get(&t->changed[rank], in) && tl_bytes_get(in, &parts, sizeof parts) &&
+              tl_bytes_get_list(in, (void **)&ends, &n, sizeof *ends);
+    for (size_t i = 0; ok && i < n; i++)
+        t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
+    free(ends);
+    if (ok && s->parts != 0)
+        t->parts_of[rank] &= parts | ~s->parts;
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- trial */
+
+tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
+{
+    size_t nranks = b->graph->nranks;
+    tl_trial *t = tl_calloc(1, sizeof *t);
+    tl_asked asked = { 0 };
+    if (t == NULL)
+        return NULL;
+    *t = (tl_trial){ .j = findings,
+                     .b = b,
+                     .ideal = tl_ideal_new(b),
+                     .parts_of = tl_malloc((nranks + 1) * sizeof *t->parts_of),
+                     .meeting_less = tl_calloc(b->graph->nmeetings + 1, sizeof *t->meeting_less),
+                     .end_less = tl_calloc(nranks + 1, sizeof *t->end_less),
+                     .changed = tl_calloc(nranks + 1, sizeof *t->changed) };
+    bool ok = t->ideal != NULL && t->parts_of != NULL && t->meeting_less != NULL && t->end_less != NULL && t->changed != NULL &&
+              find_transfers(t) && tl_asked_new(nranks, &asked);
+    for (size_t r = 0; ok && r < nranks; r++) {
+        t->parts_of[r] = ~0U;
+        ok = !tl_graph_has(b->graph, r) || tl_ideal_put(t->ideal, r, &asked.in[r]);
+    }
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_IDEAL, &asked);
+    tl_asked_free(&asked);
+    if (ok)
+        return t;
+    tl_trial_free(t);
+    return NULL;
+}
+
+void tl_trial_free(tl_trial *t)
+{
+    if (t == NULL)
+        return;
+    for (size_t r = 0; t->end_less != NULL && r < t->b->graph->nranks; r++)
+        free(t->end_less[r]);
+    tl_ideal_free(t->ideal);
+    free(t->parts_of);
+    free(t->meeting_less);
+    free(t->end_less);
+    free(t->changed);
+    free(t);
+}
+
+bool tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
+{
+    tl_asked asked;
+    tl_whole whole = { 0 };
+    bool any = s->sorts != NULL;
+    bool ok = tl_asked_new(t->b->graph->nranks, &asked) && put_changes(t, s, &asked);
+    for (size_t r = 0; ok && r < asked.n; r++)
+        any = any || asked.in[r].v != NULL;
+    *gain_ns = 0;
+    if (ok && !any) {
+        tl_asked_free(&asked);
+        return true;
+    }
+    ok = ok && tl_ask_ranks(t->b->asker, TL_ASK_CHANGE, &asked);
+    for (size_t r = 0; ok && r < asked.n; r++) {
+        ok = asked.out[r].v == NULL || get_changed(t, s, r, &asked.out[r]);
+        tl_bytes_free(&asked.out[r]);
+    }
+    ok = ok && tl_whole_make(t->b, t->j->pieces, t->changed, &whole);
+    int64_t *done_ns = ok ? tl_malloc((whole.net.n + 1) * sizeof *done_ns) : NULL;
+    if (done_ns != NULL) {
+        if (s->sorts != NULL)
+            shorten_transfers(t, s->sorts, &whole);
+        *gain_ns = t->j->end_ns - tl_net_replay(&whole.net, done_ns);
+    }
+    free(done_ns);
+    tl_whole_free(&whole);
+    for (size_t r = 0; r < asked.n; r++)
+        tl_piece_free(&t->changed[r]);
+    tl_asked_free(&asked);
+    return done_ns != NULL;
+}

@@ -1,0 +1,317 @@
+/* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message of one length, and then of its bytes.
+ *
+ * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (PLACES) they go on together.
+ */
+#include "tlmpi/job/transport/ask.h"
+#include "tlmpi/job/transport/messages.h"
+#include "tlmpi/job/transport/rows.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 20 };
+
+/* ----------------------------------------------------------------------------------------------------------- which */
+
+typedef struct rank_proc {
+    int32_t rank, proc;
+} rank_proc;
+
+static int by_rank(const void *a, const void *b)
+{
+    const rank_proc *x = a, *y = b;
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+static bool list(const rank_proc *all, size_t n, tl_rank_procs *out)
+{
+    out->ranks = tl_malloc((n + 1) * sizeof *out->ranks);
+    out->procs = tl_malloc((n + 1) * sizeof *out->procs);
+    out->n = out->ranks != NULL && out->procs != NULL ? n : 0;
+    for (size_t i = 0; i < out->n; i++) {
+        out->ranks[i] = all[i].rank;
+        out->procs[i] = all[i].proc;
+    }
+    return out->ranks != NULL && out->procs != NULL;
+}
+
+tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err)
+{
+    rank_proc *own = tl_malloc((held->n + 1) * sizeof *own), *all = NULL;
+    size_t nall = 0;
+    *out = (tl_rank_procs){ .held = held };
+    for (size_t i = 0; own != NULL && i < held->n; i++)
+        own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
+    tl_status st = tl_par_agree(own != NULL ? TL_OK : tl_fail_memory(err, "who holds which rank"), err);
+    if (st == TL_OK)
+        st = tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &nall, NULL, err);
+    if (st == TL_OK && tl_par_proc() == 0) {
+        if (nall > 1)
+            qsort(all, nall, sizeof *all, by_rank);
+        st = list(all, nall, out) ? TL_OK : tl_fail_memory(err, "who holds which rank");
+    }
+    free(own);
+    free(all);
+    return tl_par_agree(st, err);
+}
+
+void tl_rank_procs_free(tl_rank_procs *procs)
+{
+    free(procs->ranks);
+    free(procs->procs);
+    *procs = (tl_rank_procs){ 0 };
+}
+
+/* -------------------------------------------------------------------------------------------------------- messages */
+
+/* What goes before the bytes: the question, or whether it could be answered. */
+typedef struct head {
+    uint64_t what, n;
+} head;
+
+static void send(int to, int tag, uint64_t what, const tl_bytes *b)
+{
+    const head h = { what, b->n };
+    tl_par_send(to, tag, &h, sizeof h, NULL, NULL);
+    for (size_t at = 0; at < b->n; at += BLOCK)
+        tl_par_send(to, tag, b->v + at, b->n - at < BLOCK ? b->n - at : BLOCK, NULL, NULL);
+}
+
+/* What has come from one proc so far. */
+typedef struct coming {
+    head head;
+    tl_bytes bytes;
+    size_t left;
+    bool begun, failed; /* failed: no room, and the bytes are thrown away */
+} coming;
+
+static void take(const tl_envelope *e, coming *c)
+{
+    static char waste[BLOCK]; /* where there is no room for it */
+    if (!c->begun) {
+        tl_par_take(e, &c->head);
+        c->begun = true;
+        c->left = c->head.n;
+        c->failed = !tl_grow((void **)&c->bytes.v, &c->bytes.cap, c->left + 1, 1);
+        return;
+    }
+    tl_par_take(e, c->failed ? waste : c->bytes.v + c->bytes.n);
+    c->left -= e->n;
+    c->bytes.n += c->failed ? 0 : e->n;
+}
+
+/* Waits for one message each of n procs; from[proc]. */
+static void receive(int n, coming *from)
+{
+    tl_envelope e;
+    unsigned spins = 0;
+    for (int left = n; left > 0;) {
+        if (!tl_par_probe(&e)) {
+            tl_par_nap(&spins);
+            continue;
+        }
+        spins = 0;
+        take(&e, &from[e.from]);
+        left -= from[e.from].left == 0;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- questions */
+
+/* The bytes of a message: of each rank the place among those that are asked, its number, how many bytes, and they. */
+static bool put(tl_bytes *out, int32_t index, int32_t rank, const tl_bytes *bytes)
+{
+    const int32_t who[] = { index, rank };
+    return tl_bytes_put(out, who, sizeof who) && tl_bytes_put_list(out, bytes->v, bytes->n, 1);
+}
+
+static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
+{
+    int32_t who[2] = { 0, 0 };
+    *bytes = (tl_bytes){ 0 };
+    bool ok = tl_bytes_get(in, who, sizeof who) && tl_bytes_get_list(in, (void **)&bytes->v, &bytes->n, 1);
+    *index = who[0];
+    *rank = who[1];
+    return ok;
+}
+
+static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out, tl_place_pieces *places)
+{
+    size_t at = tl_held_index(held, rank);
+    if (question == TL_ASK_PLACES)
+        return tl_held_list_places(held, at, in, places);
+    return tl_held_answer(&held->ranks[at], (tl_question)question, in, out);
+}
+
+/* Collective: what is usual of pieces is found where those of the same place meet. */
+static bool meet_places(tl_held *held, const tl_place_pieces *own)
+{
+    tl_place_pieces all = { 0 };
+    tl_place_piece *back = NULL;
+    size_t nback = 0;
+    tl_error err;
+    int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
+    for (size_t i = 0; to != NULL && i < own->n; i++) {
+        own->v[i].proc = tl_par_proc();
+        to[i] = (int32_t)(own->v[i].place % (uint64_t)tl_par_nprocs());
+    }
+    tl_status st = tl_par_agree(to != NULL ? TL_OK : TL_ENOMEM, &err);
+    if (st == TL_OK)
+        st = tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n, &err);
+    free(to);
+    to = st == TL_OK ? tl_malloc((all.n + 1) * sizeof *to) : NULL;
+    if (st == TL_OK)
+        st = tl_par_agree(to != NULL && tl_places_find(&all) ? TL_OK : TL_ENOMEM, &err);
+    for (size_t i = 0; st == TL_OK && i < all.n; i++)
+        to[i] = all.v[i].proc;
+    if (st == TL_OK)
+        st = tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
+    if (st == TL_OK)
+        tl_held_take_places(held, back, nback);
+    free(to);
+    free(all.v);
+    free(back);
+    return st == TL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
+
+/* The answers to a message, as bytes of another.  Where one fails, the others go on together all the same. */
+static bool answer(tl_held *held, uint32_t question, tl_bytes *in, tl_bytes *out)
+{
+    tl_place_pieces places = { 0 };
+    bool ok = true;
+    while (ok && in->at < in->n) {
+        tl_bytes one = { 0 }, told = { 0 };
+        int32_t index, rank;
+        ok = get(in, &index, &rank, &one) && answer_one(held, question, rank, &one, &told, &places) && put(out, index, rank, &told);
+        tl_bytes_free(&one);
+        tl_bytes_free(&told);
+    }
+    if (question == TL_ASK_PLACES)
+        ok = meet_places(held, &places) && ok;
+    free(places.v);
+    return ok;
+}
+
+void tl_answer_questions(const tl_rank_procs *procs)
+{
+    for (;;) {
+        coming from = { .left = 0 };
+        tl_bytes out = { 0 };
+        receive(1, &from);
+        if (from.head.what == TL_ASK_NOTHING) {
+            tl_bytes_free(&from.bytes);
+            return;
+        }
+        bool ok = answer(procs->held, (uint32_t)from.head.what, &from.bytes, &out) && !from.failed;
+        out.n = ok ? out.n : 0;
+        tl_bytes_free(&from.bytes);
+        send(0, TL_MESSAGE_ANSWER, ok, &out);
+        tl_bytes_free(&out);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- proc 0 */
+
+void tl_ask_nothing(void)
+{
+    for (int p = 1; p < tl_par_nprocs(); p++)
+        send(p, TL_MESSAGE_QUESTION, TL_ASK_NOTHING, &(tl_bytes){ 0 });
+}
+
+typedef struct asking {
+    const tl_rank_procs *procs;
+    const int32_t *ranks;
+    uint32_t question;
+    tl_asked *asked;
+    tl_bytes *messages; /* by proc */
+    coming *answers;    /* likewise */
+    bool ok;
+} asking;
+
+static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
+{
+    size_t at = tl_index_of(procs->ranks, procs->n, rank);
+    return at < procs->n ? procs->procs[at] : 0;
+}
+
+/* To those that hold a rank that is asked; to all, where all go on together. */
+static int send_all(asking *a)
+{
+    int n = 0;
+    for (size_t i = 0; a->ok && i < a->asked->n; i++) {
+        int32_t proc = proc_of(a->procs, a->ranks[i]);
+        if (a->asked->in[i].v == NULL || proc == 0)
+            continue;
+        a->ok = put(&a->messages[proc], (int32_t)i, a->ranks[i], &a->asked->in[i]);
+        tl_bytes_free(&a->asked->in[i]);
+    }
+    for (int p = 1; p < tl_par_nprocs(); p++) {
+        if (a->messages[p].n == 0 && a->question != TL_ASK_PLACES)
+            continue;
+        send(p, TL_MESSAGE_QUESTION, a->question, &a->messages[p]);
+        tl_bytes_free(&a->messages[p]);
+        n++;
+    }
+    return n;
+}
+
+static void answer_own(asking *a)
+{
+    tl_place_pieces places = { 0 };
+    for (size_t i = 0; i < a->asked->n; i++) {
+        if (a->asked->in[i].v == NULL || !a->ok)
+            continue;
+        a->ok = answer_one(a->procs->held, a->question, a->ranks[i], &a->asked->in[i], &a->asked->out[i], &places);
+        tl_bytes_free(&a->asked->in[i]);
+    }
+    if (a->question == TL_ASK_PLACES)
+        a->ok = meet_places(a->procs->held, &places) && a->ok;
+    free(places.v);
+}
+
+static void take_answers(asking *a, coming *from)
+{
+    a->ok = a->ok && !from->failed && (!from->begun || from->head.what != 0);
+    while (a->ok && from->bytes.at < from->bytes.n) {
+        int32_t index, rank;
+        tl_bytes one;
+        a->ok = get(&from->bytes, &index, &rank, &one);
+        if (a->ok)
+            a->asked->out[index] = one;
+        else
+            tl_bytes_free(&one);
+    }
+    tl_bytes_free(&from->bytes);
+}
+
+static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
+{
+    size_t nprocs = (size_t)tl_par_nprocs();
+    asking a = { .procs = of,
+                 .ranks = ranks,
+                 .question = question,
+                 .asked = asked,
+                 .messages = tl_calloc(nprocs, sizeof *a.messages),
+                 .answers = tl_calloc(nprocs, sizeof *a.answers),
+                 .ok = true };
+    if (a.messages != NULL && a.answers != NULL) {
+        int n = send_all(&a);
+        answer_own(&a);
+        receive(n, a.answers);
+        for (size_t p = 1; p < nprocs; p++)
+            take_answers(&a, &a.answers[p]);
+    } else {
+        a.ok = false;
+    }
+    free(a.messages);
+    free(a.answers);
+    return a.ok;
+}
+
+tl_asker tl_procs_asker(tl_rank_procs *procs)
+{
+    return (tl_asker){ ask, procs, NULL };
+}
