@@ -12,8 +12,8 @@
 #define TLMPI_TESTS_GRAPH_DRAWN_H
 
 #include "draw.h"
+#include "replayed.h"
 #include "tlmpi/analysis/graph.h"
-#include "tlmpi/analysis/replay.h"
 #include "unit.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -124,6 +124,7 @@ typedef struct graph_job {
     tl_late_row rows[GRAPH_ROWS];
     tl_graph graph;
     tl_baseline baseline;
+    tl_open_rank open[GRAPH_RANKS]; /* those that have been asked for */
 } graph_job;
 
 /* Rows of the nth comm of a letter; whether any rank has one. */
@@ -173,16 +174,20 @@ static inline tl_graph_input graph_job_input(const graph_job *j)
                              .nmarked = j->nmarked, .rows = j->rows, .nrows = j->nrows };
 }
 
+static inline void graph_job_baseline(graph_job *j)
+{
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+}
+
 /* Unchanged, each node is done when it was. */
 static inline void graph_job_is_exact(const graph_job *j)
 {
-    int64_t *done_ns = calloc(j->graph.nnodes + 1, sizeof *done_ns);
-    if (done_ns == NULL)
-        abort();
-    tl_replay(&j->graph, NULL, done_ns);
-    for (size_t v = 0; v < j->graph.nnodes; v++)
-        CU_ASSERT_EQUAL(done_ns[v], j->graph.nodes[v].done_ns);
-    free(done_ns);
+    tl_baseline b;
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &b, &err), TL_OK);
+    expect_exact(&b);
+    tl_baseline_free(&b);
 }
 
 static inline void graph_job_make(graph_job *j)
@@ -214,6 +219,8 @@ static inline graph_job *graph_job_of(drawing *first, ...)
 
 static inline void graph_job_free(graph_job *j)
 {
+    for (size_t r = 0; r < j->nranks; r++)
+        tl_open_free(&j->open[r]);
     tl_baseline_free(&j->baseline);
     tl_graph_free(&j->graph);
     tl_rank_graphs_free(&j->graphs);
@@ -222,20 +229,75 @@ static inline void graph_job_free(graph_job *j)
     free(j);
 }
 
-/* A node of a rank; of a meeting: rank nranks. */
-static inline uint32_t job_node(const graph_job *j, size_t rank, tl_node_kind kind, int64_t done_us)
+static inline const tl_open_rank *job_open(graph_job *j, size_t rank)
 {
-    uint32_t end = rank < j->nranks ? j->graph.first_node[rank + 1] : (uint32_t)j->graph.nnodes;
-    uint32_t v = node_among(j->graph.nodes, j->graph.first_node[rank], end, kind, done_us * US);
+    if (j->open[rank].of == NULL)
+        CU_ASSERT_FATAL(tl_graph_open(&j->graph, rank, &j->open[rank]));
+    return &j->open[rank];
+}
+
+/* A node of a rank. */
+static inline uint32_t job_node(graph_job *j, size_t rank, tl_node_kind kind, int64_t done_us)
+{
+    const tl_open_rank *o = job_open(j, rank);
+    uint32_t v = node_among(o->nodes, 0, o->n, kind, done_us * US);
     CU_ASSERT_NOT_EQUAL(v, TL_NONE);
     return v != TL_NONE ? v : 0;
 }
 
-static inline int64_t job_lag_us(const graph_job *j, uint32_t from, uint32_t to)
+static inline const tl_node *job_at(graph_job *j, size_t rank, tl_node_kind kind, int64_t done_us)
 {
-    for (uint32_t e = j->graph.nodes[to].first_edge; e < j->graph.nodes[to + 1].first_edge; e++)
-        if (j->graph.from[e] == from)
-            return j->graph.lag_ns[e] / US;
+    return &job_open(j, rank)->nodes[job_node(j, rank, kind, done_us)];
+}
+
+static inline int64_t job_lag_us(graph_job *j, size_t rank, uint32_t from, uint32_t to)
+{
+    const tl_open_rank *o = job_open(j, rank);
+    for (uint32_t e = o->nodes[to].first_edge; e < o->nodes[to + 1].first_edge; e++)
+        if (o->edges[e].from == from)
+            return o->edges[e].lag_ns / US;
+    return NO_EDGE;
+}
+
+/* The only meeting that is done then. */
+static inline uint32_t job_meeting(const graph_job *j, int64_t done_us)
+{
+    uint32_t found = 0, n = 0;
+    for (uint32_t m = 0; m < j->graph.nmeetings; m++)
+        if (j->graph.meetings[m].done_ns == done_us * US) {
+            found = m;
+            n++;
+        }
+    CU_ASSERT_EQUAL(n, 1);
+    return found;
+}
+
+/* From a meeting to the END of a rank that is done then. */
+static inline int64_t lag_to_end_us(graph_job *j, uint32_t meeting, size_t rank, int64_t done_us)
+{
+    uint32_t end = job_node(j, rank, TL_NODE_END, done_us), port = tl_port_of(job_open(j, rank), end);
+    bool met = port != TL_NONE && j->graph.ranks[rank].ports[port].meeting == meeting;
+    return met ? job_lag_us(j, rank, job_open(j, rank)->n + port, end) : NO_EDGE;
+}
+
+/* To a meeting from a port of a rank, or, the rank being TL_NONE, from another meeting. */
+static inline int64_t lag_to_meeting_us(const graph_job *j, uint32_t rank, uint32_t of, uint32_t meeting)
+{
+    const tl_meeting *m = &j->graph.meetings[meeting];
+    for (uint32_t e = m->first_edge; e < m[1].first_edge; e++)
+        if (j->graph.edges[e].rank == rank && j->graph.edges[e].of == of)
+            return j->graph.edges[e].lag_ns / US;
+    return NO_EDGE;
+}
+
+/* From the ARRIVAL of a rank that is done then. */
+static inline int64_t lag_of_arrival_us(graph_job *j, uint32_t rank, int64_t done_us, uint32_t meeting)
+{
+    uint32_t arrival = job_node(j, rank, TL_NODE_ARRIVAL, done_us);
+    const tl_job_rank *of = &j->graph.ranks[rank];
+    for (uint32_t p = 0; p < of->graph.ncomms; p++)
+        if (of->ports[p].arrival == arrival)
+            return lag_to_meeting_us(j, rank, p, meeting);
     return NO_EDGE;
 }
 

@@ -14,16 +14,17 @@ static void two_meet_when_the_last_has_come(void)
                                      "compute 7: .AAAA.....",
                                      "comm 9:    .....RRRRR", NULL), NULL);
     CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 1);
-    uint32_t meeting = job_node(j, 2, TL_NODE_MEETING, 9); /* the first is done */
-    CU_ASSERT_EQUAL(j->graph.nodes[meeting].work_ns, 4 * US);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 2), meeting), 0);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 1, TL_NODE_ARRIVAL, 5), meeting), 0);
+    uint32_t meeting = job_meeting(j, 9); /* the first is done */
+    CU_ASSERT_EQUAL(j->graph.meetings[meeting].work_ns, 4 * US);
+    CU_ASSERT_EQUAL(tl_meeting_rest_ns(&j->graph, meeting), 0);
+    CU_ASSERT_EQUAL(lag_of_arrival_us(j, 0, 2, meeting), 0);
+    CU_ASSERT_EQUAL(lag_of_arrival_us(j, 1, 5, meeting), 0);
     uint32_t end = job_node(j, 1, TL_NODE_END, 10);
-    CU_ASSERT_EQUAL(job_lag_us(j, meeting, end), 0);
-    CU_ASSERT_EQUAL(j->graph.nodes[end].work_ns, 0);
-    CU_ASSERT_EQUAL(j->graph.rest_ns[end], US); /* it is done later than the first */
-    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, end), 1);
-    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, meeting), 2);
+    CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 1, 10), 0);
+    CU_ASSERT_EQUAL(job_open(j, 1)->nodes[end].work_ns, 0);
+    CU_ASSERT_EQUAL(job_open(j, 1)->rest_ns[end], US); /* it is done later than the first */
+    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].tail_ns, US);
+    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].tail_ns, 0);
     graph_job_free(j);
 }
 
@@ -33,9 +34,8 @@ static void three_meet(void)
                                 draw("comm 9:    .....RRRR.", NULL),
                                 draw("comm 9:    .RRRRRRRR.", NULL), NULL);
     CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 1);
-    uint32_t m = (uint32_t)j->graph.nnodes - 1;
-    CU_ASSERT_EQUAL(j->graph.nodes[m + 1].first_edge - j->graph.nodes[m].first_edge, 3);
-    CU_ASSERT_EQUAL(j->graph.nodes[m].work_ns, 4 * US);
+    CU_ASSERT_EQUAL(j->graph.meetings[1].first_edge - j->graph.meetings[0].first_edge, 3);
+    CU_ASSERT_EQUAL(j->graph.meetings[0].work_ns, 4 * US);
     graph_job_free(j);
 }
 
@@ -45,12 +45,14 @@ static void who_leaves_before_the_last_has_come_keeps_its_time(void)
     graph_job *j = graph_job_of(stretched(draw("comm 9:    .RRRR.....", NULL), 10),
                                 stretched(draw("comm 9:    ........RR", NULL), 10),
                                 stretched(draw("comm 9:    ..RRRRRRRR", NULL), 10), NULL);
-    uint32_t meeting = job_node(j, 3, TL_NODE_MEETING, 100), left = job_node(j, 0, TL_NODE_END, 50);
-    CU_ASSERT_EQUAL(j->graph.nodes[left].work_ns, 40 * US);
-    CU_ASSERT_EQUAL(job_lag_us(j, meeting, left), NO_EDGE);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 10), left), 0);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_ARRIVAL, 10), meeting), 0); /* but others waited for it */
-    CU_ASSERT_EQUAL(job_lag_us(j, meeting, job_node(j, 2, TL_NODE_END, 100)), 0);
+    uint32_t meeting = job_meeting(j, 100), left = job_node(j, 0, TL_NODE_END, 50);
+    CU_ASSERT_EQUAL(job_open(j, 0)->nodes[left].work_ns, 40 * US);
+    CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 0, 50), NO_EDGE);
+    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].meeting, TL_NONE);
+    CU_ASSERT_EQUAL(job_lag_us(j, 0, job_node(j, 0, TL_NODE_ARRIVAL, 10), left), 0);
+    CU_ASSERT_EQUAL(lag_of_arrival_us(j, 0, 10, meeting), 0); /* but others waited for it */
+    CU_ASSERT_TRUE(j->graph.ranks[0].ports[0].awaited);
+    CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 2, 100), 0);
     graph_job_free(j);
 }
 
@@ -58,9 +60,9 @@ static void who_seems_to_leave_early_by_a_clock_error_has_met(void)
 {
     graph_job *j = graph_job_of(stretched(draw("comm 9:    .RRRRRR...", NULL), 10),
                                 stretched(draw("comm 9:    ........RR", NULL), 10), NULL);
-    uint32_t meeting = job_node(j, 2, TL_NODE_MEETING, 80); /* not before the last has come */
-    CU_ASSERT_EQUAL(job_lag_us(j, meeting, job_node(j, 0, TL_NODE_END, 70)), -10);
-    CU_ASSERT_EQUAL(j->graph.nodes[meeting].work_ns, 0);
+    uint32_t meeting = job_meeting(j, 80); /* not before the last has come */
+    CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 0, 70), -10);
+    CU_ASSERT_EQUAL(j->graph.meetings[meeting].work_ns, 0);
     graph_job_free(j);
 }
 
@@ -70,7 +72,7 @@ static void what_does_not_fit_meets_nobody(void)
     j->rows[1].fits = 0;
     graph_job_make(j);
     CU_ASSERT_EQUAL(j->graph.nmeetings, 0);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 0, TL_NODE_END, 9)].work_ns, 7 * US);
+    CU_ASSERT_EQUAL(job_at(j, 0, TL_NODE_END, 9)->work_ns, 7 * US);
     graph_job_free(j);
 }
 
@@ -84,7 +86,7 @@ static void a_send_meets_its_receive(void)
     }
     graph_job_make(j);
     CU_ASSERT_EQUAL(j->graph.nmeetings, 2);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 3, TL_NODE_MEETING, 6)].work_ns, 2 * US);
+    CU_ASSERT_EQUAL(j->graph.meetings[job_meeting(j, 6)].work_ns, 2 * US);
     graph_job_free(j);
 }
 
@@ -107,7 +109,7 @@ static void who_has_no_trace_comes_from_where_it_waited_for_somebody(void)
     CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
     graph_job_is_exact(j);
     CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 3);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 70), job_node(j, 2, TL_NODE_MEETING, 120)), 30);
+    CU_ASSERT_EQUAL(lag_to_meeting_us(j, TL_NONE, job_meeting(j, 70), job_meeting(j, 120)), 30);
     tl_table_free(&groups);
     graph_job_free(j);
 }
@@ -129,13 +131,13 @@ static void what_is_impossible_once_is_nowhere(void)
     graph_job *j = graph_job_of(voter(false), voter(false), NULL);
     uint32_t work = job_node(j, 0, TL_NODE_WORK, 60), arrival = job_node(j, 0, TL_NODE_ARRIVAL, 60);
     CU_ASSERT_EQUAL(j->graph.nvoted, 0);
-    CU_ASSERT_EQUAL(job_lag_us(j, work, arrival), 0);
+    CU_ASSERT_EQUAL(job_lag_us(j, 0, work, arrival), 0);
     graph_job_free(j);
     j = graph_job_of(voter(false), voter(true), NULL);
     work = job_node(j, 0, TL_NODE_WORK, 60);
     arrival = job_node(j, 0, TL_NODE_ARRIVAL, 60);
     CU_ASSERT_EQUAL(j->graph.nvoted, 3); /* both of rank 0, and that of rank 1 which was possible */
-    CU_ASSERT_EQUAL(job_lag_us(j, work, arrival), NO_EDGE);
+    CU_ASSERT_EQUAL(job_lag_us(j, 0, work, arrival), NO_EDGE);
     graph_job_free(j);
 }
 
@@ -177,9 +179,10 @@ static void a_clock_that_drifts_is_followed_beyond_its_collectives(void)
             j->rows[i].end_ns += j->rows[i].end_ns / 1000;
         }
     graph_job_make(j);
-    const tl_graph *g = &j->graph;
-    for (uint32_t v = g->first_node[0], w = g->first_node[1]; v < g->first_node[1]; v++, w++)
-        CU_ASSERT_EQUAL(g->nodes[w].done_ns, g->nodes[v].done_ns + g->nodes[v].done_ns / 1000);
+    const tl_open_rank *a = job_open(j, 0), *b = job_open(j, 1);
+    CU_ASSERT_EQUAL_FATAL(a->n, b->n);
+    for (uint32_t v = 0; v < a->n; v++)
+        CU_ASSERT_EQUAL(b->nodes[v].done_ns, a->nodes[v].done_ns + a->nodes[v].done_ns / 1000);
     graph_job_free(j);
 }
 
@@ -202,9 +205,10 @@ static void rounding_is_not_a_drift(void)
     for (size_t i = 0; i < j->nrows; i++)
         j->rows[i].start_ns += j->rows[i].rank == 1 && j->rows[i].start_ns == 4 * US;
     graph_job_make(j);
-    const tl_graph *g = &j->graph;
-    for (uint32_t v = g->first_node[0], w = g->first_node[1]; v < g->first_node[1]; v++, w++)
-        CU_ASSERT(g->nodes[w].done_ns - g->nodes[v].done_ns <= US);
+    const tl_open_rank *a = job_open(j, 0), *b = job_open(j, 1);
+    CU_ASSERT_EQUAL_FATAL(a->n, b->n);
+    for (uint32_t v = 0; v < a->n; v++)
+        CU_ASSERT(b->nodes[v].done_ns - a->nodes[v].done_ns <= US);
     graph_job_free(j);
 }
 
@@ -223,11 +227,11 @@ static void a_rank_without_marks_has_the_steps_of_its_collectives(void)
     for (size_t i = 0; i < j->nrows; i++)
         j->rows[i].step = j->rows[i].collective == 0 ? 1 : 2;
     graph_job_make(j);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 3)].step, 1);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 8)].step, 2);  /* behind the first collective */
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 15)].step, 2);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 21)].step, 2); /* behind the last */
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 0, TL_NODE_WORK, 3)].step, 1);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 3)->step, 1);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 8)->step, 2);  /* behind the first collective */
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 15)->step, 2);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 21)->step, 2); /* behind the last */
+    CU_ASSERT_EQUAL(job_at(j, 0, TL_NODE_WORK, 3)->step, 1);
     graph_job_free(j);
 }
 
@@ -241,10 +245,10 @@ static void what_is_of_no_step_is_before_or_behind_all(void)
     for (size_t i = 0; i < j->nrows; i++)
         j->rows[i].step = j->rows[i].collective == 1 ? 0 : -1;
     graph_job_make(j);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 3)].step, -1);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 8)].step, 0);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 13)].step, TL_STEP_BEHIND);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 17)].step, TL_STEP_BEHIND);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 3)->step, -1);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 8)->step, 0);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 13)->step, TL_STEP_BEHIND);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 17)->step, TL_STEP_BEHIND);
     graph_job_free(j);
 }
 
@@ -267,7 +271,7 @@ static void work_before_an_unmatched_collective_goes_with_the_next(void)
                                          "compute 7: .......CC...............",
                                          "comm 9:    ...RRRR..QQ....SSSS.....", NULL), NULL);
     make_marked(j);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 9)].step, 2);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 9)->step, 2);
     graph_job_free(j);
 }
 
@@ -280,8 +284,8 @@ static void work_behind_the_last_matched_collective_is_of_its_step(void)
                                          "compute 7: ....................CC..",
                                          "comm 9:    ...RRRR........SSSS...QQ", NULL), NULL);
     make_marked(j);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_WORK, 22)].step, 2);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 1, TL_NODE_END, 24)].step, 2);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 22)->step, 2);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_END, 24)->step, 2);
     graph_job_free(j);
 }
 
@@ -291,10 +295,12 @@ static void a_rank_without_a_graph_has_no_nodes(void)
 {
     graph_job *j = graph_job_of(draw("comm 9:    ..RRRRRRR.", NULL), draw("steps:     1111111111", NULL),
                                 draw("compute 7: ....A", NULL), NULL);
-    CU_ASSERT_EQUAL(j->graph.first_node[1], j->graph.first_node[2]);
+    CU_ASSERT_TRUE(tl_graph_has(&j->graph, 0));
+    CU_ASSERT_FALSE(tl_graph_has(&j->graph, 1));
+    CU_ASSERT_EQUAL(job_open(j, 1)->n, 0);
     CU_ASSERT_EQUAL(j->graph.nmeetings, 0);
-    CU_ASSERT_EQUAL(j->graph.nnodes, 3);
-    CU_ASSERT_EQUAL(tl_graph_rank_of(&j->graph, 2), 2);
+    CU_ASSERT_EQUAL(job_open(j, 0)->n, 2);
+    CU_ASSERT_EQUAL(job_open(j, 2)->n, 1);
     graph_job_free(j);
 }
 

@@ -33,9 +33,9 @@ static void three_that_end_at_one_lag_are_waits(void)
     CU_ASSERT_EQUAL(j->graph.npauses, 3);
     CU_ASSERT_EQUAL(j->graph.nwaits, 3);
     uint32_t end = job_node(j, 0, TL_NODE_WAIT_END, 2000), work = job_node(j, 0, TL_NODE_WORK, 1900);
-    CU_ASSERT_EQUAL(j->graph.nodes[end].work_ns, 0);
-    CU_ASSERT_EQUAL(job_lag_us(j, work, end), 100);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 0, TL_NODE_WAIT_BEGIN, 100), end), 10);
+    CU_ASSERT_EQUAL(job_open(j, 0)->nodes[end].work_ns, 0);
+    CU_ASSERT_EQUAL(job_lag_us(j, 0, work, end), 100);
+    CU_ASSERT_EQUAL(job_lag_us(j, 0, job_node(j, 0, TL_NODE_WAIT_BEGIN, 100), end), 10);
     graph_job_free(j);
 }
 
@@ -44,7 +44,7 @@ static void fewer_than_three_are_work(void)
     graph_job *j = graph_job_of(pausing("115"), NULL);
     CU_ASSERT_EQUAL(j->graph.npauses, 2);
     CU_ASSERT_EQUAL(j->graph.nwaits, 0);
-    CU_ASSERT_EQUAL(j->graph.nodes[job_node(j, 0, TL_NODE_WAIT_END, 2000)].work_ns, 1900 * US);
+    CU_ASSERT_EQUAL(job_at(j, 0, TL_NODE_WAIT_END, 2000)->work_ns, 1900 * US);
     graph_job_free(j);
 }
 

@@ -50,9 +50,9 @@ static const char *const link_ranks[] = { "0,2", "1-2", "0-1", "0,3" };
 static const int32_t link_sizes[] = { 2, 2, 2, 2 };
 
 /* The least time from one meeting to another, by when these are done. */
-static int64_t lag_from(graph_job *j, int64_t from, int64_t to)
+static int64_t lag_from(const graph_job *j, int64_t from, int64_t to)
 {
-    return job_lag_us(j, job_node(j, j->nranks, TL_NODE_MEETING, from * 10), job_node(j, j->nranks, TL_NODE_MEETING, to * 10));
+    return lag_to_meeting_us(j, TL_NONE, job_meeting(j, from * 10), job_meeting(j, to * 10));
 }
 
 static int64_t lag_between(const char *zero, const char *one, int64_t from, int64_t to)
@@ -116,7 +116,7 @@ static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
     graph_job *j = graph_job_unmade(stretched(draw("comm 9: ..RRRR........SSSS", NULL), 10),
                                     stretched(draw("comm 9: ..RRRR...SSSSSSSSS", NULL), 10), NULL);
     CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "0-2" }, &(int32_t){ 3 }, 1, 0), TL_OK);
-    CU_ASSERT_EQUAL(job_lag_us(j, job_node(j, 2, TL_NODE_MEETING, 60), job_node(j, 2, TL_NODE_MEETING, 180)), NO_EDGE);
+    CU_ASSERT_EQUAL(lag_from(j, 6, 18), NO_EDGE);
     graph_job_free(j);
 }
 
