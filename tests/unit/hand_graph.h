@@ -8,7 +8,6 @@
 #ifndef TLMPI_TESTS_HAND_GRAPH_H
 #define TLMPI_TESTS_HAND_GRAPH_H
 
-#include "src/analysis/graph/join.h"
 #include "tlmpi/analysis/verdict.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -27,102 +26,122 @@ typedef struct hand_job {
     tl_findings judgement;
 } hand_job;
 
-static inline uint32_t hand_node(const hand_job *h, size_t rank, size_t step, uint32_t which)
+/* The node of a rank and step. */
+static inline tl_node *hand_node(const hand_job *h, size_t rank, size_t step, uint32_t which)
 {
-    return (uint32_t)((rank * h->nsteps + step) * HAND_NODES) + which;
+    return &h->graph.ranks[rank].graph.nodes[step * HAND_NODES + which];
 }
 
-static inline void hand_edge(tl_graph *g, uint32_t from)
-{
-    g->from[g->nedges] = from;
-    g->lag_ns[g->nedges++] = 0;
-}
+/* When what happens in each step is done: launches and work by rank and step, meetings by step. */
+typedef struct hand_times {
+    int64_t launched[HAND_RANKS * HAND_STEPS], worked[HAND_RANKS * HAND_STEPS], met[HAND_STEPS];
+} hand_times;
 
-/* Nodes in order of numbers: their edges, with work and times, from what is known of each step. */
-static inline void hand_fill(hand_job *h, const int64_t *launched_ns, const int64_t *worked_ns, const int64_t *met_ns)
+static inline void *hand_room(size_t n, size_t size)
 {
-    tl_graph *g = &h->graph;
-    uint32_t first_meeting = (uint32_t)(h->nranks * h->nsteps * HAND_NODES);
-    for (uint32_t v = 0; v < first_meeting; v++) {
-        size_t rank = v / (h->nsteps * HAND_NODES), step = v / HAND_NODES % h->nsteps, at = rank * h->nsteps + step;
-        int64_t before = step > 0 ? met_ns[step - 1] : 0;
-        tl_node node = { .first_edge = (uint32_t)g->nedges, .step = (int32_t)step, .segment = (uint32_t)step };
-        switch (v % HAND_NODES) {
-        case 0:
-            node.kind = TL_NODE_LAUNCH;
-            node.part = TL_PART_HOST;
-            node.key = 1;
-            node.done_ns = launched_ns[at];
-            node.work_ns = launched_ns[at] - before;
-            if (step > 0)
-                hand_edge(g, v - 1); /* END of the step before */
-            break;
-        case 1:
-            node.kind = TL_NODE_WORK;
-            node.key = 2;
-            node.done_ns = worked_ns[at];
-            node.work_ns = worked_ns[at] - launched_ns[at];
-            hand_edge(g, v - 1);
-            break;
-        case 2:
-            node.kind = TL_NODE_ARRIVAL;
-            node.done_ns = worked_ns[at];
-            hand_edge(g, v - 1);
-            break;
-        default:
-            node.kind = TL_NODE_END;
-            node.done_ns = met_ns[step];
-            hand_edge(g, first_meeting + (uint32_t)step);
-        }
-        g->nodes[v] = node;
-    }
-    for (uint32_t step = 0; step < h->nsteps; step++) {
-        g->nodes[first_meeting + step] = (tl_node){ .done_ns = met_ns[step], .work_ns = HAND_TRANSFER_NS, .key = step,
-                                                    .first_edge = (uint32_t)g->nedges, .step = (int32_t)step,
-                                                    .kind = TL_NODE_MEETING };
-        for (size_t r = 0; r < h->nranks; r++)
-            hand_edge(g, hand_node(h, r, step, 2));
-    }
-    g->nodes[g->nnodes] = (tl_node){ .first_edge = (uint32_t)g->nedges };
+    void *room = calloc(n + 1, size);
+    if (room == NULL)
+        abort();
+    return room;
 }
 
 /* The first host's work of all has to wait for something: a BEGIN would, here it is a source, and no evidence. */
+static inline tl_node hand_node_of(const hand_job *h, const hand_times *t, size_t rank, size_t step, uint32_t which)
+{
+    size_t at = rank * h->nsteps + step;
+    tl_node node = { .step = (int32_t)step, .segment = (uint32_t)step, .done_ns = t->worked[at] };
+    switch (which) {
+    case 0:
+        node.kind = TL_NODE_LAUNCH;
+        node.part = TL_PART_HOST;
+        node.key = 1;
+        node.done_ns = t->launched[at];
+        node.work_ns = step > 0 ? t->launched[at] - t->met[step - 1] : 0;
+        break;
+    case 1:
+        node.kind = TL_NODE_WORK;
+        node.key = 2;
+        node.work_ns = t->worked[at] - t->launched[at];
+        break;
+    case 2:
+        node.kind = TL_NODE_ARRIVAL;
+        break;
+    default:
+        node.kind = TL_NODE_END;
+        node.done_ns = t->met[step];
+    }
+    return node;
+}
+
+/* Each node waits for the one before, an END for its meeting. */
+static inline void hand_rank(hand_job *h, const hand_times *t, size_t rank)
+{
+    tl_job_rank *of = &h->graph.ranks[rank];
+    tl_rank_graph *g = &of->graph;
+    *of = (tl_job_rank){ .graph = { .rank = (int32_t)rank, .nnodes = h->nsteps * HAND_NODES, .ncomms = h->nsteps },
+                         .ports = hand_room(h->nsteps, sizeof *of->ports),
+                         .steps = hand_room(h->nsteps, sizeof *of->steps),
+                         .nsteps = h->nsteps,
+                         .start_ns = t->launched[rank * h->nsteps] };
+    g->nodes = hand_room(g->nnodes, sizeof *g->nodes);
+    g->edges = hand_room(g->nnodes, sizeof *g->edges);
+    for (uint32_t v = 0; v < g->nnodes; v++) {
+        uint32_t step = v / HAND_NODES, which = v % HAND_NODES;
+        g->nodes[v] = hand_node_of(h, t, rank, step, which);
+        g->nodes[v].first_edge = (uint32_t)g->nedges;
+        if (v > 0)
+            g->edges[g->nedges++] = (tl_edge){ .from = which == 3 ? (uint32_t)g->nnodes + step : v - 1 };
+    }
+    g->nodes[g->nnodes] = (tl_node){ .first_edge = (uint32_t)g->nedges };
+    for (uint32_t s = 0; s < h->nsteps; s++) {
+        of->steps[s] = (int32_t)s;
+        of->ports[s] = (tl_port){ .came_ns = t->worked[rank * h->nsteps + s], .met_ns = t->met[s], .arrival = s * HAND_NODES + 2,
+                                  .meeting = s, .segment = s, .step = (int32_t)s, .awaited = true };
+    }
+}
+
+static inline void hand_meetings(hand_job *h, const hand_times *t)
+{
+    tl_graph *g = &h->graph;
+    g->nmeetings = h->nsteps;
+    g->meetings = hand_room(h->nsteps, sizeof *g->meetings);
+    g->edges = hand_room(h->nsteps * h->nranks, sizeof *g->edges);
+    for (uint32_t s = 0; s <= h->nsteps; s++)
+        g->meetings[s].first_edge = s * (uint32_t)h->nranks;
+    for (uint32_t s = 0; s < h->nsteps; s++) {
+        g->meetings[s].done_ns = t->met[s];
+        g->meetings[s].work_ns = HAND_TRANSFER_NS;
+        g->meetings[s].collective = s;
+        g->meetings[s].step = (int32_t)s;
+        for (uint32_t r = 0; r < h->nranks; r++)
+            g->edges[s * h->nranks + r] = (tl_meeting_edge){ .rank = r, .of = s };
+    }
+}
+
 static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_ns, hand_work *device_ns)
 {
-    hand_job *h = calloc(1, sizeof *h);
-    int64_t launched[HAND_RANKS * HAND_STEPS], worked[HAND_RANKS * HAND_STEPS], met[HAND_STEPS], before = 0;
-    if (h == NULL || nranks > HAND_RANKS || nsteps > HAND_STEPS)
+    hand_job *h = hand_room(1, sizeof *h);
+    hand_times t = { { 0 }, { 0 }, { 0 } };
+    int64_t before = 0;
+    if (nranks > HAND_RANKS || nsteps > HAND_STEPS)
         abort();
-    h->nranks = nranks;
+    h->nranks = h->graph.nranks = nranks;
     h->nsteps = nsteps;
     for (size_t s = 0; s < nsteps; s++) {
-        met[s] = 0;
-        for (size_t r = 0; r < nranks; r++) {
-            launched[r * nsteps + s] = before + host_ns(r, s);
-            worked[r * nsteps + s] = launched[r * nsteps + s] + device_ns(r, s);
-            met[s] = worked[r * nsteps + s] > met[s] ? worked[r * nsteps + s] : met[s];
+        for (size_t r = 0, at = s; r < nranks; r++, at += nsteps) {
+            t.launched[at] = before + host_ns(r, s);
+            t.worked[at] = t.launched[at] + device_ns(r, s);
+            t.met[s] = t.worked[at] > t.met[s] ? t.worked[at] : t.met[s];
         }
-        before = met[s] += HAND_TRANSFER_NS;
+        before = t.met[s] += HAND_TRANSFER_NS;
     }
-    tl_graph *g = &h->graph;
-    g->nranks = nranks;
-    g->nmeetings = nsteps;
-    g->nnodes = nranks * nsteps * HAND_NODES + nsteps;
-    g->first_node = calloc(nranks + 2, sizeof *g->first_node);
-    g->nodes = calloc(g->nnodes + 1, sizeof *g->nodes);
-    g->from = calloc(2 * g->nnodes + nranks * nsteps, sizeof *g->from);
-    g->lag_ns = calloc(2 * g->nnodes + nranks * nsteps, sizeof *g->lag_ns);
-    if (g->first_node == NULL || g->nodes == NULL || g->from == NULL || g->lag_ns == NULL)
-        abort();
-    for (size_t r = 0; r <= nranks; r++)
-        g->first_node[r] = (uint32_t)(r * nsteps * HAND_NODES);
+    h->graph.ranks = hand_room(nranks, sizeof *h->graph.ranks);
     for (size_t r = 0; r < nranks; r++) {
+        hand_rank(h, &t, r);
         h->ranks[r] = (int32_t)r;
         h->rows[r] = (tl_late_row){ .rank = (int32_t)r, .group = 0, .peer = -1, .kind = TL_ALL_REDUCE, .fits = 1 };
     }
-    hand_fill(h, launched, worked, met);
-    if (!tl_graph_order(g))
-        abort();
+    hand_meetings(h, &t);
     return h;
 }
 

@@ -340,7 +340,7 @@ static void cut_steps_have_the_segments_of_whole_ones(void)
     CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
     for (size_t i = 0; i < COUNT(ends); i++)
-        CU_ASSERT_EQUAL(tl_segment_of(&j->baseline, 1, job_node(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
+        CU_ASSERT_EQUAL(tl_segment_of(&j->baseline, 1, job_at(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
     graph_job_free(j);
 }
 
