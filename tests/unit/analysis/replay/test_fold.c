@@ -1,165 +1,203 @@
-/* test_fold.c - a folded graph is done when the whole one is, whatever is changed of what stays. */
-#include "graph_drawn.h"
-#include "hand_graph.h"
+/* test_fold.c - a folded net is done when the whole one is, whatever is changed of what stays: on nets made by hand and by chance. */
+#include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <stdlib.h>
 
-static uint32_t drawn_number(uint64_t *state)
+enum { MOST = 60, STEPS = 5 };
+
+/* Off the least time of an edge, so that nothing is waited for there. */
+#define GONE_NS (INT64_MAX / 2)
+
+typedef struct changeable {
+    tl_net net;
+    uint8_t marks[MOST];
+    int64_t more_ns[MOST]; /* by node: what it takes longer when it is changed */
+    bool gone[MOST];       /* its second edge is, then */
+} changeable;
+
+static bool new_net(size_t n, size_t nedges, tl_net *out)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33);
+    bool ok = tl_net_new(n, nedges, n, STEPS, out);
+    out->nedges = out->nends = 0;
+    return ok;
 }
 
-static bool has_released_wait(const tl_graph *g, uint32_t v)
+/* Behind those that are there; its one end is itself. */
+static uint32_t add_node(tl_net *net, uint32_t v, int64_t own_ns, size_t nedges, const uint32_t *from, const int64_t *lag_ns, uint32_t step)
 {
-    return g->nodes[v].kind == TL_NODE_WAIT_END && g->nodes[v + 1].first_edge - g->nodes[v].first_edge == 2;
+    net->own_ns[v] = own_ns;
+    net->first_edge[v] = (uint32_t)net->nedges;
+    net->first_end[v] = (uint32_t)net->nends;
+    for (size_t e = 0; e < nedges; e++) {
+        net->from[net->nedges] = from[e];
+        net->lag_ns[net->nedges++] = lag_ns[e];
+    }
+    net->ends[net->nends++] = (tl_net_end){ 0, step };
+    net->first_edge[v + 1] = (uint32_t)net->nedges;
+    net->first_end[v + 1] = (uint32_t)net->nends;
+    return v;
 }
 
-/* One in `of` nodes takes something else, and some waits are gone. */
-static void change(const tl_graph *g, uint32_t of, uint64_t *state, uint8_t *marks, tl_changes *changes)
+/* ------------------------------------------------------------------------------------------------------------- by hand */
+
+/* The drawing in fold.c: (u)->(a)->(b)->(v), and (w)->(b). */
+static void what_lies_between_becomes_ways(void)
 {
-    for (uint32_t v = 0; v < g->nnodes; v++)
-        if (drawn_number(state) % of == 0) {
-            marks[v] = marks[v] > TL_FOLD_WORK ? marks[v] : TL_FOLD_WORK;
-            changes->work_ns[v] += (int64_t)(drawn_number(state) % (20 * US)) - 15 * US;
+    enum { ORIGIN, U, W, A, B, V, N };
+    const uint8_t marks[N] = { TL_FOLD_KEEP, TL_FOLD_WORK, TL_FOLD_WORK, TL_FOLD_AWAY, TL_FOLD_AWAY, TL_FOLD_KEEP };
+    tl_net net, fold;
+    uint32_t number_of[N];
+    int64_t done_ns[N], step_ends[STEPS];
+    CU_ASSERT_FATAL(new_net(N, 6, &net));
+    add_node(&net, ORIGIN, 0, 0, NULL, NULL, STEPS);
+    add_node(&net, U, 10, 1, (uint32_t[]){ ORIGIN }, (int64_t[]){ 0 }, 0);
+    add_node(&net, W, 30, 1, (uint32_t[]){ ORIGIN }, (int64_t[]){ 0 }, 0);
+    add_node(&net, A, 5, 1, (uint32_t[]){ U }, (int64_t[]){ 1 }, 1);
+    add_node(&net, B, 7, 2, (uint32_t[]){ A, W }, (int64_t[]){ 2, 3 }, 1);
+    add_node(&net, V, 100, 1, (uint32_t[]){ B }, (int64_t[]){ 4 }, 2);
+    CU_ASSERT_FATAL(tl_net_fold(&net, marks, &fold, number_of));
+    CU_ASSERT_EQUAL_FATAL(fold.n, 4);
+    CU_ASSERT(number_of[A] == TL_NONE && number_of[B] == TL_NONE);
+    CU_ASSERT_EQUAL(fold.first_edge[number_of[V] + 1] - fold.first_edge[number_of[V]], 2);
+    for (uint32_t e = fold.first_edge[number_of[V]]; e < fold.first_edge[number_of[V] + 1]; e++)
+        CU_ASSERT_EQUAL(fold.lag_ns[e], fold.from[e] == number_of[U] ? 1 + 5 + 2 + 7 + 4 : 3 + 7 + 4);
+    CU_ASSERT_EQUAL(tl_net_replay(&fold, done_ns), 30 + 3 + 7 + 4 + 100);
+    tl_net_step_ends(&fold, done_ns, step_ends);
+    CU_ASSERT(step_ends[0] == 30 && step_ends[1] == 40 && step_ends[2] == 144);
+    CU_ASSERT(step_ends[3] == 144 && step_ends[4] == 144); /* no earlier than the one before */
+    tl_net_free(&fold);
+    tl_net_free(&net);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- by chance */
+
+static uint32_t below(uint64_t *state, unsigned n)
+{
+    return unit_below(state, n);
+}
+
+/* Up to three edges from other nodes each; one in ten waits for none at all. */
+static void draw_net(uint64_t *state, tl_net *net)
+{
+    const uint32_t n = 2 + below(state, MOST - 2);
+    CU_ASSERT_FATAL(new_net(n, (size_t)3 * n, net));
+    add_node(net, 0, 0, 0, NULL, NULL, STEPS);
+    for (uint32_t v = 1; v < n; v++) {
+        uint32_t from[3], nedges = 0, most = below(state, 10) == 0 ? 0 : 1 + below(state, 3);
+        int64_t lag_ns[3];
+        for (uint32_t i = 0; i < most; i++) {
+            uint32_t u = v > 6 && below(state, 4) > 0 ? v - 1 - below(state, 6) : below(state, v);
+            bool new = true;
+            for (uint32_t k = 0; k < nedges; k++)
+                new = new && from[k] != u;
+            if (new) {
+                from[nedges] = u;
+                lag_ns[nedges++] = (int64_t)below(state, 60) - 20;
+            }
         }
-    for (uint32_t v = 0; v < g->nnodes; v++) {
-        if (!has_released_wait(g, v) || drawn_number(state) % 2 != 0)
-            continue;
-        marks[v] = TL_FOLD_EDGES;
-        changes->gone[v] = true;
-        for (uint32_t e = g->nodes[v].first_edge; e < g->nodes[v + 1].first_edge; e++)
-            marks[g->from[e]] = marks[g->from[e]] > TL_FOLD_KEEP ? marks[g->from[e]] : TL_FOLD_KEEP;
+        add_node(net, v, (int64_t)below(state, 100) - 5, nedges, from, lag_ns, below(state, STEPS + 1));
     }
 }
 
-static void change_fold(const tl_graph *g, const tl_changes *changes, tl_fold *fold)
+static void mark(changeable *c, uint32_t v, tl_fold_mark mark)
 {
-    for (uint32_t v = 0; v < g->nnodes; v++) {
-        uint32_t number = fold->number_of[v];
+    c->marks[v] = c->marks[v] < mark ? (uint8_t)mark : c->marks[v];
+}
+
+static changeable drawn(uint64_t seed)
+{
+    changeable c = { .marks = { TL_FOLD_KEEP } };
+    uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    const unsigned often = 2 + below(&state, 12);
+    draw_net(&state, &c.net);
+    for (uint32_t v = 1; v < c.net.n; v++) {
+        uint32_t first = c.net.first_edge[v], nedges = c.net.first_edge[v + 1] - first;
+        if (below(&state, often) == 0)
+            mark(&c, v, (tl_fold_mark)below(&state, TL_FOLD_EDGES + 1));
+        if (c.marks[v] >= TL_FOLD_WORK)
+            c.more_ns[v] = (int64_t)below(&state, 400) - 200;
+        if (c.marks[v] != TL_FOLD_EDGES)
+            continue;
+        for (uint32_t e = first; e < first + nedges; e++)
+            mark(&c, c.net.from[e], TL_FOLD_KEEP);
+        c.gone[v] = nedges == 2;
+    }
+    return c;
+}
+
+/* number_of NULL: the net itself. */
+static void change(const changeable *c, const uint32_t *number_of, tl_net *net)
+{
+    for (uint32_t v = 0; v < c->net.n; v++) {
+        uint32_t number = number_of != NULL ? number_of[v] : v;
         if (number == TL_NONE) {
-            CU_ASSERT(changes->work_ns[v] == g->nodes[v].work_ns && !changes->gone[v]);
+            CU_ASSERT_EQUAL(c->marks[v], TL_FOLD_AWAY);
             continue;
         }
-        fold->own_ns[number] += changes->work_ns[v] - g->nodes[v].work_ns;
-        if (changes->gone[v])
-            fold->lag_ns[fold->first_edge[number] + 1] = INT64_MIN / 2;
+        net->own_ns[number] += c->more_ns[v];
+        if (c->gone[v])
+            net->lag_ns[net->first_edge[number] + 1] -= GONE_NS;
     }
 }
 
-/* Whether both are done at the same times; how many nodes stay. */
-static size_t same_ends(const tl_baseline *b, uint32_t of, uint64_t seed)
+static void expect_same(const tl_net *net, const tl_net *fold, const uint32_t *number_of)
 {
-    const tl_graph *g = b->graph;
-    int64_t *done_ns = calloc(g->nnodes + 1, sizeof *done_ns), *ends = calloc(2 * (b->nsteps + 1), sizeof *ends);
-    uint8_t *marks = calloc(g->nnodes + 1, sizeof *marks);
-    tl_changes changes = { 0 };
-    tl_fold fold = { 0 };
-    if (done_ns == NULL || ends == NULL || marks == NULL || !tl_changes_new(g, &changes) || changes.work_ns == NULL)
-        abort();
-    if (of > 0)
-        change(g, of, &seed, marks, &changes);
-    CU_ASSERT_FATAL(tl_fold_make(b, marks, &fold));
-    CU_ASSERT_EQUAL(tl_fold_replay(&fold, ends), tl_replay(g, NULL, done_ns)); /* unchanged */
-    change_fold(g, &changes, &fold);
-    CU_ASSERT_EQUAL(tl_fold_replay(&fold, ends), tl_replay(g, &changes, done_ns));
-    tl_replay_step_ends(b, done_ns, ends + b->nsteps);
-    for (size_t s = 0; s < b->nsteps; s++)
-        CU_ASSERT_EQUAL(ends[s], ends[b->nsteps + s]);
-    size_t n = fold.nnodes;
-    tl_fold_free(&fold);
-    tl_changes_free(&changes);
-    free(done_ns);
-    free(ends);
-    free(marks);
-    return n;
-}
-
-static int64_t some_host(size_t rank, size_t step)
-{
-    return 5000 + (int64_t)(rank * 7919 + step * 104729) % 4000;
-}
-
-static int64_t some_device(size_t rank, size_t step)
-{
-    return 20000 + (int64_t)(rank * 15485863 + step * 32452843) % 9000;
-}
-
-static void what_does_not_change_is_hardly_a_node(void)
-{
-    hand_job *h = hand_new(8, 12, some_host, some_device);
-    hand_baseline(h);
-    CU_ASSERT(same_ends(&h->baseline, 0, 1) < 16); /* of 396: the meetings at most */
-    hand_free(h);
+    int64_t done_ns[MOST], folded_ns[MOST], ends[STEPS], folded_ends[STEPS];
+    CU_ASSERT_EQUAL(tl_net_replay(fold, folded_ns), tl_net_replay(net, done_ns));
+    tl_net_step_ends(net, done_ns, ends);
+    tl_net_step_ends(fold, folded_ns, folded_ends);
+    for (size_t s = 0; s < STEPS; s++)
+        CU_ASSERT_EQUAL(folded_ends[s], ends[s]);
+    for (size_t v = 0; v < net->n; v++)
+        CU_ASSERT(number_of[v] == TL_NONE || folded_ns[number_of[v]] == done_ns[v]);
 }
 
 static void whatever_changes_it_is_done_at_the_same_times(void)
 {
-    hand_job *h = hand_new(8, 12, some_host, some_device);
-    hand_baseline(h);
-    for (uint64_t seed = 1; seed < 40; seed++)
-        same_ends(&h->baseline, 1 + (uint32_t)seed % 30, seed);
-    hand_free(h);
-}
-
-/* Two threads, two streams, a collective, and waits for the device. */
-static drawing *busy(int late)
-{
-    drawing *d = draw("steps:                        111111111111111111222222222222222222222222",
-                      "launch 1 cudaLaunchKernel:    a.r...b............c..r....d...........e..",
-                      "launch 2 cudaLaunchKernel:    ...f.....g............h......i............",
-                      "call 1 cudaDeviceSynchronize: ...........=======..............=====.....",
-                      "compute 7:                    .AAAA..BBB..........CCCC....DDD.........EE",
-                      "compute 8:                    ....FFF...GGGGG........HHH.....IIII.......",
-                      "comm 9:                       .....RRRRRR.............RRRRRR............", NULL);
-    for (size_t i = 0; i < d->view.nkernels; i++)
-        if (d->kernels[i].kind == TL_COMM)
-            d->kernels[i].start_ns += late * US;
-    return d;
-}
-
-static void waits_that_are_gone_are_gone_in_the_fold(void)
-{
-    graph_job *j = graph_job_of(busy(0), busy(2), busy(1), NULL);
-    tl_error err;
-    size_t nwaits = 0;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
-    for (uint32_t v = 0; v < j->graph.nnodes; v++)
-        nwaits += has_released_wait(&j->graph, v);
-    CU_ASSERT(nwaits >= 3);
-    CU_ASSERT(same_ends(&j->baseline, 0, 1) < j->graph.nnodes / 2);
-    for (uint64_t seed = 1; seed < 40; seed++)
-        same_ends(&j->baseline, 1 + (uint32_t)seed % 9, seed);
-    graph_job_free(j);
+    size_t nodes = 0, stay = 0;
+    for (uint64_t seed = 1; seed < 2000; seed++) {
+        changeable c = drawn(seed);
+        tl_net fold;
+        uint32_t number_of[MOST];
+        CU_ASSERT_FATAL(tl_net_fold(&c.net, c.marks, &fold, number_of));
+        expect_same(&c.net, &fold, number_of);
+        change(&c, number_of, &fold);
+        change(&c, NULL, &c.net);
+        expect_same(&c.net, &fold, number_of);
+        nodes += c.net.n;
+        stay += fold.n;
+        tl_net_free(&fold);
+        tl_net_free(&c.net);
+    }
+    CU_ASSERT(stay < nodes);
 }
 
 static void it_says_when_memory_is_out(void)
 {
-    hand_job *h = hand_new(4, 6, some_host, some_device);
-    uint8_t marks[4 * 6 * HAND_NODES + 6 + 1] = { 0 };
+    changeable c = drawn(7);
     bool ok = false;
     size_t failures = 0;
-    hand_baseline(h);
-    marks[5] = TL_FOLD_WORK;
     for (size_t k = 1; !ok && k < 200; k++) {
-        tl_fold fold = { 0 };
+        tl_net fold = { 0 };
+        uint32_t number_of[MOST];
         tl_mem_fail_after(k);
-        ok = tl_fold_make(&h->baseline, marks, &fold);
+        ok = tl_net_fold(&c.net, c.marks, &fold, number_of);
         tl_mem_fail_after(0);
         failures += !ok;
-        tl_fold_free(&fold);
+        tl_net_free(&fold);
     }
     CU_ASSERT(ok);
     CU_ASSERT(failures > 10);
-    hand_free(h);
+    tl_net_free(&c.net);
 }
 
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(what_does_not_change_is_hardly_a_node),
+        TEST(what_lies_between_becomes_ways),
         TEST(whatever_changes_it_is_done_at_the_same_times),
-        TEST(waits_that_are_gone_are_gone_in_the_fold),
         TEST(it_says_when_memory_is_out),
     };
-    return unit_main("folded graphs", tests, COUNT(tests));
+    return unit_main("folded nets", tests, COUNT(tests));
 }

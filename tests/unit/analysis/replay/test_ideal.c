@@ -1,6 +1,6 @@
 /* test_ideal.c - what the job would have taken with nobody slower than usual, with stages that compute alike, and without hosts. */
 #include "hand_graph.h"
-#include "tlmpi/analysis/replay.h"
+#include "replayed.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
@@ -31,25 +31,32 @@ static int64_t same_host(size_t rank, size_t step)
     return HOST_NS;
 }
 
-/* What a scenario gains. */
-static int64_t gain_of(const hand_job *h, const tl_changes *changes)
+/* What such changes gain. */
+static int64_t gain_of(const hand_job *h, const tl_changes *ranks)
 {
-    int64_t *done_ns = calloc(h->graph.nnodes + 1, sizeof *done_ns);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(done_ns);
-    int64_t gain = tl_replay(&h->graph, NULL, done_ns) - tl_replay(&h->graph, changes, done_ns);
-    free(done_ns);
+    tl_changes *unchanged = ranks_open(&h->baseline);
+    int64_t gain = ranks_end(&h->baseline, unchanged) - ranks_end(&h->baseline, ranks);
+    ranks_close(&h->baseline, unchanged);
     return gain;
 }
 
+/* Of the ideal the parts with bits 1 << tl_part; TL_PART_SYNC: waits. */
 static int64_t gain_of_parts(const hand_job *h, unsigned parts)
 {
-    tl_ideal ideal;
-    tl_changes changes = { 0 };
-    CU_ASSERT_FATAL(tl_changes_new(&h->graph, &changes) && tl_ideal_find(&h->baseline, &ideal));
-    tl_ideal_take(&h->baseline, &ideal, parts, NULL, &changes);
-    int64_t gain = gain_of(h, &changes);
-    tl_ideal_free(&ideal);
-    tl_changes_free(&changes);
+    tl_ideal *ideal = tl_ideal_new(&h->baseline);
+    tl_changes *ranks = ranks_open(&h->baseline);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
+    for (size_t r = 0; r < h->nranks; r++) {
+        tl_changes *c = &ranks[r];
+        CU_ASSERT_FATAL(tl_ideal_of_rank(ideal, c));
+        for (uint32_t v = 0; v < c->open.n; v++) {
+            c->less_ns[v] *= parts >> c->open.nodes[v].part & 1U;
+            c->gone[v] = c->gone[v] && (parts >> TL_PART_SYNC & 1U) != 0;
+        }
+    }
+    int64_t gain = gain_of(h, ranks);
+    tl_ideal_free(ideal);
+    ranks_close(&h->baseline, ranks);
     return gain;
 }
 
@@ -69,62 +76,83 @@ static void other_kernels_for_the_same_are_nothing_to_spare(void)
 {
     hand_job *h = hand_new(RANKS, STEPS, same_host, device);
     for (size_t s = 0; s < STEPS; s++)
-        h->graph.nodes[hand_node(h, 1, s, 1)].key = 77;
+        hand_node(h, 1, s, 1)->key = 77;
     hand_baseline(h);
     CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_PART_COMPUTE), STEPS * SLOW_NS);
     hand_free(h);
 }
 
-/* What it gains where all roles compute equally long; the scenario is the caller's. */
-static int64_t gain_of_balance(hand_job *h, tl_changes *changes, uint32_t *most, double *times)
+/* What it gains where all roles compute equally long; free(out->to) is the caller's. */
+static int64_t gain_of_balance(hand_job *h, tl_balance *out)
 {
     hand_baseline(h);
-    CU_ASSERT_FATAL(tl_changes_new(&h->graph, changes) && tl_balance(&h->baseline, changes, most, times));
-    return gain_of(h, changes);
+    tl_changes *ranks = ranks_open(&h->baseline);
+    CU_ASSERT_FATAL(tl_balance_find(&h->baseline, out));
+    for (size_t r = 0; out->most != TL_NONE && r < h->nranks; r++)
+        tl_balance_rank(out, &ranks[r]);
+    int64_t gain = gain_of(h, ranks);
+    ranks_close(&h->baseline, ranks);
+    return gain;
+}
+
+static int64_t gain_of_free_hosts(const hand_job *h)
+{
+    tl_changes *ranks = ranks_open(&h->baseline);
+    for (size_t r = 0; r < h->nranks; r++)
+        tl_free_host(&ranks[r]);
+    int64_t gain = gain_of(h, ranks);
+    ranks_close(&h->baseline, ranks);
+    return gain;
 }
 
 /* Two groups of two ranks: two roles. */
 static void stages_that_compute_alike_save_what_the_longest_has_more(void)
 {
     hand_job *h = hand_new(RANKS, STEPS, same_host, heavy_device);
-    tl_changes changes = { 0 };
-    uint32_t most = 0;
-    double times = 0;
+    tl_balance balance;
     for (size_t r = 0; r < RANKS; r++)
         h->rows[r].group = r >= 2;
-    CU_ASSERT_EQUAL(gain_of_balance(h, &changes, &most, &times), STEPS * DEVICE_NS); /* 2 each, in place of 1 and 3 */
+    CU_ASSERT_EQUAL(gain_of_balance(h, &balance), STEPS * DEVICE_NS); /* 2 each, in place of 1 and 3 */
     CU_ASSERT_EQUAL_FATAL(h->baseline.nroles, 2);
-    CU_ASSERT_EQUAL(most, 1);
-    CU_ASSERT_DOUBLE_EQUAL(times, 3, 1e-12);
-    tl_free_hosts(&h->baseline, &changes);
-    CU_ASSERT_EQUAL(gain_of(h, &changes), (STEPS - 1) * HOST_NS); /* nothing is known of what came before the first launch */
-    tl_changes_free(&changes);
+    CU_ASSERT_EQUAL(balance.most, 1);
+    CU_ASSERT_DOUBLE_EQUAL(balance.times, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(balance.to[0], 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(balance.to[1], 2.0 / 3, 1e-12);
+    CU_ASSERT_EQUAL(gain_of_free_hosts(h), (STEPS - 1) * HOST_NS); /* nothing is known of what came before the first launch */
+    free(balance.to);
     hand_free(h);
 }
 
 static void where_all_do_the_same_nothing_is_to_be_balanced(void)
 {
     hand_job *h = hand_new(RANKS, STEPS, same_host, device);
-    tl_changes changes = { 0 };
-    uint32_t most = 0;
-    double times = 0;
-    CU_ASSERT_EQUAL(gain_of_balance(h, &changes, &most, &times), 0);
-    CU_ASSERT_EQUAL(most, TL_NONE);
-    tl_changes_free(&changes);
+    tl_balance balance;
+    CU_ASSERT_EQUAL(gain_of_balance(h, &balance), 0);
+    CU_ASSERT_EQUAL(balance.most, TL_NONE);
+    free(balance.to);
     hand_free(h);
 }
 
 static void no_memory_is_no_crash(void)
 {
     hand_job *h = hand_new(RANKS, STEPS, host, device);
+    bool done = false;
+    size_t failures = 0;
     hand_baseline(h);
-    for (size_t n = 1; n < 60; n++) {
-        tl_ideal ideal;
+    for (size_t n = 1; !done && n < 200; n++) {
+        tl_changes changes = { 0 };
+        tl_balance balance = { .to = NULL };
         tl_mem_fail_after(n);
-        (void)tl_ideal_find(&h->baseline, &ideal);
+        tl_ideal *ideal = tl_ideal_new(&h->baseline);
+        done = ideal != NULL && tl_changes_open(&h->baseline, 0, &changes) && tl_ideal_of_rank(ideal, &changes) &&
+               tl_balance_find(&h->baseline, &balance);
         tl_mem_fail_after(0);
-        tl_ideal_free(&ideal);
+        failures += !done;
+        tl_ideal_free(ideal);
+        tl_changes_free(&changes);
+        free(balance.to);
     }
+    CU_ASSERT(done && failures > 10);
     hand_free(h);
 }
 

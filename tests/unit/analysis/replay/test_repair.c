@@ -3,26 +3,33 @@
 #include "tlmpi/base/mem.h"
 #include <string.h>
 
-static void make_baseline(graph_job *j)
+/* A rank with that repaired; tl_changes_free ends it. */
+static tl_changes repaired(const graph_job *j, const tl_repair *repair)
 {
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    tl_changes changes = { 0 };
+    CU_ASSERT_TRUE_FATAL(tl_changes_open(&j->baseline, repair->rank, &changes));
+    CU_ASSERT_TRUE_FATAL(tl_repair_apply(repair, &changes));
+    return changes;
+}
+
+/* What the node of that kind that was done then takes, in ns. */
+static int64_t work_of(const tl_changes *c, tl_node_kind kind, int64_t done_us)
+{
+    uint32_t v = node_among(c->open.nodes, 0, c->open.n, kind, done_us * US);
+    CU_ASSERT_NOT_EQUAL_FATAL(v, TL_NONE);
+    return c->open.nodes[v].work_ns - c->less_ns[v];
 }
 
 /* When the job ends, in microseconds, with a rank's family repaired in all steps; TL_NFAMILIES: with nothing repaired. */
-static int64_t end_with(graph_job *j, uint32_t rank, tl_family family)
+static int64_t end_with(const graph_job *j, uint32_t rank, tl_family family)
 {
     bool on[16];
     memset(on, 1, sizeof on);
-    tl_changes changes = { 0 };
-    int64_t *done_ns = calloc(j->graph.nnodes + 1, sizeof *done_ns);
-    CU_ASSERT_FATAL(done_ns != NULL && tl_changes_new(&j->graph, &changes));
+    tl_changes *ranks = ranks_open(&j->baseline);
     if (family < TL_NFAMILIES)
-        CU_ASSERT_TRUE_FATAL(
-            tl_repair_apply(&j->baseline, &(tl_repair){ .rank = rank, .family = (uint8_t)family, .on = on }, &changes));
-    int64_t end = tl_replay(&j->graph, &changes, done_ns);
-    tl_changes_free(&changes);
-    free(done_ns);
+        CU_ASSERT_TRUE_FATAL(tl_repair_apply(&(tl_repair){ .rank = rank, .family = (uint8_t)family, .on = on }, &ranks[rank]));
+    int64_t end = ranks_end(&j->baseline, ranks);
+    ranks_close(&j->baseline, ranks);
     return end / US;
 }
 
@@ -32,7 +39,7 @@ static graph_job *job_with(drawing *(*peer)(int end), drawing *(*faulty)(void), 
     graph_job *j = npeers == 1   ? graph_job_of(peer(end), faulty(), NULL)
                    : npeers == 2 ? graph_job_of(peer(end), peer(end), faulty(), NULL)
                                  : graph_job_of(peer(end), peer(end), peer(end), faulty(), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     return j;
 }
 
@@ -133,16 +140,12 @@ static void a_wait_that_others_do_not_have(void)
 }
 
 /* What the repaired host of the last rank takes before the launch that is done then, in ns. */
-static int64_t host_work(graph_job *j, int64_t done_us)
+static int64_t host_work(const graph_job *j, int64_t done_us)
 {
     const bool on[] = { true };
-    size_t rank = j->nranks - 1;
-    tl_changes changes = { 0 };
-    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-    CU_ASSERT_TRUE_FATAL(tl_repair_apply(
-        &j->baseline, &(tl_repair){ .rank = (uint32_t)rank, .family = TL_FAMILY_HOST, .on = on }, &changes));
-    int64_t work = changes.work_ns[job_node(j, rank, TL_NODE_LAUNCH, done_us)];
-    tl_changes_free(&changes);
+    tl_changes c = repaired(j, &(tl_repair){ .rank = (uint32_t)j->nranks - 1, .family = TL_FAMILY_HOST, .on = on });
+    int64_t work = work_of(&c, TL_NODE_LAUNCH, done_us);
+    tl_changes_free(&c);
     return work;
 }
 
@@ -182,7 +185,7 @@ static void where_that_is_not_enough_all_of_the_host_is_repaired(void)
                                      "compute 7: ..AAAAAAAAAAAAAAAAAAAAAAAABC", NULL),
                                 draw("host:      a.......b.........c.........",
                                      "compute 7: ..AAAAAAAAAAAAAAAAAAAAAAAABC", NULL), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL(host_work(j, 9) + host_work(j, 19), 7 * US);
     CU_ASSERT_EQUAL(host_work(j, 9), 8 * US - 4888); /* 11 * 8 / 18 */
     graph_job_free(j);
@@ -204,24 +207,22 @@ static drawing *three_steps(bool slow)
 static void steps_are_repaired_by_themselves(void)
 {
     graph_job *j = graph_job_of(three_steps(false), three_steps(false), three_steps(true), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     bool on[] = { false, true, false };
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
-    tl_changes changes = { 0 };
-    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-    CU_ASSERT_TRUE(tl_repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .on = on }, &changes));
-    CU_ASSERT_EQUAL(changes.work_ns[job_node(j, 2, TL_NODE_WORK, 18)], 3 * US);
-    CU_ASSERT_EQUAL(changes.work_ns[job_node(j, 2, TL_NODE_WORK, 31)], 6 * US);
+    tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .on = on });
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 18), 3 * US);
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 31), 6 * US);
+    tl_changes_free(&c);
     /* A ramp is repaired step by step: each of them to what it takes others. */
     on[0] = on[2] = true;
-    tl_changes_free(&changes);
-    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-    CU_ASSERT_TRUE(
-        tl_repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .drifts = true, .on = on }, &changes));
-    CU_ASSERT_EQUAL(changes.work_ns[job_node(j, 2, TL_NODE_WORK, 4)], 3 * US);
-    CU_ASSERT_EQUAL(changes.work_ns[job_node(j, 2, TL_NODE_WORK, 18)], 3 * US);
-    CU_ASSERT_EQUAL(changes.work_ns[job_node(j, 2, TL_NODE_WORK, 31)], 3 * US);
-    tl_changes_free(&changes);
+    c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .drifts = true, .on = on });
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 4), 3 * US);
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 18), 3 * US);
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 31), 3 * US);
+    tl_changes_reset(&c);
+    CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 18), 7 * US);
+    tl_changes_free(&c);
     graph_job_free(j);
 }
 
@@ -239,23 +240,20 @@ static drawing *cut_steps(bool slow)
 }
 
 /* What the last rank's kernel that is done then would take, with a family repaired in the two whole steps. */
-static int64_t kernel_with(graph_job *j, tl_family family, bool lasts, int64_t done_us)
+static int64_t kernel_with(const graph_job *j, tl_family family, bool lasts, int64_t done_us)
 {
     const bool on[] = { false, true, true, false };
-    tl_changes changes = { 0 };
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 4);
-    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-    CU_ASSERT_TRUE(tl_repair_apply(&j->baseline,
-                                   &(tl_repair){ .rank = 2, .family = (uint8_t)family, .lasts = lasts, .on = on }, &changes));
-    int64_t ns = changes.work_ns[job_node(j, 2, TL_NODE_WORK, done_us)];
-    tl_changes_free(&changes);
+    tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .lasts = lasts, .on = on });
+    int64_t ns = work_of(&c, TL_NODE_WORK, done_us);
+    tl_changes_free(&c);
     return ns / US;
 }
 
 static void who_always_is_late_is_so_in_steps_that_were_cut(void)
 {
     graph_job *j = graph_job_of(cut_steps(false), cut_steps(false), cut_steps(true), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, false, 17), 3); /* a whole step */
     for (int64_t cut = 7; cut <= 37; cut += 30) {
         CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, false, cut), 6);
@@ -278,7 +276,7 @@ static drawing *more_in_cut_steps(void)
 static void what_is_additional_is_so_in_steps_that_were_cut(void)
 {
     graph_job *j = graph_job_of(cut_steps(false), cut_steps(false), more_in_cut_steps(), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     for (int64_t end = 7; end <= 37; end += 10) /* by half, both of them */
         CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_ADDITIONAL, true, end), 1);
     CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_ADDITIONAL, false, 7), 3);
@@ -303,18 +301,15 @@ static drawing *waits_in_cut_steps(bool needless)
 static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
 {
     graph_job *j = graph_job_of(waits_in_cut_steps(false), waits_in_cut_steps(false), waits_in_cut_steps(true), NULL);
-    make_baseline(j);
+    graph_job_baseline(j);
     for (int lasts = 0; lasts <= 1; lasts++) {
         const bool on[] = { false, true, true, false };
-        tl_changes changes = { 0 };
-        CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-        CU_ASSERT_TRUE(tl_repair_apply(
-            &j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_WAIT, .lasts = lasts == 1, .on = on }, &changes));
+        tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_WAIT, .lasts = lasts == 1, .on = on });
         size_t gone = 0;
-        for (size_t v = 0; v < j->graph.nnodes; v++)
-            gone += changes.gone[v];
+        for (uint32_t v = 0; v < c.open.n; v++)
+            gone += c.gone[v];
         CU_ASSERT_EQUAL(gone, lasts == 1 ? 4 : 2);
-        tl_changes_free(&changes);
+        tl_changes_free(&c);
     }
     graph_job_free(j);
 }
@@ -338,16 +333,13 @@ static int64_t behind_with(drawing *late)
 {
     const bool on[] = { true, true, false };
     graph_job *j = graph_job_of(prompt_host(), prompt_host(), late, NULL);
-    tl_changes changes = { 0 };
     int64_t ns = 0;
-    make_baseline(j);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
-    CU_ASSERT_TRUE_FATAL(tl_changes_new(&j->graph, &changes));
-    CU_ASSERT_TRUE(tl_repair_apply(
-        &j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_HOST, .lasts = true, .on = on }, &changes));
-    for (uint32_t v = j->graph.first_node[2]; v < j->graph.first_node[3]; v++)
-        ns += j->graph.nodes[v].kind == TL_NODE_LAUNCH && j->baseline.step_of[v] == 2 ? changes.work_ns[v] : 0;
-    tl_changes_free(&changes);
+    tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_HOST, .lasts = true, .on = on });
+    for (uint32_t v = 0; v < c.open.n; v++)
+        ns += c.open.nodes[v].kind == TL_NODE_LAUNCH && c.step_of[v] == 2 ? c.open.nodes[v].work_ns - c.less_ns[v] : 0;
+    tl_changes_free(&c);
     graph_job_free(j);
     return (ns + 5 * US) / (10 * US);
 }
@@ -370,8 +362,8 @@ static void it_says_when_memory_is_out(void)
     for (size_t k = 1; !ok && k < 100; k++) {
         tl_changes changes = { 0 };
         tl_mem_fail_after(k);
-        ok = tl_changes_new(&j->graph, &changes) &&
-             tl_repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
+        ok = tl_changes_open(&j->baseline, 2, &changes) &&
+             tl_repair_apply(&(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_changes_free(&changes);
