@@ -1,0 +1,193 @@
+/* test_whole.c - pieces of ranks and their meetings as one net, in order, without cycles. */
+#include "graph_drawn.h"
+#include "hand_graph.h"
+#include "tlmpi/base/mem.h"
+
+static int64_t two_hosts(size_t rank, size_t step)
+{
+    return rank == 0 ? 10 : 20 + 0 * (int64_t)step;
+}
+
+static int64_t two_devices(size_t rank, size_t step)
+{
+    return rank == 0 ? 100 : 50 + 0 * (int64_t)step;
+}
+
+/* What waits for what is behind it. */
+static void expect_order(const tl_net *net)
+{
+    for (uint32_t v = 0; v < net->n; v++)
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++)
+            CU_ASSERT(net->from[e] < v);
+}
+
+static void two_pieces_and_a_meeting_are_a_net(void)
+{
+    hand_job *h = hand_new(2, 1, two_hosts, two_devices);
+    hand_baseline(h);
+    tl_changes *ranks = ranks_open(&h->baseline);
+    assembled a = assemble(&h->baseline, ranks, NULL);
+    const tl_net *net = &a.whole.net;
+    uint32_t meeting = a.whole.meeting[0];
+    CU_ASSERT_EQUAL_FATAL(net->n, 1 + 2 * 2 + 1); /* the origin, ARRIVAL and END of each, the meeting */
+    CU_ASSERT_EQUAL_FATAL(net->first_edge[meeting + 1] - net->first_edge[meeting], 2);
+    CU_ASSERT_EQUAL(net->own_ns[meeting], HAND_TRANSFER_NS);
+    expect_order(net);
+    for (uint32_t r = 0; r < 2; r++) {
+        const uint32_t *number_of = a.number_of[r];
+        CU_ASSERT_EQUAL(net->from[net->first_edge[meeting] + r], number_of[2]);
+        CU_ASSERT_EQUAL(net->first_edge[number_of[3] + 1] - net->first_edge[number_of[3]], 1);
+        CU_ASSERT_EQUAL(net->from[net->first_edge[number_of[3]]], meeting);
+        CU_ASSERT_EQUAL(a.whole.done_ns[number_of[2]], r == 0 ? 110 : 70);
+    }
+    CU_ASSERT_EQUAL(assembled_end(&a), 110 + HAND_TRANSFER_NS);
+    CU_ASSERT_EQUAL(a.done_ns[meeting], 110 + HAND_TRANSFER_NS);
+    assembled_free(&a);
+    ranks[0].less_ns[1] = 90; /* its device: the other one is last then */
+    CU_ASSERT_EQUAL(ranks_end(&h->baseline, ranks), 70 + HAND_TRANSFER_NS);
+    ranks[1].less_ns[1] = 45;
+    CU_ASSERT_EQUAL(ranks_end(&h->baseline, ranks), 25 + HAND_TRANSFER_NS);
+    ranks_close(&h->baseline, ranks);
+    hand_free(h);
+}
+
+/* Nobody meets: of both ranks nothing stays but when they end. */
+static void what_is_folded_into_origins_ends_when_it_did(void)
+{
+    graph_job *j = graph_job_of(draw("host:      a.........",
+                                     "compute 7: ..AAAA....", NULL), draw("host:      a.........",
+                                                                          "compute 7: ....AAAAA.", NULL),
+                                draw("steps:     1111", NULL), NULL);
+    graph_job_baseline(j);
+    tl_changes *ranks = ranks_open(&j->baseline);
+    assembled a = assemble(&j->baseline, ranks, NULL);
+    CU_ASSERT(a.whole.net.n < 6);
+    CU_ASSERT_EQUAL(assembled_end(&a), 9 * US);
+    assembled_free(&a);
+    ranks_close(&j->baseline, ranks);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- cycles */
+
+/* What a rank does: comes at, is done at, in one collective and then in another. */
+typedef struct twice {
+    int64_t came_ns[2], done_ns[2];
+    int64_t lag_ns; /* from the first END to the second ARRIVAL */
+} twice;
+
+static tl_rank_graph graph_of(int32_t rank, const twice *t)
+{
+    tl_rank_graph g = { .rank = rank, .nnodes = 4, .nedges = 3, .ncomms = 2,
+                        .nodes = calloc(5, sizeof *g.nodes), .edges = calloc(3, sizeof *g.edges),
+                        .comms = calloc(2, sizeof *g.comms), .pauses = calloc(1, sizeof *g.pauses) };
+    if (g.nodes == NULL || g.edges == NULL || g.comms == NULL || g.pauses == NULL)
+        abort();
+    for (uint32_t c = 0; c < 2; c++) {
+        g.comms[c] = (tl_node_comm){ .start_ns = t->came_ns[c], .uid = c, .arrival = 2 * c, .turn = c };
+        g.nodes[2 * c] = (tl_node){ .done_ns = t->came_ns[c], .kind = TL_NODE_ARRIVAL, .segment = c, .first_edge = c };
+        g.nodes[2 * c + 1] = (tl_node){ .done_ns = t->done_ns[c], .kind = TL_NODE_END, .segment = c, .first_edge = 2 * c };
+    }
+    g.edges[0] = (tl_edge){ .from = 0 };
+    g.edges[1] = (tl_edge){ .from = 1, .lag_ns = t->lag_ns };
+    g.edges[2] = (tl_edge){ .from = 2 };
+    g.nodes[2].first_edge = 1;
+    g.nodes[3].first_edge = 2;
+    g.nodes[4].first_edge = 3;
+    return g;
+}
+
+typedef struct crossed_job {
+    tl_rank_graph graphs[2];
+    tl_graph graph;
+    tl_baseline baseline;
+} crossed_job;
+
+/* Rank 0 is in A and then in B; rank 1 in B and then, by its graph, in A, though that was before. */
+static void cross(crossed_job *j)
+{
+    static const twice ranks[2] = { { .came_ns = { 0, 12 }, .done_ns = { 10, 20 } },
+                                    { .came_ns = { 14, 5 }, .done_ns = { 20, 10 }, .lag_ns = -15 } };
+    static const int32_t numbers[2] = { 0, 1 };
+    tl_late_row rows[4];
+    tl_error err;
+    *j = (crossed_job){ .graphs = { graph_of(0, &ranks[0]), graph_of(1, &ranks[1]) } };
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t rank = i % 2, collective = i / 2, uid = rank == 0 ? collective : 1 - collective;
+        rows[i] = (tl_late_row){ .collective = collective, .rank = (int32_t)rank, .uid = uid, .start_ns = ranks[rank].came_ns[uid],
+                                 .end_ns = ranks[rank].done_ns[uid], .peer = -1, .kind = TL_ALL_REDUCE, .fits = 1 };
+    }
+    const tl_rank_graphs graphs = { .of = { .v = j->graphs, .n = 2 } };
+    const tl_graph_input in = { .graphs = &graphs, .ranks = numbers, .nranks = 2, .marked = numbers, .nmarked = 2, .rows = rows,
+                                .nrows = 4 };
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, numbers, rows, 4, &j->baseline, &err), TL_OK);
+}
+
+static void uncross(crossed_job *j)
+{
+    tl_baseline_free(&j->baseline);
+    tl_graph_free(&j->graph);
+    for (size_t r = 0; r < 2; r++)
+        tl_rank_graph_free(&j->graphs[r]);
+}
+
+static void of_a_cycle_over_ranks_the_edge_back_in_time_goes(void)
+{
+    crossed_job j;
+    cross(&j);
+    CU_ASSERT_EQUAL_FATAL(j.graph.nmeetings, 2);
+    CU_ASSERT_EQUAL(j.graph.ncycled, 0); /* there is none in a rank */
+    tl_changes *ranks = ranks_open(&j.baseline);
+    CU_ASSERT_EQUAL(ranks[1].open.nodes[4].first_edge, 3);
+    assembled a = assemble(&j.baseline, ranks, NULL);
+    const tl_net *net = &a.whole.net;
+    uint32_t arrival = ((const uint32_t *)a.number_of[1])[2];
+    CU_ASSERT_EQUAL_FATAL(net->n, 1 + 2 * 4 + 2);
+    CU_ASSERT_EQUAL(net->first_edge[arrival], net->first_edge[arrival + 1]);
+    CU_ASSERT_EQUAL(net->own_ns[arrival], 5);
+    expect_order(net);
+    CU_ASSERT_EQUAL(assembled_end(&a), 20);
+    assembled_free(&a);
+    ranks_close(&j.baseline, ranks);
+    expect_exact(&j.baseline); /* and all are done when they were */
+    uncross(&j);
+}
+
+static void it_says_when_memory_is_out(void)
+{
+    hand_job *h = hand_new(2, 3, two_hosts, two_devices);
+    hand_baseline(h);
+    tl_changes *ranks = ranks_open(&h->baseline);
+    tl_piece pieces[2];
+    const tl_piece *const all[2] = { &pieces[0], &pieces[1] };
+    bool ok = false;
+    size_t failures = 0;
+    for (size_t r = 0; r < 2; r++)
+        CU_ASSERT_FATAL(tl_piece_make(&ranks[r], NULL, &pieces[r], NULL));
+    for (size_t k = 1; !ok && k < 100; k++) {
+        tl_whole whole;
+        tl_mem_fail_after(k);
+        ok = tl_whole_make(&h->baseline, all, &whole);
+        tl_mem_fail_after(0);
+        failures += !ok;
+        tl_whole_free(&whole);
+    }
+    CU_ASSERT(ok);
+    CU_ASSERT(failures > 20);
+    for (size_t r = 0; r < 2; r++)
+        tl_piece_free(&pieces[r]);
+    ranks_close(&h->baseline, ranks);
+    hand_free(h);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(two_pieces_and_a_meeting_are_a_net),
+        TEST(what_is_folded_into_origins_ends_when_it_did),
+        TEST(of_a_cycle_over_ranks_the_edge_back_in_time_goes),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("pieces as one net", tests, COUNT(tests));
+}
