@@ -145,6 +145,21 @@ static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_n
     return h;
 }
 
+/* A group of ranks: "c 0 1 2" of collectives, "p 0 2" of sends and receives. */
+static inline size_t hand_group(tl_late_row *rows, int32_t group, const char *line)
+{
+    int32_t ranks[8];
+    size_t n = 0;
+    for (const char *p = line + 1; *p != 0; p++)
+        if (*p != ' ')
+            ranks[n++] = *p - '0';
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (tl_late_row){ .rank = ranks[i], .group = group, .fits = 1, .collective = group,
+                                 .kind = line[0] == 'p' ? TL_SEND_RECV : TL_ALL_REDUCE,
+                                 .peer = line[0] == 'p' ? ranks[1 - i] : -1 };
+    return n;
+}
+
 static inline void hand_baseline(hand_job *h)
 {
     tl_error err;

@@ -1,102 +1,12 @@
-/* test_baseline.c - who does the same, and what is usual there. */
+/* test_baseline.c - what is usual among those who do the same. */
 #include "graph_drawn.h"
 #include "hand_graph.h"
 #include "tlmpi/base/mem.h"
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------- roles */
-
-/* A group of ranks: "c 0 1 2" of collectives, "p 0 2" of sends and receives. */
-static size_t add_group(tl_late_row *rows, int32_t group, const char *line)
-{
-    int32_t ranks[8];
-    size_t n = 0;
-    for (const char *p = line + 1; *p != 0; p++)
-        if (*p != ' ')
-            ranks[n++] = *p - '0';
-    for (size_t i = 0; i < n; i++)
-        rows[i] = (tl_late_row){ .rank = ranks[i], .group = group, .fits = 1, .collective = group,
-                                 .kind = line[0] == 'p' ? TL_SEND_RECV : TL_ALL_REDUCE,
-                                 .peer = line[0] == 'p' ? ranks[1 - i] : -1 };
-    return n;
-}
-
 static int64_t alike(size_t rank, size_t step)
 {
     return 1000 + 0 * (int64_t)(rank + step);
-}
-
-/* The role of each rank, a digit a rank. */
-static void expect_roles(const char *roles, const char *const *groups)
-{
-    tl_late_row rows[64];
-    tl_baseline b;
-    tl_error err;
-    char got[16] = "";
-    size_t nrows = 0;
-    hand_job *h = hand_new(strlen(roles), 1, alike, alike);
-    for (int32_t g = 0; groups[g] != NULL; g++)
-        nrows += add_group(rows + nrows, g, groups[g]);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &b, &err), TL_OK);
-    for (size_t r = 0; r < h->nranks; r++) {
-        got[r] = (char)('0' + b.role_of[r]);
-        CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.place_of[r]], r);
-    }
-    CU_ASSERT_STRING_EQUAL(got, roles);
-    tl_baseline_free(&b);
-    hand_free(h);
-}
-
-#define GROUPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-static void all_of_one_group_do_the_same(void)
-{
-    expect_roles("0000", GROUPS("c 0 1 2 3"));
-}
-
-static void without_groups_all_do_the_same(void)
-{
-    expect_roles("0000", ((const char *const[]){ NULL }));
-}
-
-static void groups_smaller_than_the_job_count(void)
-{
-    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "c 0 1 2 3"));
-}
-
-static void groups_that_share_a_rank_are_one_role(void)
-{
-    expect_roles("0000", GROUPS("c 0 1", "c 2 3", "c 0 2", "c 1 3", "c 0 1 2 3")); /* TP x DP */
-}
-
-static void stages_of_a_pipeline_are_roles(void)
-{
-    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "p 0 2", "p 1 3", "c 0 1 2 3"));
-}
-
-static void sends_and_receives_alone_make_no_role(void)
-{
-    expect_roles("0112", GROUPS("p 0 1", "p 1 2", "p 2 3", "c 0 1 2 3")); /* by the sides to which they talk */
-}
-
-static void a_rank_without_a_graph_does_the_same_as_nobody(void)
-{
-    graph_job *j = graph_job_of(draw("host:      ar......",
-                                     "compute 7: .AA.....",
-                                     "comm 9:    ....RRRR", NULL), draw("steps:     1111", NULL),
-                                draw("host:      ar......",
-                                     "compute 7: .AA.....",
-                                     "comm 9:    ....RRRR", NULL), NULL);
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
-    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
-    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
-    CU_ASSERT_EQUAL(j->baseline.roles[j->baseline.role_of[0]].n, 2);
-    tl_baseline_free(&j->baseline); /* nor where no group tells who does the same */
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, NULL, 0, &j->baseline, &err), TL_OK);
-    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
-    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
-    graph_job_free(j);
 }
 
 /* ------------------------------------------------------------------------------------------------------- what is usual */
@@ -159,8 +69,7 @@ static void the_median_of_sums_is_nobodys_lateness(void)
     graph_job *j = graph_job_of(two_kernels(2, 2), two_kernels(2, 5), two_kernels(5, 2), NULL);
     int64_t scratch[SCRATCH];
     double late[3];
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
     CU_ASSERT(late[0] == (double)(-3 * US) && late[1] == 0 && late[2] == 0);
     graph_job_free(j);
@@ -200,7 +109,7 @@ static void who_is_alone_is_held_against_its_other_steps(void)
     size_t nrows = 0;
 
     for (int32_t g = 0; g < 4; g++)
-        nrows += add_group(rows + nrows, g, groups[g]);
+        nrows += hand_group(rows + nrows, g, groups[g]);
     CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &h->baseline, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(h->baseline.roles[0].n, 1);
     CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
@@ -234,8 +143,7 @@ static void waits_that_peers_do_not_have_make_a_host_late(void)
         graph_job *j = graph_job_of(waits, peers[0], peers[1], NULL);
         int64_t scratch[SCRATCH];
         double late[3];
-        tl_error err;
-        CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+        graph_job_baseline(j);
         CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_WAIT, late, scratch));
         CU_ASSERT(late[0] >= 50 * US && late[1] <= 0);
         graph_job_free(j);
@@ -276,8 +184,7 @@ static void what_is_launched_across_a_mark_is_not_additional(void)
     graph_job *j = counted_job();
     int64_t scratch[SCRATCH];
     double late[15];
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
     CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_ADDITIONAL, late, scratch));
     for (size_t i = 0; i < 15; i++)
@@ -286,6 +193,69 @@ static void what_is_launched_across_a_mark_is_not_additional(void)
     for (size_t i = 0; i < 15; i++)
         CU_ASSERT_EQUAL(late[i], 0);
     graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- classes */
+
+/* What all nodes of a rank that is open have of a class in a step, and how many there are. */
+static int64_t sum_of(const tl_changes *c, uint32_t class, size_t step, uint32_t *pieces)
+{
+    int64_t ns = 0;
+    *pieces = 0;
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if (c->class_of[v] == class && c->step_of[v] == step) {
+            ns += c->open.nodes[v].work_ns;
+            ++*pieces;
+        }
+    return ns;
+}
+
+static void each_node_is_in_the_cell_of_its_class_and_step(void)
+{
+    graph_job *j = counted_job();
+    graph_job_baseline(j);
+    const tl_baseline *b = &j->baseline;
+    tl_changes *ranks = ranks_open(b);
+    for (uint32_t k = 0; k < b->nclasses; k++) {
+        const tl_work_class *class = &b->classes[k];
+        CU_ASSERT_EQUAL(tl_class_find(b, (tl_family)class->family, class->role, class->key), k);
+        for (size_t r = 0; class->family != TL_FAMILY_WAIT && r < j->nranks; r++)
+            for (size_t s = 0; s < b->nsteps; s++) {
+                uint32_t pieces;
+                int64_t ns = sum_of(&ranks[r], k, s, &pieces);
+                bool like = b->role_of[r] == class->role;
+                CU_ASSERT_EQUAL(ns, like ? class->ns[b->place_of[r] * b->nsteps + s] : 0);
+                CU_ASSERT_EQUAL(pieces, like ? class->pieces[b->place_of[r] * b->nsteps + s] : 0);
+            }
+    }
+    CU_ASSERT_EQUAL(tl_class_find(b, TL_FAMILY_DEVICE, 0, 12345), TL_NONE);
+    for (size_t s = 0; s < b->nsteps; s++)
+        CU_ASSERT_EQUAL(tl_step_index(b, b->steps[s]), s);
+    CU_ASSERT_EQUAL(tl_step_index(b, 99), 0);
+    for (size_t r = 0; r < j->nranks; r++) /* three steps of two kernels of 2 us; rank 3 has two more */
+        CU_ASSERT_EQUAL(b->compute_ns[r], (r == 3 ? 16 : 12) * US);
+    ranks_close(b, ranks);
+    graph_job_free(j);
+}
+
+static int64_t uneven_host(size_t rank, size_t step)
+{
+    return 1000 * (int64_t)(rank + 1) + (int64_t)step;
+}
+
+/* Before each launch but the first of all, which is a source: of three ranks the one in the middle. */
+static void a_piece_of_a_host_usually_takes_what_it_takes_its_role(void)
+{
+    hand_job *h = hand_new(3, 3, uneven_host, alike);
+    hand_baseline(h);
+    tl_changes *ranks = ranks_open(&h->baseline);
+    for (size_t r = 0; r < 3; r++)
+        for (size_t s = 0; s < 3; s++) {
+            CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES], s > 0 ? 2000 + (int64_t)s : 0);
+            CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES + 1], 0); /* not of a host */
+        }
+    ranks_close(&h->baseline, ranks);
+    hand_free(h);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ segments */
@@ -301,9 +271,8 @@ static drawing *segments(bool one_more)
 static void expect_host_classes(drawing *one, drawing *other, size_t n, bool whole)
 {
     graph_job *j = graph_job_of(one, other, NULL);
-    tl_error err;
     size_t host = 0;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     for (size_t c = 0; c < j->baseline.nclasses; c++) {
         host += j->baseline.classes[c].family == TL_FAMILY_HOST;
         CU_ASSERT(j->baseline.classes[c].family != TL_FAMILY_HOST || (j->baseline.classes[c].key == UINT32_MAX) == whole);
@@ -336,8 +305,7 @@ static void cut_steps_have_the_segments_of_whole_ones(void)
     static const struct { int64_t us; uint32_t segment; } ends[] = { { 2, 1 },  { 8, 0 },  { 13, 1 }, { 20, 0 },
                                                                      { 25, 1 }, { 32, 0 }, { 37, 1 } };
     graph_job *j = graph_job_of(cut_segments(), cut_segments(), NULL);
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
     for (size_t i = 0; i < COUNT(ends); i++)
         CU_ASSERT_EQUAL(tl_segment_of(&j->baseline, 1, job_at(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
@@ -356,8 +324,7 @@ static void a_step_that_a_rank_has_not_from_its_beginning_is_cut(void)
                                      "host:      ar......bs......",
                                      "compute 7: .AA......BB.....",
                                      "comm 9:    ...RR......SS...", NULL), NULL);
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     const tl_baseline *b = &j->baseline;
     CU_ASSERT_EQUAL_FATAL(b->nsteps, 3);
     CU_ASSERT(b->steps[0] == -1 && b->steps[1] == 1 && b->steps[2] == 2);
@@ -369,8 +336,7 @@ static void without_steps_all_is_one(void)
 {
     graph_job *j = graph_job_of(draw("host:      ab......",
                                      "compute 7: .AABB...", NULL), NULL);
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    graph_job_baseline(j);
     CU_ASSERT_EQUAL(j->baseline.nsteps, 1);
     CU_ASSERT(!j->baseline.cut[0]);
     graph_job_free(j);
@@ -398,13 +364,6 @@ static void it_says_when_memory_is_out(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(all_of_one_group_do_the_same),
-        TEST(without_groups_all_do_the_same),
-        TEST(groups_smaller_than_the_job_count),
-        TEST(groups_that_share_a_rank_are_one_role),
-        TEST(stages_of_a_pipeline_are_roles),
-        TEST(sends_and_receives_alone_make_no_role),
-        TEST(a_rank_without_a_graph_does_the_same_as_nobody),
         TEST(the_median_is_usual_and_of_two_in_the_middle_the_lesser),
         TEST(sums_come_before_the_median),
         TEST(the_median_of_sums_is_nobodys_lateness),
@@ -413,6 +372,8 @@ int main(void)
         TEST(waits_that_peers_do_not_have_make_a_host_late),
         TEST(pieces_are_counted),
         TEST(what_is_launched_across_a_mark_is_not_additional),
+        TEST(each_node_is_in_the_cell_of_its_class_and_step),
+        TEST(a_piece_of_a_host_usually_takes_what_it_takes_its_role),
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
         TEST(cut_steps_have_the_segments_of_whole_ones),

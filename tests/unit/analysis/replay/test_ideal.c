@@ -82,6 +82,26 @@ static void other_kernels_for_the_same_are_nothing_to_spare(void)
     hand_free(h);
 }
 
+/* Rank 0 is slow in step 0 by SLOW_NS. */
+static void what_has_been_taken_off_stays_where_it_is_more(void)
+{
+    hand_job *h = hand_new(RANKS, STEPS, same_host, device);
+    tl_changes changes = { 0 };
+    hand_baseline(h);
+    tl_ideal *ideal = tl_ideal_new(&h->baseline);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
+    for (int64_t before = SLOW_NS / 2; before <= 2 * SLOW_NS; before *= 4) {
+        CU_ASSERT_FATAL(tl_changes_open(&h->baseline, 0, &changes));
+        changes.less_ns[1] = before;
+        CU_ASSERT_FATAL(tl_ideal_of_rank(ideal, &changes));
+        CU_ASSERT_EQUAL(changes.less_ns[1], before > SLOW_NS ? before : SLOW_NS);
+        CU_ASSERT_EQUAL(changes.less_ns[HAND_NODES + 1], 0);
+    }
+    tl_ideal_free(ideal);
+    tl_changes_free(&changes);
+    hand_free(h);
+}
+
 /* What it gains where all roles compute equally long; free(out->to) is the caller's. */
 static int64_t gain_of_balance(hand_job *h, tl_balance *out)
 {
@@ -161,6 +181,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(chance_costs_what_all_would_save_together),
         TEST(other_kernels_for_the_same_are_nothing_to_spare),
+        TEST(what_has_been_taken_off_stays_where_it_is_more),
         TEST(stages_that_compute_alike_save_what_the_longest_has_more),
         TEST(where_all_do_the_same_nothing_is_to_be_balanced),
         TEST(no_memory_is_no_crash),

@@ -1,0 +1,96 @@
+/* test_roles.c - who does the same. */
+#include "graph_drawn.h"
+#include "hand_graph.h"
+#include <string.h>
+
+static int64_t alike(size_t rank, size_t step)
+{
+    return 1000 + 0 * (int64_t)(rank + step);
+}
+
+/* The role of each rank, a digit a rank. */
+static void expect_roles(const char *roles, const char *const *groups)
+{
+    tl_late_row rows[64];
+    tl_baseline b;
+    tl_error err;
+    char got[16] = "";
+    size_t nrows = 0;
+    hand_job *h = hand_new(strlen(roles), 1, alike, alike);
+    for (int32_t g = 0; groups[g] != NULL; g++)
+        nrows += hand_group(rows + nrows, g, groups[g]);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &b, &err), TL_OK);
+    for (size_t r = 0; r < h->nranks; r++) {
+        got[r] = (char)('0' + b.role_of[r]);
+        CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.place_of[r]], r);
+    }
+    CU_ASSERT_STRING_EQUAL(got, roles);
+    tl_baseline_free(&b);
+    hand_free(h);
+}
+
+#define GROUPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void all_of_one_group_do_the_same(void)
+{
+    expect_roles("0000", GROUPS("c 0 1 2 3"));
+}
+
+static void without_groups_all_do_the_same(void)
+{
+    expect_roles("0000", ((const char *const[]){ NULL }));
+}
+
+static void groups_smaller_than_the_job_count(void)
+{
+    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "c 0 1 2 3"));
+}
+
+static void groups_that_share_a_rank_are_one_role(void)
+{
+    expect_roles("0000", GROUPS("c 0 1", "c 2 3", "c 0 2", "c 1 3", "c 0 1 2 3")); /* TP x DP */
+}
+
+static void stages_of_a_pipeline_are_roles(void)
+{
+    expect_roles("0011", GROUPS("c 0 1", "c 2 3", "p 0 2", "p 1 3", "c 0 1 2 3"));
+}
+
+static void sends_and_receives_alone_make_no_role(void)
+{
+    expect_roles("0112", GROUPS("p 0 1", "p 1 2", "p 2 3", "c 0 1 2 3")); /* by the sides to which they talk */
+}
+
+static void a_rank_without_a_graph_does_the_same_as_nobody(void)
+{
+    graph_job *j = graph_job_of(draw("host:      ar......",
+                                     "compute 7: .AA.....",
+                                     "comm 9:    ....RRRR", NULL), draw("steps:     1111", NULL),
+                                draw("host:      ar......",
+                                     "compute 7: .AA.....",
+                                     "comm 9:    ....RRRR", NULL), NULL);
+    tl_error err;
+    graph_job_baseline(j);
+    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
+    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
+    CU_ASSERT_EQUAL(j->baseline.roles[j->baseline.role_of[0]].n, 2);
+    tl_baseline_free(&j->baseline); /* nor where no group tells who does the same */
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, NULL, 0, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
+    CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
+    graph_job_free(j);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(all_of_one_group_do_the_same),
+        TEST(without_groups_all_do_the_same),
+        TEST(groups_smaller_than_the_job_count),
+        TEST(groups_that_share_a_rank_are_one_role),
+        TEST(stages_of_a_pipeline_are_roles),
+        TEST(sends_and_receives_alone_make_no_role),
+        TEST(a_rank_without_a_graph_does_the_same_as_nobody),
+    };
+    return unit_main("roles", tests, COUNT(tests));
+}
