@@ -62,6 +62,7 @@ static void who_seems_to_leave_early_by_a_clock_error_has_met(void)
                                 stretched(draw("comm 9:    ........RR", NULL), 10), NULL);
     uint32_t meeting = job_meeting(j, 80); /* not before the last has come */
     CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 0, 70), -10);
+    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].tail_ns, 0);
     CU_ASSERT_EQUAL(j->graph.meetings[meeting].work_ns, 0);
     graph_job_free(j);
 }

@@ -24,7 +24,7 @@ static graph_job *busy_job(void)
 {
     graph_job *j = graph_job_unmade(busy(0), busy(2), draw("compute 7: .A..", NULL), NULL);
     for (size_t i = 0; i < j->nrows; i++)
-        j->rows[i].kind = j->rows[i].collective == 0 ? TL_ALL_REDUCE : TL_SEND_RECV;
+        j->rows[i].kind = j->rows[i].collective == 0 ? TL_ALL_TO_ALL : TL_SEND_RECV;
     graph_job_make(j);
     return j;
 }
@@ -95,6 +95,8 @@ static void the_rest_is_what_nothing_explains(void)
 static void ports_and_steps_are_those_of_its_nodes(void)
 {
     graph_job *j = busy_job();
+    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].tail_ns, 0); /* it has its own work there */
+    CU_ASSERT_EQUAL(job_open(j, 1)->nodes[j->graph.ranks[1].ports[0].arrival + 1].work_ns, US);
     CU_ASSERT_EQUAL(j->graph.ranks[1].ports[1].tail_ns, US);
     for (size_t r = 0; r < j->nranks; r++) {
         const tl_job_rank *of = &j->graph.ranks[r];

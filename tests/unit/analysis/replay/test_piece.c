@@ -160,7 +160,7 @@ static void whatever_changes_it_is_done_at_the_same_times(void)
     hand_free(h);
 }
 
-/* Two threads, two streams, a collective, and waits for the device. */
+/* Two threads, two streams, a collective, and waits for the device; columns of 100 us. */
 static drawing *busy(int late)
 {
     drawing *d = draw("steps:                        111111111111111111222222222222222222222222",
@@ -173,7 +173,7 @@ static drawing *busy(int late)
     for (size_t i = 0; i < d->view.nkernels; i++)
         if (d->kernels[i].kind == TL_COMM)
             d->kernels[i].start_ns += late * US;
-    return d;
+    return stretched(d, 100);
 }
 
 static void waits_that_are_gone_are_gone_in_the_piece(void)
