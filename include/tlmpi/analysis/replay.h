@@ -160,7 +160,7 @@ typedef struct tl_repair_plan {
     int64_t *own_ns;    /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
     int64_t *usual_ns;  /* ... and what is usual */
     bool *also;         /* [nsteps] steps that were cut, and are repaired as the others are */
-    uint32_t *drop;     /* [nkinds * nsteps] WAIT: how many go */
+    int64_t *drop;      /* [nkinds * nsteps] WAIT: how many go */
     struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
     size_t nsums;
 } tl_repair_plan;
@@ -207,10 +207,9 @@ void tl_ideal_free(tl_ideal *ideal);
 
 /* That of a rank, told to who holds it: by kind of its frame and step.  Zero-initialise; tl_rank_ideal_free ends it. */
 typedef struct tl_rank_ideal {
-    int64_t *own_ns, *spare_ns; /* [ncells] */
-    uint32_t *drop;             /* [ncells] WAIT: how many go */
-    size_t ncells;              /* 0: nothing is changed */
-    bool *on_link;              /* [nports] members of collectives on links are not among it */
+    int64_t *spare; /* [ncells] ns; WAIT: how many go */
+    size_t ncells;  /* 0: nothing is changed */
+    bool *on_link;  /* [nports] members of collectives on links are not among it */
     size_t nports;
 } tl_rank_ideal;
 

@@ -113,6 +113,7 @@ static bool fill(filling *c, const tl_open_rank *o)
         size_t step = tl_step_index(f->steps, f->nsteps, node->step);
         tl_work_kind kind;
         c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
+        f->nplaced += tl_is_placed(node);
         if (waited_ns >= 0)
             ok = fill_in(c, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT }, step, waited_ns);
         if (ok && work_of(f, node, &kind))

@@ -6,14 +6,10 @@
 bool tl_places_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t held, tl_place_pieces *out)
 {
     tl_open_rank o = { 0 };
-    size_t n = 0;
-    bool ok = tl_rank_open(rank, &o);
-    for (uint32_t v = 0; ok && v < o.n; v++)
-        n += tl_is_placed(&o.nodes[v]);
     free(f->usual_ns);
-    f->nplaced = n;
-    f->usual_ns = tl_calloc(n + 1, sizeof *f->usual_ns);
-    ok = ok && f->usual_ns != NULL && tl_grow((void **)&out->v, &out->cap, out->n + n, sizeof *out->v);
+    f->usual_ns = tl_calloc(f->nplaced + 1, sizeof *f->usual_ns);
+    bool ok = f->usual_ns != NULL && tl_rank_open(rank, &o) &&
+              tl_grow((void **)&out->v, &out->cap, out->n + f->nplaced, sizeof *out->v);
     for (uint32_t v = 0, at = 0; ok && v < o.n; v++)
         if (tl_is_placed(&o.nodes[v]))
             out->v[out->n++] = (tl_place_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
@@ -24,26 +20,62 @@ bool tl_places_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t
     return ok;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_place(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_place_piece *x = a, *y = b;
-    return TL_COMPARE(x->place, y->place);
+    const tl_place_piece *v = context;
+    return TL_COMPARE(v[a].place, v[b].place);
+}
+
+/* Places are hashes: pieces fall into as many parts of about the same size as some bits of them tell apart. */
+enum { PER_PART = 64 };
+
+/* index[n] in order of parts; ends[parts + 1] gets where each begins. */
+static void scatter(const tl_place_pieces *p, unsigned bits, uint32_t *index, uint32_t *ends)
+{
+    for (size_t i = 0; i < p->n; i++)
+        ends[p->v[i].place >> (64 - bits)]++;
+    for (size_t part = 1; part <= (size_t)1 << bits; part++)
+        ends[part] += ends[part - 1];
+    for (size_t i = p->n; i-- > 0;)
+        index[--ends[p->v[i].place >> (64 - bits)]] = (uint32_t)i;
+}
+
+/* Of pieces in order of places. */
+static void find_usual(tl_place_piece *v, const uint32_t *index, size_t n, int64_t *ns)
+{
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i; to < n && v[index[to]].place == v[index[i]].place; to++)
+            ns[to - i] = v[index[to]].ns;
+        int64_t usual = to - i > 1 ? tl_usual(ns, to - i) : 0;
+        for (size_t k = i; k < to; k++)
+            v[index[k]].ns = usual;
+    }
 }
 
 bool tl_places_find(tl_place_pieces *p)
 {
-    int64_t *ns = tl_malloc((p->n + 1) * sizeof *ns);
-    if (p->n > 1)
-        qsort(p->v, p->n, sizeof *p->v, by_place);
-    for (size_t i = 0, to; ns != NULL && i < p->n; i = to) {
-        for (to = i; to < p->n && p->v[to].place == p->v[i].place; to++)
-            ns[to - i] = p->v[to].ns;
-        int64_t usual = to - i > 1 ? tl_usual(ns, to - i) : 0;
-        for (size_t k = i; k < to; k++)
-            p->v[k].ns = usual;
+    unsigned bits = 1;
+    while (bits < 32 && p->n >> bits > PER_PART)
+        bits++;
+    size_t parts = (size_t)1 << bits, most = 0;
+    uint32_t *ends = tl_calloc(parts + 1, sizeof *ends), *index = tl_malloc((p->n + 1) * sizeof *index);
+    bool ok = ends != NULL && index != NULL && p->n < UINT32_MAX;
+    if (ok)
+        scatter(p, bits, index, ends);
+    for (size_t part = 0; ok && part < parts; part++)
+        most = ends[part + 1] - ends[part] > most ? ends[part + 1] - ends[part] : most;
+    int64_t *ns = ok ? tl_malloc((most + 1) * sizeof *ns) : NULL;
+    ok = ok && ns != NULL;
+    for (size_t part = 0; ok && part < parts; part++) {
+        size_t n = ends[part + 1] - ends[part];
+        ok = tl_sort_index(index + ends[part], n, by_place, p->v);
+        if (ok)
+            find_usual(p->v, index + ends[part], n, ns);
     }
+    free(ends);
+    free(index);
     free(ns);
-    return ns != NULL;
+    return ok;
 }
 
 bool tl_baseline_places(const tl_baseline *b)

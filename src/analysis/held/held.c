@@ -65,10 +65,19 @@ bool tl_held_answer(tl_held_rank *r, tl_question question, tl_bytes *in, tl_byte
 
 /* ------------------------------------------------------------------------------------------------------------ places */
 
+/* Room for the pieces of all, once. */
+static bool make_room(const tl_held *held, tl_place_pieces *out)
+{
+    for (size_t i = 0; i < held->n; i++)
+        out->cap += held->ranks[i].frame.nplaced;
+    out->v = tl_malloc((out->cap + 1) * sizeof *out->v);
+    return out->v != NULL;
+}
+
 bool tl_held_list_places(tl_held *held, size_t index, tl_bytes *in, tl_place_pieces *out)
 {
     uint32_t role = 0;
-    return tl_bytes_get(in, &role, sizeof role) &&
+    return tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
            tl_places_list(&held->ranks[index].settled, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 

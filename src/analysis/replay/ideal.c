@@ -106,26 +106,22 @@ void tl_ideal_free(tl_ideal *s)
 
 /* ------------------------------------------------------------------------------------------------------------- ranks */
 
-/* What each cell of the rank's kinds has, and has to spare; which waits are beyond those of peers. */
+/* What each cell of the rank's kinds has to spare; how many waits are beyond those of peers. */
 static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
 {
     const tl_baseline *b = s->b;
     size_t cells = b->nkinds[rank] * b->nsteps;
-    out->own_ns = tl_calloc(cells + 1, sizeof *out->own_ns);
-    out->spare_ns = tl_calloc(cells + 1, sizeof *out->spare_ns);
-    out->drop = tl_calloc(cells + 1, sizeof *out->drop);
-    if (out->own_ns == NULL || out->spare_ns == NULL || out->drop == NULL)
+    out->spare = tl_calloc(cells + 1, sizeof *out->spare);
+    if (out->spare == NULL)
         return false;
     out->ncells = b->roles[b->role_of[rank]].n > 1 ? cells : 0;
     for (size_t i = 0; i < out->ncells; i++) {
         uint32_t c = b->class_of_kind[rank][i / b->nsteps];
-        size_t step = i % b->nsteps, cell = b->place_of[rank] * b->nsteps + step;
-        const tl_work_class *class = &b->classes[c];
-        out->own_ns[i] = class->ns[cell];
-        if (class->family == TL_FAMILY_WAIT)
-            out->drop[i] = b->cut[step] ? 0 : (uint32_t)tl_waits_beyond(b, class, b->place_of[rank], step, s->scratch);
+        size_t step = i % b->nsteps;
+        if (b->classes[c].family == TL_FAMILY_WAIT)
+            out->spare[i] = b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->place_of[rank], step, s->scratch);
         else
-            out->spare_ns[i] = llround(s->spare_ns[c][cell]);
+            out->spare[i] = llround(s->spare_ns[c][b->place_of[rank] * b->nsteps + step]);
     }
     return true;
 }
@@ -136,9 +132,7 @@ bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
     tl_rank_ideal of = { .on_link = tl_calloc(r->nports + 1, sizeof *of.on_link), .nports = r->nports };
     for (size_t p = 0; of.on_link != NULL && p < r->nports; p++)
         of.on_link[p] = tl_link_of(s->b, r->ports[p].meeting) != TL_NONE;
-    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) && tl_bytes_put_list(out, of.own_ns, of.ncells, sizeof *of.own_ns) &&
-              tl_bytes_put_list(out, of.spare_ns, of.ncells, sizeof *of.spare_ns) &&
-              tl_bytes_put_list(out, of.drop, of.ncells, sizeof *of.drop) &&
+    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) && tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare) &&
               tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
     tl_rank_ideal_free(&of);
     return ok;
@@ -147,17 +141,13 @@ bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
 bool tl_rank_ideal_get(tl_rank_ideal *of, tl_bytes *in)
 {
     tl_rank_ideal_free(of);
-    return tl_bytes_get_list(in, (void **)&of->own_ns, &of->ncells, sizeof *of->own_ns) &&
-           tl_bytes_get_list(in, (void **)&of->spare_ns, &of->ncells, sizeof *of->spare_ns) &&
-           tl_bytes_get_list(in, (void **)&of->drop, &of->ncells, sizeof *of->drop) &&
+    return tl_bytes_get_list(in, (void **)&of->spare, &of->ncells, sizeof *of->spare) &&
            tl_bytes_get_list(in, (void **)&of->on_link, &of->nports, sizeof *of->on_link);
 }
 
 void tl_rank_ideal_free(tl_rank_ideal *of)
 {
-    free(of->own_ns);
-    free(of->spare_ns);
-    free(of->drop);
+    free(of->spare);
     free(of->on_link);
     *of = (tl_rank_ideal){ 0 };
 }
@@ -179,27 +169,40 @@ static int64_t longer(const tl_changes *c, uint32_t v)
     return tl_ns_max(0, c->open.nodes[v].work_ns - c->usual_ns[v]);
 }
 
+/* What the rank has in a cell, and what of a host's pieces are longer than at peers. */
+typedef struct in_cell {
+    int64_t own_ns, surplus_ns;
+} in_cell;
+
+static int64_t less_of(const tl_changes *c, uint32_t v, int64_t spare_ns, const in_cell *has)
+{
+    if (is_host(c, v) && spare_ns > 0 && has->own_ns > 0 && has->surplus_ns >= spare_ns)
+        return tl_portion(longer(c, v), spare_ns, has->surplus_ns);
+    return share_of(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
+}
+
 bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
 {
     if (of->ncells == 0)
         return true;
-    int64_t *surplus_ns = tl_calloc(of->ncells + 1, sizeof *surplus_ns);
-    bool ok = surplus_ns != NULL && tl_drop_waits(c, of->drop);
+    in_cell *cells = tl_calloc(of->ncells + 1, sizeof *cells);
+    bool ok = cells != NULL && tl_drop_waits(c, of->spare);
     tl_changes_compare(c);
-    for (uint32_t v = 0; ok && v < c->open.n; v++)
-        if (is_host(c, v))
-            surplus_ns[c->kind_of[v] * c->frame->nsteps + c->step_of[v]] += longer(c, v);
+    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+        in_cell *has = c->kind_of[v] != TL_NONE ? &cells[c->kind_of[v] * c->frame->nsteps + c->step_of[v]] : NULL;
+        if (has == NULL)
+            continue;
+        has->own_ns += c->open.nodes[v].work_ns;
+        has->surplus_ns += is_host(c, v) ? longer(c, v) : 0;
+    }
     for (uint32_t v = 0; ok && v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
         if (kind == TL_NONE || (port != TL_NONE && of->on_link[port]))
             continue;
         size_t at = kind * c->frame->nsteps + c->step_of[v];
-        bool enough = is_host(c, v) && of->spare_ns[at] > 0 && of->own_ns[at] > 0 && surplus_ns[at] >= of->spare_ns[at];
-        int64_t less = enough ? tl_portion(longer(c, v), of->spare_ns[at], surplus_ns[at]) /* from pieces that are longer than at peers */
-                              : share_of(of->spare_ns[at], of->own_ns[at], c->open.nodes[v].work_ns);
-        c->less_ns[v] = tl_ns_max(c->less_ns[v], less);
+        c->less_ns[v] = tl_ns_max(c->less_ns[v], less_of(c, v, of->spare[at], &cells[at]));
     }
-    free(surplus_ns);
+    free(cells);
     return ok;
 }
 

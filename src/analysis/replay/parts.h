@@ -9,7 +9,7 @@ bool tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_p
 bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
 /* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps].  False when memory is out. */
-bool tl_drop_waits(tl_changes *changes, const uint32_t *drop);
+bool tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
 /* plan.c: how many waits of a class a member has in a step beyond what is usual.  scratch: room for the members. */
 int64_t tl_waits_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step, int64_t *scratch);

@@ -136,7 +136,7 @@ static void find_drops(planning *p)
                 int64_t has = waits_of(p, k, s);
                 int64_t more = cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->place_of[p->repair->rank], s, p->scratch)
                                         : (all > 0 ? tl_portion(has, dropped, all) : 0);
-                p->plan->drop[k * b->nsteps + s] = (uint32_t)more;
+                p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
                 dropped += more;
             }

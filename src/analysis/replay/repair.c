@@ -129,7 +129,7 @@ static int by_stretch(const void *a, const void *b)
     return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->node, y->node);
 }
 
-bool tl_drop_waits(tl_changes *c, const uint32_t *drop)
+bool tl_drop_waits(tl_changes *c, const int64_t *drop)
 {
     TL_VEC(wait) waits = { 0 };
     bool ok = true;
@@ -144,7 +144,8 @@ bool tl_drop_waits(tl_changes *c, const uint32_t *drop)
     }
     if (waits.n > 1)
         qsort(waits.v, waits.n, sizeof *waits.v, by_stretch);
-    for (size_t i = 0, before = 0; ok && i < waits.n; i++) {
+    int64_t before = 0;
+    for (size_t i = 0; ok && i < waits.n; i++) {
         const wait *w = &waits.v[i];
         bool same = i > 0 && w[-1].kind == w->kind && w[-1].step == w->step;
         before = same ? before + 1 : 0;

@@ -1,9 +1,7 @@
-/* whole.c - pieces of ranks and all meetings as one net, in order (Kahn's).
- *
- * Measured times hardly ever make a cycle over several ranks, and of one that they do an edge runs back in time: such are left out.
- */
+/* whole.c - pieces of ranks and all meetings as one net, in order. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/order.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -14,9 +12,6 @@ typedef struct assembling {
     tl_piece *changed;
     tl_whole *out;
     tl_net *net;        /* out's */
-    uint32_t *degree;   /* by node: what it waits for that is not in order yet */
-    uint32_t *first_to; /* [n + 2] those that wait for it */
-    uint32_t *to;
 } assembling;
 
 static bool is_changed(const assembling *a, size_t rank)
@@ -139,84 +134,45 @@ static bool put_all(assembling *a)
 
 /* ------------------------------------------------------------------------------------------------------------- order */
 
-/* How many are in order. */
-static size_t arrange(assembling *a)
+/* When a node can begin, as measured. */
+static int64_t since(const assembling *a, uint32_t v)
 {
-    const tl_net *net = a->net;
-    size_t head = 0, tail = 0;
-    for (size_t v = 0; v < net->n + 2; v++)
-        a->first_to[v] = 0;
-    for (size_t e = 0; e < net->nedges; e++)
-        a->first_to[net->from[e] + 2]++;
-    for (size_t v = 0; v < net->n; v++)
-        a->first_to[v + 2] += a->first_to[v + 1];
-    for (uint32_t v = 0; v < net->n; v++) {
-        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++)
-            a->to[a->first_to[net->from[e] + 1]++] = v;
-        a->degree[v] = net->first_edge[v + 1] - net->first_edge[v];
-        if (a->degree[v] == 0)
-            net->order[tail++] = v;
-    }
-    while (head < tail) {
-        uint32_t v = net->order[head++];
-        for (uint32_t i = a->first_to[v]; i < a->first_to[v + 1]; i++)
-            if (--a->degree[a->to[i]] == 0)
-                net->order[tail++] = a->to[i];
-    }
-    return tail;
-}
-
-static bool runs_back(const assembling *a, uint32_t from, uint32_t to)
-{
-    const int64_t *done_ns = a->out->done_ns;
-    return a->degree[from] > 0 && a->degree[to] > 0 && (done_ns[from] != done_ns[to] ? done_ns[from] > done_ns[to] : from >= to);
-}
-
-static int64_t since(const assembling *a, size_t first, size_t end)
-{
-    int64_t ns = first == end ? 0 : INT64_MIN;
-    for (size_t e = first; e < end; e++)
+    int64_t ns = INT64_MIN;
+    for (uint32_t e = a->net->first_edge[v]; e < a->net->first_edge[v + 1]; e++)
         ns = tl_ns_max(ns, a->out->done_ns[a->net->from[e]] + a->net->lag_ns[e]);
     return ns;
 }
 
-/* Drops the edges among what is not in order that run back in time: what remains has no cycle, and is done when it was. */
-static void cut_cycles(assembling *a)
+/* Edges that make a circle stay in their places, but nothing is ever waited for there; the node is done when it was. */
+static void cut(assembling *a, const bool *dropped)
 {
     tl_net *net = a->net;
-    size_t kept = 0;
-    for (uint32_t v = 0, e = 0; v < net->n; v++) {
-        size_t first = kept;
-        uint32_t last = net->first_edge[v + 1];
-        int64_t before = since(a, e, last);
-        for (; e < last; e++) {
-            if (runs_back(a, net->from[e], v))
-                continue;
-            net->from[kept] = net->from[e];
-            net->lag_ns[kept++] = net->lag_ns[e];
+    for (uint32_t v = 1; v < net->n; v++) {
+        uint32_t first = net->first_edge[v], end = net->first_edge[v + 1], left = end - first;
+        int64_t before = since(a, v);
+        for (uint32_t e = first; e < end; e++) {
+            left -= dropped[e];
+            net->from[e] = dropped[e] ? 0 : net->from[e];
+            net->lag_ns[e] = dropped[e] ? INT64_MIN / 2 : net->lag_ns[e];
         }
-        net->first_edge[v] = (uint32_t)first;
-        net->own_ns[v] += before - since(a, first, kept);
+        if (left == 0 && end > first)
+            net->lag_ns[first] = 0;
+        if (left < end - first)
+            net->own_ns[v] += before - since(a, v);
     }
-    net->first_edge[net->n] = (uint32_t)kept;
-    net->nedges = kept;
 }
 
 static bool put_in_order(assembling *a)
 {
     tl_net *net = a->net;
+    size_t ndropped = 0;
     net->order = tl_malloc((net->n + 1) * sizeof *net->order);
-    a->degree = tl_malloc((net->n + 1) * sizeof *a->degree);
-    a->first_to = tl_malloc((net->n + 2) * sizeof *a->first_to);
-    a->to = tl_malloc((net->nedges + 1) * sizeof *a->to);
-    bool ok = net->order != NULL && a->degree != NULL && a->first_to != NULL && a->to != NULL;
-    if (ok && arrange(a) < net->n) {
-        cut_cycles(a);
-        arrange(a);
-    }
-    free(a->degree);
-    free(a->first_to);
-    free(a->to);
+    bool *dropped = tl_malloc(net->nedges + 1);
+    bool ok = net->order != NULL && dropped != NULL &&
+              tl_order_nodes(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
+    if (ok && ndropped > 0)
+        cut(a, dropped);
+    free(dropped);
     return ok;
 }
 

@@ -12,6 +12,8 @@ struct tl_trial {
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
     int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
     tl_piece *changed;     /* [nranks] of the scenario in hand */
+    tl_whole whole;        /* of that; as long as no rank is changed it is the same */
+    bool same;
 };
 
 /* ------------------------------------------------------------------------------------------------------------- links */
@@ -46,20 +48,21 @@ static bool find_transfers(tl_trial *t)
 }
 
 /* What of the ideal transfers on links of some sorts become shorter by. */
-static void shorten_transfers(const tl_trial *t, const bool *sorts, tl_whole *whole)
+static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
 {
     const tl_graph *g = t->b->graph;
+    tl_whole *whole = &t->whole;
     for (uint32_t m = 0; m < g->nmeetings; m++) {
         uint32_t link = tl_link_of(t->b, m);
         if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
-            whole->net.own_ns[whole->meetings + m] -= t->meeting_less[m];
+            whole->net.own_ns[whole->meetings + m] -= sign * t->meeting_less[m];
     }
     for (size_t r = 0; r < g->nranks; r++) {
         const tl_piece *piece = tl_piece_is(&t->changed[r]) ? &t->changed[r] : &t->j->pieces[r];
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             uint32_t link = tl_link_of(t->b, g->ranks[r].ports[p].meeting);
             if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
-                whole->net.own_ns[whole->base[r] + piece->met[p]] -= t->end_less[r][p];
+                whole->net.own_ns[whole->base[r] + piece->met[p]] -= sign * t->end_less[r][p];
         }
     }
 }
@@ -165,38 +168,49 @@ void tl_trial_free(tl_trial *t)
     free(t->meeting_less);
     free(t->end_less);
     free(t->changed);
+    tl_whole_free(&t->whole);
     free(t);
+}
+
+/* What the whole as it is gains. */
+static bool replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
+{
+    int64_t *done_ns = tl_malloc((t->whole.net.n + 1) * sizeof *done_ns);
+    if (done_ns == NULL)
+        return false;
+    if (sorts != NULL)
+        shorten_transfers(t, sorts, 1);
+    *gain_ns = t->j->end_ns - tl_net_replay(&t->whole.net, done_ns);
+    if (sorts != NULL)
+        shorten_transfers(t, sorts, -1);
+    free(done_ns);
+    return true;
 }
 
 bool tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
 {
     tl_asked asked;
-    tl_whole whole = { 0 };
-    bool any = s->sorts != NULL;
-    bool ok = tl_asked_new(t->b->graph->nranks, &asked) && put_changes(t, s, &asked);
+    bool any = false, ok = tl_asked_new(t->b->graph->nranks, &asked) && put_changes(t, s, &asked);
     for (size_t r = 0; ok && r < asked.n; r++)
         any = any || asked.in[r].v != NULL;
     *gain_ns = 0;
-    if (ok && !any) {
-        tl_asked_free(&asked);
-        return true;
+    if (any) {
+        tl_whole_free(&t->whole);
+        t->same = false;
     }
-    ok = ok && tl_ask_ranks(t->b->asker, TL_ASK_CHANGE, &asked);
+    ok = ok && (!any || tl_ask_ranks(t->b->asker, TL_ASK_CHANGE, &asked));
     for (size_t r = 0; ok && r < asked.n; r++) {
         ok = asked.out[r].v == NULL || get_changed(t, s, r, &asked.out[r]);
         tl_bytes_free(&asked.out[r]);
     }
-    ok = ok && tl_whole_make(t->b, t->j->pieces, t->changed, &whole);
-    int64_t *done_ns = ok ? tl_malloc((whole.net.n + 1) * sizeof *done_ns) : NULL;
-    if (done_ns != NULL) {
-        if (s->sorts != NULL)
-            shorten_transfers(t, s->sorts, &whole);
-        *gain_ns = t->j->end_ns - tl_net_replay(&whole.net, done_ns);
+    if (ok && (any || (s->sorts != NULL && !t->same))) {
+        tl_whole_free(&t->whole);
+        ok = tl_whole_make(t->b, t->j->pieces, t->changed, &t->whole);
+        t->same = ok && !any;
     }
-    free(done_ns);
-    tl_whole_free(&whole);
+    ok = ok && ((!any && s->sorts == NULL) || replay(t, s->sorts, gain_ns));
     for (size_t r = 0; r < asked.n; r++)
         tl_piece_free(&t->changed[r]);
     tl_asked_free(&asked);
-    return done_ns != NULL;
+    return ok;
 }

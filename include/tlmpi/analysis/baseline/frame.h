@@ -95,7 +95,7 @@ typedef TL_VEC(tl_place_piece) tl_place_pieces;
 /* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
 bool tl_places_list(const tl_settled *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_place_pieces *out);
 
-/* Of all that have the same places: what is usual.  They are in any order then.  False: memory is out. */
+/* Of all that have the same places: what is usual.  False: memory is out. */
 bool tl_places_find(tl_place_pieces *pieces);
 
 #endif

@@ -1,0 +1,116 @@
+/* order.c - Kahn's order of nodes, also of such that wait for each other in a circle. */
+#include "tlmpi/base/order.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACED UINT32_MAX
+
+typedef struct ordering {
+    size_t n;
+    const uint32_t *first_edge, *from;
+    const int64_t *when_ns;
+    uint32_t *degree;   /* by node: what it waits for that is not in order yet; PLACED: it is itself */
+    uint32_t *first_to; /* [n + 2]: by node, those that wait for it */
+    uint32_t *to;
+    uint32_t *order;
+    size_t head, tail;  /* of what is in order; before head, those that wait for it know */
+    bool *dropped;
+    size_t ndropped;
+    uint32_t *by_time;  /* nodes, the earliest first; NULL: there has been no circle */
+    size_t next;        /* none before it is left */
+} ordering;
+
+static void place(ordering *o, uint32_t v)
+{
+    o->degree[v] = PLACED;
+    o->order[o->tail++] = v;
+}
+
+static void start(ordering *o)
+{
+    for (size_t e = 0; e < o->first_edge[o->n]; e++)
+        o->first_to[o->from[e] + 2]++;
+    for (size_t v = 0; v < o->n; v++)
+        o->first_to[v + 2] += o->first_to[v + 1];
+    for (uint32_t v = 0; v < o->n; v++) {
+        for (uint32_t e = o->first_edge[v]; e < o->first_edge[v + 1]; e++)
+            o->to[o->first_to[o->from[e] + 1]++] = v;
+        o->degree[v] = o->first_edge[v + 1] - o->first_edge[v];
+        if (o->degree[v] == 0)
+            place(o, v);
+    }
+}
+
+static void go_on(ordering *o)
+{
+    while (o->head < o->tail) {
+        uint32_t v = o->order[o->head++];
+        for (uint32_t i = o->first_to[v]; i < o->first_to[v + 1]; i++) {
+            uint32_t to = o->to[i];
+            if (o->degree[to] != PLACED && --o->degree[to] == 0)
+                place(o, to);
+        }
+    }
+}
+
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const ordering *o = context;
+    return TL_COMPARE(o->when_ns[a], o->when_ns[b]);
+}
+
+/* The earliest of those that are left.  False when memory is out. */
+static bool break_circle(ordering *o)
+{
+    if (o->by_time == NULL) {
+        o->by_time = tl_malloc((o->n + 1) * sizeof *o->by_time);
+        if (o->by_time == NULL)
+            return false;
+        for (uint32_t v = 0; v < o->n; v++)
+            o->by_time[v] = v;
+        if (!tl_sort_index(o->by_time, o->n, by_time, o))
+            return false;
+        memset(o->dropped, 0, o->first_edge[o->n] * sizeof *o->dropped);
+    }
+    while (o->degree[o->by_time[o->next]] == PLACED)
+        o->next++;
+    uint32_t v = o->by_time[o->next];
+    for (uint32_t e = o->first_edge[v]; e < o->first_edge[v + 1]; e++)
+        if (o->degree[o->from[e]] != PLACED) {
+            o->dropped[e] = true;
+            o->ndropped++;
+        }
+    place(o, v);
+    return true;
+}
+
+bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
+                    bool *dropped, size_t *ndropped)
+{
+    ordering o = { .n = n,
+                   .first_edge = first_edge,
+                   .from = from,
+                   .when_ns = when_ns,
+                   .degree = tl_malloc((n + 1) * sizeof *o.degree),
+                   .first_to = tl_calloc(n + 2, sizeof *o.first_to),
+                   .to = tl_malloc((first_edge[n] + (size_t)1) * sizeof *o.to),
+                   .order = order,
+                   .dropped = dropped };
+    bool ok = o.degree != NULL && o.first_to != NULL && o.to != NULL;
+    if (ok) {
+        start(&o);
+        go_on(&o);
+    }
+    while (ok && o.tail < n) {
+        ok = break_circle(&o);
+        go_on(&o);
+    }
+    *ndropped = o.ndropped;
+    free(o.degree);
+    free(o.first_to);
+    free(o.to);
+    free(o.by_time);
+    return ok;
+}
