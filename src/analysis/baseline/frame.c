@@ -98,6 +98,8 @@ static bool fill_in(filling *c, tl_work_kind kind, size_t step, int64_t ns)
             c->pieces[s] = 0;
         }
     }
+    if (c->ns == NULL || c->pieces == NULL)
+        return false;
     c->ns[number * f->nsteps + step] += ns;
     c->pieces[number * f->nsteps + step]++;
     return true;

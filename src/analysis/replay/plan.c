@@ -14,11 +14,18 @@ void tl_repair_plan_free(tl_repair_plan *p)
     *p = (tl_repair_plan){ 0 };
 }
 
+/* What is told of it before the lists. */
+typedef struct head {
+    uint64_t family;
+    size_t nkinds, nsteps, nwindows;
+    int64_t nrepaired;
+} head;
+
 bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 {
     const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
-    const uint64_t head[] = { p->family, p->nkinds, p->nsteps, p->nwindows, (uint64_t)p->nrepaired };
-    return tl_bytes_put(out, head, sizeof head) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
+    const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nrepaired };
+    return tl_bytes_put(out, &h, sizeof h) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
            tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
            tl_bytes_put_list(out, p->usual_ns, sums, sizeof *p->usual_ns) &&
            tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also) &&
@@ -27,12 +34,14 @@ bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 
 bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
 {
-    uint64_t head[5];
+    head h;
     size_t n;
     *p = (tl_repair_plan){ 0 };
-    if (!tl_bytes_get(in, head, sizeof head))
+    if (!tl_bytes_get(in, &h, sizeof h))
         return false;
-    *p = (tl_repair_plan){ .family = head[0], .nkinds = head[1], .nsteps = head[2], .nwindows = head[3], .nrepaired = (int64_t)head[4] };
+    *p = (tl_repair_plan){
+        .family = h.family, .nkinds = h.nkinds, .nsteps = h.nsteps, .nwindows = h.nwindows, .nrepaired = h.nrepaired
+    };
     return tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window) &&
            tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns) &&
            tl_bytes_get_list(in, (void **)&p->usual_ns, &n, sizeof *p->usual_ns) &&

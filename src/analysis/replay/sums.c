@@ -69,7 +69,7 @@ static bool sum_up(const tl_changes *c, const wanted *a, stretches *out)
             if (ok)
                 out->v[out->n++] = (stretch){ .key = key, .window = window, .kind = kind, .segment = segment };
         }
-        if (ok)
+        if (ok && out->v != NULL)
             out->v[i].ns += c->open.nodes[v].work_ns;
     }
     tl_map_free(&at);

@@ -169,7 +169,7 @@ static bool meet_places(tl_held *held, tl_place_pieces *own)
     to = st == TL_OK ? tl_malloc((all.n + 1) * sizeof *to) : NULL;
     if (st == TL_OK)
         st = tl_par_agree(to != NULL && tl_places_find(&all) ? TL_OK : TL_ENOMEM, &err);
-    for (size_t i = 0; st == TL_OK && i < all.n; i++)
+    for (size_t i = 0; st == TL_OK && to != NULL && i < all.n; i++)
         to[i] = all.v[i].proc;
     if (st == TL_OK)
         st = tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
