@@ -120,7 +120,8 @@ typedef struct graph_job {
     drawing *drawn[GRAPH_RANKS];
     int32_t ranks[GRAPH_RANKS], marked[GRAPH_RANKS];
     size_t nranks, nmarked, nrows;
-    tl_rank_graphs graphs;
+    tl_rank_graphs graphs; /* each rank's own */
+    held_ranks held;       /* as it has settled */
     tl_late_row rows[GRAPH_ROWS];
     tl_graph graph;
     tl_baseline baseline;
@@ -177,7 +178,7 @@ static inline tl_graph_input graph_job_input(const graph_job *j)
 static inline void graph_job_baseline(graph_job *j)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows, j->nrows, &j->baseline, &err), TL_OK);
 }
 
 /* Unchanged, each node is done when it was. */
@@ -185,7 +186,7 @@ static inline void graph_job_is_exact(const graph_job *j)
 {
     tl_baseline b;
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows, j->nrows, &b, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows, j->nrows, &b, &err), TL_OK);
     expect_exact(&b);
     tl_baseline_free(&b);
 }
@@ -194,7 +195,8 @@ static inline void graph_job_make(graph_job *j)
 {
     tl_graph_input in = graph_job_input(j);
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
+    hold_ranks(&j->graphs, j->ranks, &j->held);
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->held.asker, &j->graph, &err), TL_OK);
     graph_job_is_exact(j);
 }
 
@@ -224,6 +226,7 @@ static inline void graph_job_free(graph_job *j)
     tl_baseline_free(&j->baseline);
     tl_graph_free(&j->graph);
     tl_rank_graphs_free(&j->graphs);
+    held_ranks_free(&j->held);
     for (size_t r = 0; r < j->nranks; r++)
         drawing_free(j->drawn[r]);
     free(j);
@@ -232,7 +235,7 @@ static inline void graph_job_free(graph_job *j)
 static inline const tl_open_rank *job_open(graph_job *j, size_t rank)
 {
     if (j->open[rank].of == NULL)
-        CU_ASSERT_FATAL(tl_graph_open(&j->graph, rank, &j->open[rank]));
+        CU_ASSERT_FATAL(tl_rank_open(&held_rank(&j->held.asker, rank)->settled, &j->open[rank]));
     return &j->open[rank];
 }
 
@@ -295,7 +298,7 @@ static inline int64_t lag_of_arrival_us(graph_job *j, uint32_t rank, int64_t don
 {
     uint32_t arrival = job_node(j, rank, TL_NODE_ARRIVAL, done_us);
     const tl_job_rank *of = &j->graph.ranks[rank];
-    for (uint32_t p = 0; p < of->graph.ncomms; p++)
+    for (uint32_t p = 0; p < of->nports; p++)
         if (of->ports[p].arrival == arrival)
             return lag_to_meeting_us(j, rank, p, meeting);
     return NO_EDGE;

@@ -8,6 +8,7 @@
 #ifndef TLMPI_TESTS_HAND_GRAPH_H
 #define TLMPI_TESTS_HAND_GRAPH_H
 
+#include "held_ranks.h"
 #include "tlmpi/analysis/verdict.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct hand_job {
     size_t nranks, nsteps;
     int32_t ranks[HAND_RANKS];
     tl_late_row rows[HAND_RANKS];
+    held_ranks held; /* settled */
     tl_graph graph;
     tl_baseline baseline;
     tl_findings judgement;
@@ -29,21 +31,13 @@ typedef struct hand_job {
 /* The node of a rank and step. */
 static inline tl_node *hand_node(const hand_job *h, size_t rank, size_t step, uint32_t which)
 {
-    return &h->graph.ranks[rank].graph.nodes[step * HAND_NODES + which];
+    return &held_rank(&h->held.asker, rank)->settled.graph.nodes[step * HAND_NODES + which];
 }
 
 /* When what happens in each step is done: launches and work by rank and step, meetings by step. */
 typedef struct hand_times {
     int64_t launched[HAND_RANKS * HAND_STEPS], worked[HAND_RANKS * HAND_STEPS], met[HAND_STEPS];
 } hand_times;
-
-static inline void *hand_room(size_t n, size_t size)
-{
-    void *room = calloc(n + 1, size);
-    if (room == NULL)
-        abort();
-    return room;
-}
 
 /* The first host's work of all has to wait for something: a BEGIN would, here it is a source, and no evidence. */
 static inline tl_node hand_node_of(const hand_job *h, const hand_times *t, size_t rank, size_t step, uint32_t which)
@@ -77,14 +71,18 @@ static inline tl_node hand_node_of(const hand_job *h, const hand_times *t, size_
 static inline void hand_rank(hand_job *h, const hand_times *t, size_t rank)
 {
     tl_job_rank *of = &h->graph.ranks[rank];
-    tl_rank_graph *g = &of->graph;
-    *of = (tl_job_rank){ .graph = { .rank = (int32_t)rank, .nnodes = h->nsteps * HAND_NODES, .ncomms = h->nsteps },
-                         .ports = hand_room(h->nsteps, sizeof *of->ports),
-                         .steps = hand_room(h->nsteps, sizeof *of->steps),
+    tl_held_rank *held = &h->held.held.ranks[rank];
+    tl_rank_graph *g = &held->settled.graph;
+    *held = (tl_held_rank){ .rank = (int32_t)rank,
+                            .settled.graph = { .rank = (int32_t)rank, .nnodes = h->nsteps * HAND_NODES, .ncomms = h->nsteps } };
+    *of = (tl_job_rank){ .nnodes = g->nnodes,
+                         .ports = held_room(h->nsteps, sizeof *of->ports),
+                         .nports = h->nsteps,
+                         .steps = held_room(h->nsteps, sizeof *of->steps),
                          .nsteps = h->nsteps,
                          .start_ns = t->launched[rank * h->nsteps] };
-    g->nodes = hand_room(g->nnodes, sizeof *g->nodes);
-    g->edges = hand_room(g->nnodes, sizeof *g->edges);
+    g->nodes = held_room(g->nnodes, sizeof *g->nodes);
+    g->edges = held_room(g->nnodes, sizeof *g->edges);
     for (uint32_t v = 0; v < g->nnodes; v++) {
         uint32_t step = v / HAND_NODES, which = v % HAND_NODES;
         g->nodes[v] = hand_node_of(h, t, rank, step, which);
@@ -98,14 +96,15 @@ static inline void hand_rank(hand_job *h, const hand_times *t, size_t rank)
         of->ports[s] = (tl_port){ .came_ns = t->worked[rank * h->nsteps + s], .met_ns = t->met[s], .arrival = s * HAND_NODES + 2,
                                   .meeting = s, .segment = s, .step = (int32_t)s, .awaited = true };
     }
+    held->settled.ports = held_copy(of->ports, h->nsteps, sizeof *of->ports);
 }
 
 static inline void hand_meetings(hand_job *h, const hand_times *t)
 {
     tl_graph *g = &h->graph;
     g->nmeetings = h->nsteps;
-    g->meetings = hand_room(h->nsteps, sizeof *g->meetings);
-    g->edges = hand_room(h->nsteps * h->nranks, sizeof *g->edges);
+    g->meetings = held_room(h->nsteps, sizeof *g->meetings);
+    g->edges = held_room(h->nsteps * h->nranks, sizeof *g->edges);
     for (uint32_t s = 0; s <= h->nsteps; s++)
         g->meetings[s].first_edge = s * (uint32_t)h->nranks;
     for (uint32_t s = 0; s < h->nsteps; s++) {
@@ -120,7 +119,7 @@ static inline void hand_meetings(hand_job *h, const hand_times *t)
 
 static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_ns, hand_work *device_ns)
 {
-    hand_job *h = hand_room(1, sizeof *h);
+    hand_job *h = held_room(1, sizeof *h);
     hand_times t = { { 0 }, { 0 }, { 0 } };
     int64_t before = 0;
     if (nranks > HAND_RANKS || nsteps > HAND_STEPS)
@@ -135,7 +134,10 @@ static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_n
         }
         before = t.met[s] += HAND_TRANSFER_NS;
     }
-    h->graph.ranks = hand_room(nranks, sizeof *h->graph.ranks);
+    h->graph.ranks = held_room(nranks, sizeof *h->graph.ranks);
+    h->held.held = (tl_held){ .ranks = held_room(nranks, sizeof *h->held.held.ranks), .n = nranks };
+    h->held.asker = tl_held_asker(&h->held.held);
+    h->held.asker.ranks = h->ranks;
     for (size_t r = 0; r < nranks; r++) {
         hand_rank(h, &t, r);
         h->ranks[r] = (int32_t)r;
@@ -163,7 +165,7 @@ static inline size_t hand_group(tl_late_row *rows, int32_t group, const char *li
 static inline void hand_baseline(hand_job *h)
 {
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, h->rows, h->nranks, &h->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, &h->held.asker, h->ranks, h->rows, h->nranks, &h->baseline, &err), TL_OK);
 }
 
 static inline void hand_judge(hand_job *h, double alpha, double least_cost)
@@ -180,6 +182,7 @@ static inline void hand_free(hand_job *h)
     tl_findings_free(&h->judgement);
     tl_baseline_free(&h->baseline);
     tl_graph_free(&h->graph);
+    held_ranks_free(&h->held);
     free(h);
 }
 

@@ -10,6 +10,7 @@
 #ifndef TLMPI_TESTS_LINKED_JOB_H
 #define TLMPI_TESTS_LINKED_JOB_H
 
+#include "held_ranks.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/mem.h"
@@ -39,6 +40,7 @@ typedef struct linked_job {
     int64_t now_ns[LINKED_RANKS], late_counts[LINKED_RANKS];
     TL_VEC(tl_late_row) rows;
     tl_rank_graphs graphs;
+    held_ranks held;
     tl_tables tables;
     tl_graph graph;
     tl_baseline baseline;
@@ -111,6 +113,12 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
     }
 }
 
+static inline void linked_baseline(linked_job *j)
+{
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows.v, j->rows.n, &j->baseline, &err), TL_OK);
+}
+
 static inline void linked_ready(linked_job *j)
 {
     size_t nsteps = strlen(j->groups[0].transfers), most = 2 * j->ngroups * nsteps + 1;
@@ -136,8 +144,9 @@ static inline void linked_ready(linked_job *j)
                                    tl_tables_get(&j->tables, &tl_group_row_schema) };
     const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
                                   tl_tables_get(&j->tables, &tl_rank_schema) };
-    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&input, &j->graph, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows.v, j->rows.n, &j->baseline, &err), TL_OK);
+    hold_ranks(&j->graphs, j->ranks, &j->held);
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&input, &j->held.asker, &j->graph, &err), TL_OK);
+    linked_baseline(j);
     CU_ASSERT_EQUAL_FATAL(tl_baseline_add_links(&j->baseline, &links, &err), TL_OK);
 }
 
@@ -158,6 +167,7 @@ static inline void linked_free(linked_job *j)
     tl_baseline_free(&j->baseline);
     tl_graph_free(&j->graph);
     tl_rank_graphs_free(&j->graphs);
+    held_ranks_free(&j->held);
     tl_tables_free(&j->tables);
     free(j->rows.v);
     free(j);

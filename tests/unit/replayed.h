@@ -8,9 +8,49 @@
 #ifndef TLMPI_TESTS_REPLAYED_H
 #define TLMPI_TESTS_REPLAYED_H
 
+#include "held_ranks.h"
 #include "tlmpi/analysis/replay.h"
 #include "unit.h"
 #include <stdlib.h>
+
+/* One without a graph has never been told how the job has its steps. */
+static inline bool rank_open(const tl_baseline *b, size_t rank, tl_changes *changes)
+{
+    tl_held_rank *of = held_rank(b->asker, rank);
+    if (!tl_graph_has(b->graph, rank))
+        of->frame.nsteps = b->nsteps;
+    return tl_changes_open(&of->settled, &of->frame, changes);
+}
+
+/* The class of a node's work; TL_NONE. */
+static inline uint32_t class_at(const tl_baseline *b, size_t rank, const tl_changes *changes, uint32_t node)
+{
+    return changes->kind_of[node] != TL_NONE ? b->class_of_kind[rank][changes->kind_of[node]] : TL_NONE;
+}
+
+/* As its holder does that has been told of the repair. */
+static inline bool repair_apply(const tl_baseline *b, const tl_repair *repair, tl_changes *changes)
+{
+    tl_repair_plan plan = { 0 }, told = { 0 };
+    tl_bytes bytes = { 0 };
+    bool ok = tl_repair_plan_make(b, repair, &plan) && tl_repair_plan_put(&plan, &bytes) && tl_repair_plan_get(&told, &bytes) &&
+              tl_repair_plan_apply(&told, changes);
+    tl_repair_plan_free(&plan);
+    tl_repair_plan_free(&told);
+    tl_bytes_free(&bytes);
+    return ok;
+}
+
+/* Likewise of the ideal. */
+static inline bool ideal_apply(const tl_ideal *ideal, size_t rank, tl_changes *changes)
+{
+    tl_rank_ideal told = { 0 };
+    tl_bytes bytes = { 0 };
+    bool ok = tl_ideal_put(ideal, rank, &bytes) && tl_rank_ideal_get(&told, &bytes) && tl_rank_ideal_apply(&told, changes);
+    tl_rank_ideal_free(&told);
+    tl_bytes_free(&bytes);
+    return ok;
+}
 
 /* Every rank of the job, open and unchanged. */
 static inline tl_changes *ranks_open(const tl_baseline *b)
@@ -19,7 +59,7 @@ static inline tl_changes *ranks_open(const tl_baseline *b)
     if (ranks == NULL)
         abort();
     for (size_t r = 0; r < b->graph->nranks; r++)
-        CU_ASSERT_FATAL(tl_changes_open(b, r, &ranks[r]));
+        CU_ASSERT_FATAL(rank_open(b, r, &ranks[r]));
     return ranks;
 }
 
@@ -35,7 +75,7 @@ static inline void **by_node(const tl_baseline *b, size_t size)
 {
     void **of = calloc(b->graph->nranks + 1, sizeof *of);
     for (size_t r = 0; of != NULL && r < b->graph->nranks; r++)
-        if ((of[r] = calloc(b->graph->ranks[r].graph.nnodes + 1, size)) == NULL)
+        if ((of[r] = calloc(b->graph->ranks[r].nnodes + 1, size)) == NULL)
             abort();
     if (of == NULL)
         abort();
@@ -65,23 +105,19 @@ static inline assembled assemble(const tl_baseline *b, const tl_changes *ranks, 
     const size_t n = b->graph->nranks;
     assembled a = { .b = b, .number_of = by_node(b, sizeof(uint32_t)), .step_ends = calloc(b->nsteps + 1, sizeof *a.step_ends) };
     tl_piece *pieces = calloc(n + 1, sizeof *pieces);
-    const tl_piece **all = calloc(n + 1, sizeof *all);
-    if (a.step_ends == NULL || pieces == NULL || all == NULL)
+    if (a.step_ends == NULL || pieces == NULL)
         abort();
-    for (size_t r = 0; r < n; r++) {
+    for (size_t r = 0; r < n; r++)
         CU_ASSERT_FATAL(tl_piece_make(&ranks[r], marks != NULL ? marks[r] : NULL, &pieces[r], a.number_of[r]));
-        all[r] = &pieces[r];
-    }
-    CU_ASSERT_FATAL(tl_whole_make(b, all, &a.whole));
+    CU_ASSERT_FATAL(tl_whole_make(b, pieces, NULL, &a.whole));
     for (size_t r = 0; r < n; r++) {
         uint32_t *number_of = a.number_of[r];
         for (uint32_t v = 0; v < ranks[r].open.n; v++)
             if (number_of[v] != TL_NONE)
-                number_of[v] = tl_whole_node(&a.whole, r, number_of[v]);
+                number_of[v] += a.whole.base[r];
         tl_piece_free(&pieces[r]);
     }
     free(pieces);
-    free(all);
     a.done_ns = calloc(a.whole.net.n + 1, sizeof *a.done_ns);
     if (a.done_ns == NULL)
         abort();
@@ -132,8 +168,8 @@ static inline void expect_exact(const tl_baseline *b)
             CU_ASSERT_EQUAL(a.whole.done_ns[number], ranks[r].open.nodes[v].done_ns);
         }
     for (size_t m = 0; m < b->graph->nmeetings; m++) {
-        CU_ASSERT_EQUAL(a.done_ns[a.whole.meeting[m]], b->graph->meetings[m].done_ns);
-        CU_ASSERT_EQUAL(a.whole.done_ns[a.whole.meeting[m]], b->graph->meetings[m].done_ns);
+        CU_ASSERT_EQUAL(a.done_ns[a.whole.meetings + m], b->graph->meetings[m].done_ns);
+        CU_ASSERT_EQUAL(a.whole.done_ns[a.whole.meetings + m], b->graph->meetings[m].done_ns);
     }
     assembled_free(&a);
     by_node_free(b, marks);

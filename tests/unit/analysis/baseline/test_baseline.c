@@ -110,7 +110,7 @@ static void who_is_alone_is_held_against_its_other_steps(void)
 
     for (int32_t g = 0; g < 4; g++)
         nrows += hand_group(rows + nrows, g, groups[g]);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &h->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &h->baseline, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(h->baseline.roles[0].n, 1);
     CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
     for (size_t s = 0; s < 4; s++)
@@ -198,12 +198,12 @@ static void what_is_launched_across_a_mark_is_not_additional(void)
 /* ------------------------------------------------------------------------------------------------------------- classes */
 
 /* What all nodes of a rank that is open have of a class in a step, and how many there are. */
-static int64_t sum_of(const tl_changes *c, uint32_t class, size_t step, uint32_t *pieces)
+static int64_t sum_of(const tl_baseline *b, size_t rank, const tl_changes *c, uint32_t class, size_t step, uint32_t *pieces)
 {
     int64_t ns = 0;
     *pieces = 0;
     for (uint32_t v = 0; v < c->open.n; v++)
-        if (c->class_of[v] == class && c->step_of[v] == step) {
+        if (class_at(b, rank, c, v) == class && c->step_of[v] == step) {
             ns += c->open.nodes[v].work_ns;
             ++*pieces;
         }
@@ -216,13 +216,15 @@ static void each_node_is_in_the_cell_of_its_class_and_step(void)
     graph_job_baseline(j);
     const tl_baseline *b = &j->baseline;
     tl_changes *ranks = ranks_open(b);
+    for (size_t r = 0; r < j->nranks; r++)
+        tl_changes_compare(&ranks[r]);
     for (uint32_t k = 0; k < b->nclasses; k++) {
         const tl_work_class *class = &b->classes[k];
         CU_ASSERT_EQUAL(tl_class_find(b, (tl_family)class->family, class->role, class->key), k);
         for (size_t r = 0; class->family != TL_FAMILY_WAIT && r < j->nranks; r++)
             for (size_t s = 0; s < b->nsteps; s++) {
                 uint32_t pieces;
-                int64_t ns = sum_of(&ranks[r], k, s, &pieces);
+                int64_t ns = sum_of(b, r, &ranks[r], k, s, &pieces);
                 bool like = b->role_of[r] == class->role;
                 CU_ASSERT_EQUAL(ns, like ? class->ns[b->place_of[r] * b->nsteps + s] : 0);
                 CU_ASSERT_EQUAL(pieces, like ? class->pieces[b->place_of[r] * b->nsteps + s] : 0);
@@ -230,8 +232,8 @@ static void each_node_is_in_the_cell_of_its_class_and_step(void)
     }
     CU_ASSERT_EQUAL(tl_class_find(b, TL_FAMILY_DEVICE, 0, 12345), TL_NONE);
     for (size_t s = 0; s < b->nsteps; s++)
-        CU_ASSERT_EQUAL(tl_step_index(b, b->steps[s]), s);
-    CU_ASSERT_EQUAL(tl_step_index(b, 99), 0);
+        CU_ASSERT_EQUAL(tl_step_index(b->steps, b->nsteps, b->steps[s]), s);
+    CU_ASSERT_EQUAL(tl_step_index(b->steps, b->nsteps, 99), 0);
     for (size_t r = 0; r < j->nranks; r++) /* three steps of two kernels of 2 us; rank 3 has two more */
         CU_ASSERT_EQUAL(b->compute_ns[r], (r == 3 ? 16 : 12) * US);
     ranks_close(b, ranks);
@@ -249,11 +251,13 @@ static void a_piece_of_a_host_usually_takes_what_it_takes_its_role(void)
     hand_job *h = hand_new(3, 3, uneven_host, alike);
     hand_baseline(h);
     tl_changes *ranks = ranks_open(&h->baseline);
-    for (size_t r = 0; r < 3; r++)
+    for (size_t r = 0; r < 3; r++) {
+        tl_changes_compare(&ranks[r]);
         for (size_t s = 0; s < 3; s++) {
             CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES], s > 0 ? 2000 + (int64_t)s : 0);
             CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES + 1], 0); /* not of a host */
         }
+    }
     ranks_close(&h->baseline, ranks);
     hand_free(h);
 }
@@ -308,7 +312,7 @@ static void cut_steps_have_the_segments_of_whole_ones(void)
     graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
     for (size_t i = 0; i < COUNT(ends); i++)
-        CU_ASSERT_EQUAL(tl_segment_of(&j->baseline, 1, job_at(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
+        CU_ASSERT_EQUAL(tl_segment_of(&held_rank(&j->held.asker, 1)->frame, job_at(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
     graph_job_free(j);
 }
 
@@ -350,7 +354,7 @@ static void it_says_when_memory_is_out(void)
     for (size_t k = 1; st != TL_OK && k < 1000; k++) {
         tl_error err;
         tl_mem_fail_after(k);
-        st = tl_baseline_make(&h->graph, h->ranks, h->rows, h->nranks, &h->baseline, &err);
+        st = tl_baseline_make(&h->graph, &h->held.asker, h->ranks, h->rows, h->nranks, &h->baseline, &err);
         tl_mem_fail_after(0);
         failures += st == TL_ENOMEM;
         if (st != TL_OK)

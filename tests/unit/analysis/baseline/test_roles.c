@@ -19,7 +19,7 @@ static void expect_roles(const char *roles, const char *const *groups)
     hand_job *h = hand_new(strlen(roles), 1, alike, alike);
     for (int32_t g = 0; groups[g] != NULL; g++)
         nrows += hand_group(rows + nrows, g, groups[g]);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, h->ranks, rows, nrows, &b, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &b, &err), TL_OK);
     for (size_t r = 0; r < h->nranks; r++) {
         got[r] = (char)('0' + b.role_of[r]);
         CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.place_of[r]], r);
@@ -75,7 +75,7 @@ static void a_rank_without_a_graph_does_the_same_as_nobody(void)
     CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
     CU_ASSERT_EQUAL(j->baseline.roles[j->baseline.role_of[0]].n, 2);
     tl_baseline_free(&j->baseline); /* nor where no group tells who does the same */
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, NULL, 0, &j->baseline, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, j->ranks, NULL, 0, &j->baseline, &err), TL_OK);
     CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
     CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
     graph_job_free(j);

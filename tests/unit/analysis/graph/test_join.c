@@ -107,7 +107,8 @@ static void who_has_no_trace_comes_from_where_it_waited_for_somebody(void)
     j->rows[0].fits = j->rows[1].fits = j->rows[2].fits = 0; /* one rank is none */
     tl_graph_input in = graph_job_input(j);
     in.groups = &groups;
-    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->graph, &err), TL_OK);
+    hold_ranks(&j->graphs, j->ranks, &j->held);
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->held.asker, &j->graph, &err), TL_OK);
     graph_job_is_exact(j);
     CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 3);
     CU_ASSERT_EQUAL(lag_to_meeting_us(j, TL_NONE, job_meeting(j, 70), job_meeting(j, 120)), 30);
@@ -314,8 +315,9 @@ static void it_says_when_memory_is_out(void)
     j->nmarked = in.nmarked = 1;
     for (size_t k = 1; st != TL_OK && k < 1000; k++) {
         tl_error err;
+        hold_ranks(&j->graphs, j->ranks, &j->held);
         tl_mem_fail_after(k);
-        st = tl_graph_make(&in, &j->graph, &err);
+        st = tl_graph_make(&in, &j->held.asker, &j->graph, &err);
         tl_mem_fail_after(0);
         failures += st == TL_ENOMEM;
         if (st != TL_OK)

@@ -30,7 +30,7 @@ static graph_job *busy_job(void)
 }
 
 /* The port whose END a node of the rank is; TL_NONE. */
-static uint32_t port_ended_by(const tl_job_rank *of, uint32_t v)
+static uint32_t port_ended_by(const tl_settled *of, uint32_t v)
 {
     for (uint32_t p = 0; p < of->graph.ncomms; p++)
         if (of->ports[p].arrival + 1 == v)
@@ -103,7 +103,7 @@ static void ports_and_steps_are_those_of_its_nodes(void)
         const tl_open_rank *o = job_open(j, r);
         int64_t start_ns = INT64_MAX;
         size_t nsteps = 0;
-        for (uint32_t p = 0; p < of->graph.ncomms; p++) {
+        for (uint32_t p = 0; p < of->nports; p++) {
             const tl_port *port = &of->ports[p];
             const tl_node *came = &o->nodes[port->arrival], *done = came + 1;
             CU_ASSERT(came->kind == TL_NODE_ARRIVAL && done->kind == TL_NODE_END);
@@ -162,7 +162,7 @@ static void one_rank_is_opened_after_the_other(void)
     tl_open_rank o = { 0 };
     const size_t in_turn[] = { 0, 2, 1, 2, 0 };
     for (size_t i = 0; i < COUNT(in_turn); i++) {
-        CU_ASSERT_FATAL(tl_graph_open(&j->graph, in_turn[i], &o));
+        CU_ASSERT_FATAL(tl_rank_open(&held_rank(&j->held.asker, in_turn[i])->settled, &o));
         same_as_its_own(&j->graphs.of.v[in_turn[i]], &o);
         for (uint32_t v = 0; v < o.n; v++)
             CU_ASSERT_EQUAL(o.rest_ns[v], job_open(j, in_turn[i])->rest_ns[v]);
@@ -180,7 +180,7 @@ static void it_says_when_memory_is_out(void)
         tl_open_rank o = { 0 };
         uint32_t order[64];
         tl_mem_fail_after(k);
-        ok = tl_graph_open(&j->graph, 0, &o) && o.n <= COUNT(order) && tl_open_order(&o, order);
+        ok = tl_rank_open(&held_rank(&j->held.asker, 0)->settled, &o) && o.n <= COUNT(order) && tl_open_order(&o, order);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_open_free(&o);

@@ -4,6 +4,7 @@
 enum { MOST = 8 };
 
 typedef struct by_hand {
+    held_ranks held;
     tl_graph graph;
     tl_open_rank open;
     uint32_t order[MOST];
@@ -12,7 +13,7 @@ typedef struct by_hand {
 /* Nodes done at these times, each with work of its own; edges as from, to, lag; by `to`. */
 static by_hand made(size_t n, const int64_t *done_ns, size_t nedges, const int (*edges)[3])
 {
-    const int32_t rank = 0;
+    static const int32_t rank = 0;
     tl_node nodes[MOST + 1];
     tl_edge list[MOST * 2];
     tl_pause pause = { 0 };
@@ -24,14 +25,15 @@ static by_hand made(size_t n, const int64_t *done_ns, size_t nedges, const int (
     tl_rank_graph graph = { .nnodes = n, .nedges = nedges, .nodes = nodes, .edges = list, .pauses = &pause };
     tl_rank_graphs graphs = { .of = { .v = &graph, .n = 1 } };
     const tl_graph_input in = { .graphs = &graphs, .ranks = &rank, .nranks = 1, .marked = &rank, .nmarked = 1 };
-    by_hand h = { 0 };
+    by_hand h = { .order = { 0 } };
     tl_baseline b;
     tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &h.graph, &err), TL_OK);
-    CU_ASSERT_FATAL(tl_graph_open(&h.graph, 0, &h.open) && tl_open_order(&h.open, h.order));
+    hold_ranks(&graphs, &rank, &h.held);
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &h.held.asker, &h.graph, &err), TL_OK);
+    CU_ASSERT_FATAL(tl_rank_open(&held_rank(&h.held.asker, 0)->settled, &h.open) && tl_open_order(&h.open, h.order));
     for (size_t v = 0; v < n; v++)
         CU_ASSERT_EQUAL(h.open.nodes[v].done_ns, done_ns[v]);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h.graph, &rank, NULL, 0, &b, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h.graph, &h.held.asker, &rank, NULL, 0, &b, &err), TL_OK);
     expect_exact(&b);
     tl_baseline_free(&b);
     return h;
@@ -41,6 +43,7 @@ static void drop(by_hand *h)
 {
     tl_open_free(&h->open);
     tl_graph_free(&h->graph);
+    held_ranks_free(&h->held);
 }
 
 static void each_comes_after_all_that_it_waits_for(void)

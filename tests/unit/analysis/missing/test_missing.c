@@ -16,8 +16,9 @@ static tl_status make(graph_job *j, const char *const *ranks, const int32_t *siz
         CU_ASSERT_FATAL(tl_table_append(&groups, &row, 1));
     }
     in.groups = &groups;
+    hold_ranks(&j->graphs, j->ranks, &j->held);
     tl_mem_fail_after(fails);
-    tl_status st = tl_graph_make(&in, &j->graph, &err);
+    tl_status st = tl_graph_make(&in, &j->held.asker, &j->graph, &err);
     tl_mem_fail_after(0);
     if (st == TL_OK)
         graph_job_is_exact(j);

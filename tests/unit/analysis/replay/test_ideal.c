@@ -48,7 +48,7 @@ static int64_t gain_of_parts(const hand_job *h, unsigned parts)
     CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
     for (size_t r = 0; r < h->nranks; r++) {
         tl_changes *c = &ranks[r];
-        CU_ASSERT_FATAL(tl_ideal_of_rank(ideal, c));
+        CU_ASSERT_FATAL(ideal_apply(ideal, r, c));
         for (uint32_t v = 0; v < c->open.n; v++) {
             c->less_ns[v] *= parts >> c->open.nodes[v].part & 1U;
             c->gone[v] = c->gone[v] && (parts >> TL_PART_SYNC & 1U) != 0;
@@ -91,9 +91,9 @@ static void what_has_been_taken_off_stays_where_it_is_more(void)
     tl_ideal *ideal = tl_ideal_new(&h->baseline);
     CU_ASSERT_PTR_NOT_NULL_FATAL(ideal);
     for (int64_t before = SLOW_NS / 2; before <= 2 * SLOW_NS; before *= 4) {
-        CU_ASSERT_FATAL(tl_changes_open(&h->baseline, 0, &changes));
+        CU_ASSERT_FATAL(rank_open(&h->baseline, 0, &changes));
         changes.less_ns[1] = before;
-        CU_ASSERT_FATAL(tl_ideal_of_rank(ideal, &changes));
+        CU_ASSERT_FATAL(ideal_apply(ideal, 0, &changes));
         CU_ASSERT_EQUAL(changes.less_ns[1], before > SLOW_NS ? before : SLOW_NS);
         CU_ASSERT_EQUAL(changes.less_ns[HAND_NODES + 1], 0);
     }
@@ -109,7 +109,7 @@ static int64_t gain_of_balance(hand_job *h, tl_balance *out)
     tl_changes *ranks = ranks_open(&h->baseline);
     CU_ASSERT_FATAL(tl_balance_find(&h->baseline, out));
     for (size_t r = 0; out->most != TL_NONE && r < h->nranks; r++)
-        tl_balance_rank(out, &ranks[r]);
+        tl_balance_rank(out->to[h->baseline.role_of[r]], &ranks[r]);
     int64_t gain = gain_of(h, ranks);
     ranks_close(&h->baseline, ranks);
     return gain;
@@ -164,7 +164,7 @@ static void no_memory_is_no_crash(void)
         tl_balance balance = { .to = NULL };
         tl_mem_fail_after(n);
         tl_ideal *ideal = tl_ideal_new(&h->baseline);
-        done = ideal != NULL && tl_changes_open(&h->baseline, 0, &changes) && tl_ideal_of_rank(ideal, &changes) &&
+        done = ideal != NULL && rank_open(&h->baseline, 0, &changes) && ideal_apply(ideal, 0, &changes) &&
                tl_balance_find(&h->baseline, &balance);
         tl_mem_fail_after(0);
         failures += !done;

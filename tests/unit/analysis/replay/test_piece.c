@@ -207,7 +207,7 @@ static void it_says_when_memory_is_out(void)
         tl_changes changes = { 0 };
         tl_piece piece = { .net = { 0 } };
         tl_mem_fail_after(k);
-        ok = tl_changes_open(&h->baseline, 1, &changes) && tl_piece_make(&changes, marks, &piece, number_of);
+        ok = rank_open(&h->baseline, 1, &changes) && tl_piece_make(&changes, marks, &piece, number_of);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_piece_free(&piece);

@@ -7,8 +7,8 @@
 static tl_changes repaired(const graph_job *j, const tl_repair *repair)
 {
     tl_changes changes = { 0 };
-    CU_ASSERT_TRUE_FATAL(tl_changes_open(&j->baseline, repair->rank, &changes));
-    CU_ASSERT_TRUE_FATAL(tl_repair_apply(repair, &changes));
+    CU_ASSERT_TRUE_FATAL(rank_open(&j->baseline, repair->rank, &changes));
+    CU_ASSERT_TRUE_FATAL(repair_apply(&j->baseline, repair, &changes));
     return changes;
 }
 
@@ -27,7 +27,7 @@ static int64_t end_with(const graph_job *j, uint32_t rank, tl_family family)
     memset(on, 1, sizeof on);
     tl_changes *ranks = ranks_open(&j->baseline);
     if (family < TL_NFAMILIES)
-        CU_ASSERT_TRUE_FATAL(tl_repair_apply(&(tl_repair){ .rank = rank, .family = (uint8_t)family, .on = on }, &ranks[rank]));
+        CU_ASSERT_TRUE_FATAL(repair_apply(&j->baseline, &(tl_repair){ .rank = rank, .family = (uint8_t)family, .on = on }, &ranks[rank]));
     int64_t end = ranks_end(&j->baseline, ranks);
     ranks_close(&j->baseline, ranks);
     return end / US;
@@ -362,8 +362,8 @@ static void it_says_when_memory_is_out(void)
     for (size_t k = 1; !ok && k < 100; k++) {
         tl_changes changes = { 0 };
         tl_mem_fail_after(k);
-        ok = tl_changes_open(&j->baseline, 2, &changes) &&
-             tl_repair_apply(&(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
+        ok = rank_open(&j->baseline, 2, &changes) &&
+             repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_changes_free(&changes);

@@ -303,7 +303,7 @@ static void the_check_of_the_replay_can_fail(void)
     hand_job *h = hand_new(4, 4, usual_host, usual_device);
     tl_error err;
     hand_baseline(h);
-    h->graph.ranks[1].ports[2].met_ns -= 7; /* its END is done 7 ns later than it was */
+    h->held.held.ranks[1].settled.ports[2].met_ns -= 7; /* its END is done 7 ns later than it was */
     CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
     CU_ASSERT_EQUAL(h->judgement.error_ns, 7);
     hand_free(h);

@@ -255,7 +255,7 @@ static void a_clock_that_is_off_makes_no_link_slow(void)
                                   tl_tables_get(&j->tables, &tl_rank_schema) };
     tl_error err;
     tl_baseline_free(&j->baseline);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, j->ranks, j->rows.v, j->rows.n, &j->baseline, &err), TL_OK);
+    linked_baseline(j);
     CU_ASSERT_EQUAL_FATAL(tl_baseline_add_links(&j->baseline, &links, &err), TL_OK);
     CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 0);
     CU_ASSERT_STRING_EQUAL(named(j), "");
