@@ -1,0 +1,254 @@
+/* test_told.c - repairs that ranks are told of, and what stays of ranks then, come back from bytes as they were. */
+#include "graph_drawn.h"
+#include "tlmpi/base/mem.h"
+#include <string.h>
+
+/* Two steps; the one that is late has a kernel besides, slow kernels, a wait, and a slow host.  Columns of 10 us. */
+static drawing *rank_of(bool late)
+{
+    return stretched(draw("steps:                        111111111111111122222222222222222222",
+                          late ? "launch 1 cudaLaunchKernel:    axb....r........c..d...........s...."
+                               : "launch 1 cudaLaunchKernel:    ab.r............c.d.s...............",
+                          late ? "call 1 cudaStreamSynchronize: ...===..............====............"
+                               : "call 1 cudaStreamSynchronize: ....................................",
+                          late ? "compute 7 gemm:               .AAAAXX.........CCCCC..............."
+                               : "compute 7 gemm:               .AA.............CC..................",
+                          late ? "compute 7 relu:               .......BB............DDDD..........."
+                               : "compute 7 relu:               ...BB.............DD................",
+                          late ? "comm 9:                       ..........RRR...................SSSS"
+                               : "comm 9:                       .....RRRRRRRR.......SSSSSSSSSSSSSSSS", NULL), 10);
+}
+
+static graph_job *job_of_three(void)
+{
+    graph_job *j = graph_job_of(rank_of(false), rank_of(false), rank_of(true), NULL);
+    graph_job_baseline(j);
+    return j;
+}
+
+/* Whether two lists, of which there may be none, are the same. */
+static bool same(const void *a, const void *b, size_t n, size_t size)
+{
+    return n == 0 || (a != NULL && b != NULL && memcmp(a, b, n * size) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ repairs */
+
+static bool same_plan(const tl_repair_plan *a, const tl_repair_plan *b)
+{
+    size_t cells = a->nkinds * a->nsteps, sums = a->nwindows * a->nkinds;
+    return a->family == b->family && a->nkinds == b->nkinds && a->nsteps == b->nsteps && a->nwindows == b->nwindows &&
+           a->nrepaired == b->nrepaired && a->nsums == b->nsums && same(a->window, b->window, cells, sizeof *a->window) &&
+           same(a->own_ns, b->own_ns, sums, sizeof *a->own_ns) && same(a->usual_ns, b->usual_ns, sums, sizeof *a->usual_ns) &&
+           same(a->also, b->also, a->nsteps, sizeof *a->also) && same(a->drop, b->drop, cells, sizeof *a->drop) &&
+           same(a->sums, b->sums, a->nsums, sizeof *a->sums);
+}
+
+static tl_repair_plan plan_of(const graph_job *j, tl_family family, bool drifts, bool lasts)
+{
+    static const bool on[] = { true, true };
+    tl_repair_plan plan;
+    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 2);
+    CU_ASSERT_FATAL(tl_repair_plan_make(&j->baseline, &(tl_repair){ 2, (uint8_t)family, drifts, lasts, on }, &plan));
+    return plan;
+}
+
+/* Whether it takes anything off. */
+static bool has_effect(const graph_job *j, const tl_repair_plan *plan)
+{
+    tl_changes c = { 0 };
+    bool any = false;
+    CU_ASSERT_FATAL(rank_open(&j->baseline, 2, &c) && tl_repair_plan_apply(plan, &c));
+    for (uint32_t v = 0; v < c.open.n; v++)
+        any = any || c.less_ns[v] != 0 || c.gone[v];
+    tl_changes_free(&c);
+    return any;
+}
+
+static void a_repair_comes_back_as_it_was(void)
+{
+    graph_job *j = job_of_three();
+    for (int family = 0; family < TL_NFAMILIES; family++)
+        for (int how = 0; how < 4; how++) {
+            tl_repair_plan plan = plan_of(j, (tl_family)family, how % 2 == 1, how / 2 == 1), told;
+            tl_bytes bytes = { 0 };
+            CU_ASSERT_FATAL(tl_repair_plan_put(&plan, &bytes) && tl_repair_plan_put(&plan, &bytes));
+            for (int i = 0; i < 2; i++) { /* one behind the other */
+                CU_ASSERT_FATAL(tl_repair_plan_get(&told, &bytes));
+                CU_ASSERT_TRUE(same_plan(&plan, &told));
+                CU_ASSERT_TRUE(has_effect(j, &told));
+                tl_repair_plan_free(&told);
+            }
+            CU_ASSERT_EQUAL(bytes.at, bytes.n);
+            tl_bytes_free(&bytes);
+            tl_repair_plan_free(&plan);
+        }
+    graph_job_free(j);
+}
+
+static void of_a_repair_that_is_cut_short_there_is_none(void)
+{
+    graph_job *j = job_of_three();
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_ADDITIONAL, true, true);
+    tl_bytes all = { 0 };
+    CU_ASSERT(plan.nsums > 0);
+    CU_ASSERT_FATAL(tl_repair_plan_put(&plan, &all));
+    for (size_t n = 0; n < all.n; n++) {
+        tl_bytes part = { 0 };
+        tl_repair_plan told;
+        CU_ASSERT_FATAL(tl_bytes_put(&part, all.v, n));
+        CU_ASSERT_FALSE(tl_repair_plan_get(&told, &part));
+        tl_repair_plan_free(&told);
+        tl_bytes_free(&part);
+    }
+    tl_bytes_free(&all);
+    tl_repair_plan_free(&plan);
+    graph_job_free(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pieces */
+
+static bool same_net(const tl_net *a, const tl_net *b)
+{
+    return a->n == b->n && a->nedges == b->nedges && a->nends == b->nends && a->nsteps == b->nsteps && a->order == NULL &&
+           b->order == NULL && same(a->own_ns, b->own_ns, a->n, sizeof *a->own_ns) &&
+           same(a->first_edge, b->first_edge, a->n + 1, sizeof *a->first_edge) &&
+           same(a->from, b->from, a->nedges, sizeof *a->from) && same(a->lag_ns, b->lag_ns, a->nedges, sizeof *a->lag_ns) &&
+           same(a->first_end, b->first_end, a->n + 1, sizeof *a->first_end);
+}
+
+static bool same_piece(const tl_piece *a, const tl_piece *b, size_t nports)
+{
+    bool ok = same_net(&a->net, &b->net) && same(a->done_ns, b->done_ns, a->net.n, sizeof *a->done_ns) &&
+              same(a->came, b->came, nports, sizeof *a->came) && same(a->met, b->met, nports, sizeof *a->met);
+    for (size_t i = 0; ok && i < a->net.nends; i++)
+        ok = a->net.ends[i].ns == b->net.ends[i].ns && a->net.ends[i].step == b->net.ends[i].step;
+    return ok;
+}
+
+/* Of a rank, of whose nodes the first few stay. */
+static tl_piece piece_of(const graph_job *j, size_t rank, size_t nkept)
+{
+    tl_changes *ranks = ranks_open(&j->baseline);
+    void **marks = by_node(&j->baseline, 1);
+    uint32_t *number_of = calloc(ranks[rank].open.n + 1, sizeof *number_of);
+    tl_piece piece;
+    if (number_of == NULL)
+        abort();
+    memset(marks[rank], TL_FOLD_KEEP, nkept);
+    CU_ASSERT_FATAL(tl_piece_make(&ranks[rank], marks[rank], &piece, number_of));
+    free(number_of);
+    by_node_free(&j->baseline, marks);
+    ranks_close(&j->baseline, ranks);
+    return piece;
+}
+
+static void a_piece_comes_back_as_it_was(void)
+{
+    graph_job *j = job_of_three();
+    for (size_t r = 0; r < j->nranks; r++)
+        for (size_t kept = 0; kept <= 9; kept += 3) {
+            tl_piece piece = piece_of(j, r, kept), back;
+            tl_bytes bytes = { 0 };
+            CU_ASSERT_FATAL(tl_piece_put(&piece, j->graph.ranks[r].nports, &bytes) && tl_piece_get(&back, &bytes));
+            CU_ASSERT_EQUAL(bytes.at, bytes.n);
+            CU_ASSERT(piece.net.n > 1 + kept && piece.net.nedges > 0 && piece.net.nends > 0);
+            CU_ASSERT_TRUE(same_piece(&piece, &back, 2));
+            tl_bytes_free(&bytes);
+            tl_piece_free(&piece);
+            tl_piece_free(&back);
+        }
+    graph_job_free(j);
+}
+
+static void of_a_piece_that_is_cut_short_there_is_none(void)
+{
+    graph_job *j = job_of_three();
+    tl_piece piece = piece_of(j, 2, 4);
+    tl_bytes all = { 0 };
+    CU_ASSERT_FATAL(tl_piece_put(&piece, 2, &all));
+    for (size_t n = 0; n < all.n; n++) {
+        tl_bytes part = { 0 };
+        tl_piece back;
+        CU_ASSERT_FATAL(tl_bytes_put(&part, all.v, n));
+        CU_ASSERT_FALSE(tl_piece_get(&back, &part));
+        tl_piece_free(&back);
+        tl_bytes_free(&part);
+    }
+    tl_bytes_free(&all);
+    tl_piece_free(&piece);
+    graph_job_free(j);
+}
+
+/* In place of the rank's own. */
+static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
+{
+    graph_job *j = job_of_three();
+    const tl_baseline *b = &j->baseline;
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false, false);
+    tl_changes *ranks = ranks_open(b);
+    tl_piece pieces[3], changed[3] = { { .done_ns = NULL } };
+    tl_whole whole;
+    for (size_t r = 0; r < 3; r++)
+        CU_ASSERT_FATAL(tl_piece_make(&ranks[r], NULL, &pieces[r], NULL));
+    int64_t end_ns = ranks_end(b, ranks);
+    CU_ASSERT_FATAL(tl_repair_plan_apply(&plan, &ranks[2]) && tl_piece_make(&ranks[2], NULL, &changed[2], NULL));
+    CU_ASSERT(!tl_piece_is(&changed[0]) && tl_piece_is(&changed[2]));
+    CU_ASSERT_FATAL(tl_whole_make(b, pieces, changed, &whole));
+    int64_t *done_ns = calloc(whole.net.n + 1, sizeof *done_ns);
+    if (done_ns == NULL)
+        abort();
+    CU_ASSERT_EQUAL(tl_net_replay(&whole.net, done_ns), ranks_end(b, ranks));
+    CU_ASSERT(ranks_end(b, ranks) < end_ns);
+    CU_ASSERT_PTR_NULL(changed[2].net.own_ns); /* it is used up */
+    free(done_ns);
+    tl_whole_free(&whole);
+    for (size_t r = 0; r < 3; r++) {
+        tl_piece_free(&pieces[r]);
+        tl_piece_free(&changed[r]);
+    }
+    ranks_close(b, ranks);
+    tl_repair_plan_free(&plan);
+    graph_job_free(j);
+}
+
+static void it_says_when_memory_is_out(void)
+{
+    graph_job *j = job_of_three();
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_ADDITIONAL, true, true);
+    tl_piece piece = piece_of(j, 2, 4);
+    bool ok = false;
+    size_t failures = 0;
+    for (size_t k = 1; !ok && k < 100; k++) {
+        tl_bytes bytes = { 0 };
+        tl_repair_plan told = { 0 };
+        tl_piece back = { .done_ns = NULL };
+        tl_mem_fail_after(k);
+        ok = tl_repair_plan_put(&plan, &bytes) && tl_piece_put(&piece, 2, &bytes) && tl_repair_plan_get(&told, &bytes) &&
+             tl_piece_get(&back, &bytes);
+        tl_mem_fail_after(0);
+        failures += !ok;
+        CU_ASSERT(!ok || (same_plan(&plan, &told) && same_piece(&piece, &back, 2)));
+        tl_repair_plan_free(&told);
+        tl_piece_free(&back);
+        tl_bytes_free(&bytes);
+    }
+    CU_ASSERT_TRUE(ok);
+    CU_ASSERT(failures > 15);
+    tl_piece_free(&piece);
+    tl_repair_plan_free(&plan);
+    graph_job_free(j);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_repair_comes_back_as_it_was),
+        TEST(of_a_repair_that_is_cut_short_there_is_none),
+        TEST(a_piece_comes_back_as_it_was),
+        TEST(of_a_piece_that_is_cut_short_there_is_none),
+        TEST(a_changed_piece_takes_the_place_of_the_unchanged_one),
+        TEST(it_says_when_memory_is_out),
+    };
+    return unit_main("what ranks are told", tests, COUNT(tests));
+}
