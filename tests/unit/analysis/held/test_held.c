@@ -8,6 +8,41 @@
 #include "tlmpi/model/tables.h"
 #include <string.h>
 
+/* Those of 7, 2 and 4. */
+static void ranks_are_found_in_whatever_order_they_were_read(void)
+{
+    static const int32_t ranks[] = { 7, 2, 4 }, others[] = { -1, 0, 3, 5, 8 };
+    tl_rank_graphs graphs = { .of = { .v = held_room(3, sizeof *graphs.of.v), .n = 3 } };
+    tl_held held;
+    for (size_t i = 0; i < 3; i++)
+        graphs.of.v[i] = (tl_rank_graph){ .rank = ranks[i], .nodes = held_room(1, sizeof *graphs.of.v[i].nodes), .nnodes = i + 1 };
+    CU_ASSERT_FATAL(tl_held_take(&graphs, &held));
+    CU_ASSERT(graphs.of.n == 0 && graphs.of.v == NULL);
+    CU_ASSERT_EQUAL_FATAL(held.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        size_t at = tl_held_index(&held, ranks[i]);
+        CU_ASSERT_FATAL(at < 3);
+        CU_ASSERT(held.ranks[at].rank == ranks[i] && held.ranks[at].settled.graph.nnodes == i + 1);
+    }
+    for (size_t i = 0; i < COUNT(others); i++)
+        CU_ASSERT_EQUAL(tl_held_index(&held, others[i]), 3);
+    tl_held_free(&held);
+}
+
+/* Ranks stay with who has read them where there is no room to hold them. */
+static void none_is_lost_where_there_is_no_room_to_hold_them(void)
+{
+    tl_rank_graphs graphs = { .of = { .v = held_room(1, sizeof *graphs.of.v), .n = 1 } };
+    tl_held held;
+    graphs.of.v[0] = (tl_rank_graph){ .rank = 3, .nodes = held_room(1, sizeof(tl_node)), .nnodes = 1 };
+    tl_mem_fail_after(1);
+    CU_ASSERT_FALSE(tl_held_take(&graphs, &held));
+    tl_mem_fail_after(0);
+    tl_held_free(&held);
+    CU_ASSERT_EQUAL(graphs.of.n, 1);
+    tl_rank_graphs_free(&graphs);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ the job */
 
 enum { STEPS = 6, STEP = 20, LINES = 6 };
@@ -159,6 +194,8 @@ static void who_is_asked_says_when_memory_is_out(void)
 int main(void)
 {
     static const unit_test tests[] = {
+        TEST(ranks_are_found_in_whatever_order_they_were_read),
+        TEST(none_is_lost_where_there_is_no_room_to_hold_them),
         TEST(who_is_asked_says_when_memory_is_out),
     };
     return unit_main("ranks that are held", tests, COUNT(tests));
