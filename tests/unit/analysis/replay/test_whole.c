@@ -85,10 +85,10 @@ typedef struct twice {
     int64_t lag_ns; /* from the first END to the second ARRIVAL */
 } twice;
 
-static tl_rank_graph graph_of(int32_t rank, const twice *t)
+static tl_rank_graph graph_of(int32_t rank, const twice *t, bool waits)
 {
     tl_rank_graph g = { .rank = rank, .nnodes = 4, .nedges = 3, .ncomms = 2,
-                        .nodes = calloc(5, sizeof *g.nodes), .edges = calloc(3, sizeof *g.edges),
+                        .nodes = calloc(8, sizeof *g.nodes), .edges = calloc(7, sizeof *g.edges),
                         .comms = calloc(2, sizeof *g.comms), .pauses = calloc(1, sizeof *g.pauses) };
     if (g.nodes == NULL || g.edges == NULL || g.comms == NULL || g.pauses == NULL)
         abort();
@@ -103,6 +103,16 @@ static tl_rank_graph graph_of(int32_t rank, const twice *t)
     g.nodes[2].first_edge = 1;
     g.nodes[3].first_edge = 2;
     g.nodes[4].first_edge = 3;
+    if (waits) {
+        g.nodes[4] = (tl_node){ .done_ns = 40, .kind = TL_NODE_WORK, .segment = 2, .first_edge = 3 };
+        g.nodes[5] = (tl_node){ .done_ns = 30, .kind = TL_NODE_WAIT_BEGIN, .segment = 2, .first_edge = 4 };
+        g.nodes[6] = (tl_node){ .done_ns = 39, .kind = TL_NODE_WAIT_END, .segment = 2, .first_edge = 5 };
+        g.nodes[7].first_edge = 7;
+        g.edges[3] = g.edges[4] = (tl_edge){ .from = 3 };
+        g.edges[5] = (tl_edge){ .from = 5 };
+        g.edges[6] = (tl_edge){ .from = 4, .lag_ns = -1 };
+        g.nnodes = g.nedges = 7;
+    }
     return g;
 }
 
@@ -114,14 +124,14 @@ typedef struct crossed_job {
 } crossed_job;
 
 /* Rank 0 is in A and then in B; rank 1 in B and then, by its graph, in A, though that was before. */
-static void cross(crossed_job *j)
+static void cross_with(crossed_job *j, bool waits)
 {
     static const twice ranks[2] = { { .came_ns = { 0, 12 }, .done_ns = { 10, 20 } },
                                     { .came_ns = { 14, 5 }, .done_ns = { 20, 10 }, .lag_ns = -15 } };
     static const int32_t numbers[2] = { 0, 1 };
     tl_late_row rows[4];
     tl_error err;
-    *j = (crossed_job){ .graphs = { graph_of(0, &ranks[0]), graph_of(1, &ranks[1]) } };
+    *j = (crossed_job){ .graphs = { graph_of(0, &ranks[0], waits), graph_of(1, &ranks[1], false) } };
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t rank = i % 2, collective = i / 2, uid = rank == 0 ? collective : 1 - collective;
         rows[i] = (tl_late_row){ .collective = collective, .rank = (int32_t)rank, .uid = uid, .start_ns = ranks[rank].came_ns[uid],
@@ -133,6 +143,11 @@ static void cross(crossed_job *j)
     hold_ranks(&graphs, numbers, &j->held);
     CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->held.asker, &j->graph, &err), TL_OK);
     CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, numbers, rows, 4, &j->baseline, &err), TL_OK);
+}
+
+static void cross(crossed_job *j)
+{
+    cross_with(j, false);
 }
 
 static void uncross(crossed_job *j)
@@ -163,6 +178,38 @@ static void of_a_cycle_over_ranks_the_edge_back_in_time_goes(void)
     assembled_free(&a);
     ranks_close(&j.baseline, ranks);
     expect_exact(&j.baseline); /* and all are done when they were */
+    uncross(&j);
+}
+
+static void of_a_cycle_nothing_but_the_edge_back_in_time_goes(void)
+{
+    crossed_job j;
+    cross(&j);
+    tl_changes *ranks = ranks_open(&j.baseline);
+    assembled a = assemble(&j.baseline, ranks, NULL);
+    CU_ASSERT_EQUAL(a.whole.net.nedges, 2 + 2 * 2 + 1 + 2 * 2); /* first ARRIVALs, ENDs, the second ARRIVAL of rank 0, meetings */
+    assembled_free(&a);
+    ranks_close(&j.baseline, ranks);
+    uncross(&j);
+}
+
+/* Behind the cycle rank 0 waits for work that is done a nanosecond later than the wait, as far as its clock tells. */
+static void a_wait_behind_a_cycle_has_both_its_edges(void)
+{
+    crossed_job j;
+    tl_rank_graph *g = &j.graphs[0];
+    cross_with(&j, true);
+    tl_changes *ranks = ranks_open(&j.baseline);
+    void **marks = by_node(&j.baseline, 1);
+    CU_ASSERT_EQUAL_FATAL(g->nnodes, 7);
+    ((uint8_t *)marks[0])[4] = ((uint8_t *)marks[0])[5] = TL_FOLD_KEEP;
+    ((uint8_t *)marks[0])[6] = TL_FOLD_EDGES;
+    assembled a = assemble(&j.baseline, ranks, marks);
+    uint32_t end = ((const uint32_t *)a.number_of[0])[6];
+    CU_ASSERT_EQUAL(a.whole.net.first_edge[end + 1] - a.whole.net.first_edge[end], 2);
+    assembled_free(&a);
+    by_node_free(&j.baseline, marks);
+    ranks_close(&j.baseline, ranks);
     uncross(&j);
 }
 
@@ -198,6 +245,8 @@ int main(void)
         TEST(two_pieces_and_a_meeting_are_a_net),
         TEST(what_is_folded_into_origins_ends_when_it_did),
         TEST(of_a_cycle_over_ranks_the_edge_back_in_time_goes),
+        TEST(of_a_cycle_nothing_but_the_edge_back_in_time_goes),
+        TEST(a_wait_behind_a_cycle_has_both_its_edges),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("pieces as one net", tests, COUNT(tests));
